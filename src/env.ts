@@ -20,6 +20,10 @@ const Settings = z.lazy(() =>
       .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
     /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
     MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
+    /** The bearer token of `GET /metrics`. Empty switches it off. */
+    METRICS_TOKEN: z
+      .union([z.literal(''), z.string().min(32, 'must have at least 32 characters')])
+      .default(''),
     TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
     KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
     SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),

@@ -9,6 +9,7 @@ import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
+import { recordRun } from '#operations';
 import { pruneHours } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { pruneShareLinks } from '#views';
@@ -17,16 +18,21 @@ import { runChores } from './chores.ts';
 /** Must match wrangler.toml. Its other schedule runs the chores every minute. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
 
-/** Runs the work of a cron schedule. Throws an error that names every failed chore. */
+/** Runs the work of a cron schedule and records the run. Throws an error that names every failed chore. */
 export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
-  const { EXCHANGE_RATES_URL, TOKEN_TTL_DAYS } = settingsOf(env);
-  if (cron === RATES_SCHEDULE) {
-    if (EXCHANGE_RATES_URL) {
-      await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
-    }
-    return;
-  }
+  if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
+  else await recordRun(env, 'chores', now, () => runMinute(env, now));
+}
+
+async function fetchRates(env: Env, now: number): Promise<void> {
+  const { EXCHANGE_RATES_URL } = settingsOf(env);
+  if (!EXCHANGE_RATES_URL) return;
+  await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
+}
+
+async function runMinute(env: Env, now: number): Promise<void> {
+  const { TOKEN_TTL_DAYS } = settingsOf(env);
   // Chores that prune D1 are independent of each other. Counters need no cron: a counter sets its alarm whenever it gets work and
   // again when it starts, so a lost alarm is restored by the next call to it.
   await runChores({

@@ -2,12 +2,14 @@ import { readApplicationHealth, settleCounters } from '#counting';
 import type { applications } from '#db';
 import { count, money, percent } from '#lib/format';
 import { addDays, dayIn } from '#lib/time';
+import { findApplicationProblems, findDeploymentProblems, readDeployment } from '#operations';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import {
   type Finding,
   findChange,
   findIdleSpend,
   findLimit,
+  findProblems,
   findSilence,
   firstComparedDay,
 } from './findings.ts';
@@ -70,6 +72,19 @@ async function checkSilence(env: Env, { application, threshold, now }: Checked):
   });
 }
 
+async function checkProblems(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
+  const [deployment, health] = await Promise.all([
+    readDeployment(env),
+    readApplicationHealth(env, application),
+  ]);
+  const filed = deployment.filed?.get(application.id) ?? 0;
+  const problems = [
+    ...findDeploymentProblems(deployment, now),
+    ...findApplicationProblems(health, filed, now),
+  ];
+  return findProblems(problems, threshold);
+}
+
 async function checkIdleSpend(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
   const day = yesterdayOf(application, now);
   const period = { from: day, to: day, group_by: 'campaign', limit: MAX_CAMPAIGNS };
@@ -104,6 +119,7 @@ const CHECKS: Record<AlertKind, (env: Env, checked: Checked) => Promise<Finding>
   revenue_change: (env, checked) => checkChange(env, checked, 'revenue'),
   installs_change: (env, checked) => checkChange(env, checked, 'installs'),
   no_events: checkSilence,
+  service_problems: checkProblems,
   spend_without_installs: checkIdleSpend,
   cpi_above: (env, checked) => checkRatio(env, checked, 'cpi'),
   roas_below: (env, checked) => checkRatio(env, checked, 'roas'),

@@ -97,6 +97,12 @@ export function findIdleSpend(input: {
   return { firing: true, text: `Spend without installs on ${day}: ${named}${more}.` };
 }
 
+/** `problems` are sentences. */
+export function findProblems(problems: readonly string[], threshold: number): Finding {
+  const firing = problems.length >= threshold;
+  return { firing, text: problems.length === 0 ? 'Health shows no problems.' : problems.join(' ') };
+}
+
 /** Compares a ratio with its limit. `value` is null if there was no spend or it cannot be converted. */
 export function findLimit(input: {
   name: string;

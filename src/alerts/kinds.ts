@@ -1,7 +1,7 @@
 import { money } from '#lib/format';
 
-/** The unit of a threshold: percent, hours, or units of the application's currency. */
-type Unit = 'percent' | 'hours' | 'money';
+/** The unit of a threshold: percent, hours, problems, or units of the application's currency. */
+type Unit = 'percent' | 'hours' | 'problems' | 'money';
 
 type Kind = {
   label: string;
@@ -44,6 +44,14 @@ export const ALERT_KINDS = {
     max: 720,
     every: 5,
   },
+  service_problems: {
+    label: 'Health shows at least',
+    unit: 'problems',
+    hint: 'Events that are not counted, failing exports, stores that fill up, scheduled work that does not run',
+    suggested: 1,
+    max: 10,
+    every: 5,
+  },
   spend_without_installs: {
     label: 'A campaign has no installs and spends more than',
     unit: 'money',
@@ -78,5 +86,5 @@ export function alertText(
   const { label, unit } = ALERT_KINDS[kind];
   if (unit === 'money') return `${label} ${money(threshold, currency)}`;
   if (unit === 'percent') return `${label} ${threshold}%`;
-  return `${label} ${threshold} ${threshold === 1 ? 'hour' : 'hours'}`;
+  return `${label} ${threshold} ${threshold === 1 ? unit.slice(0, -1) : unit}`;
 }

@@ -101,7 +101,7 @@ export type CounterHealth = {
   devices: number;
   /** Raw events that are not exported to R2 yet. */
   hotEvents: number;
-  /** The size of the object's database in bytes. */
+  /** The size of the object's database in bytes; of several counters, the largest. */
   bytes: number;
 };
 

@@ -62,7 +62,7 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   exportError: left.exportError ?? right.exportError,
   devices: left.devices + right.devices,
   hotEvents: left.hotEvents + right.hotEvents,
-  bytes: left.bytes + right.bytes,
+  bytes: Math.max(left.bytes, right.bytes),
 });
 
 const earliest = (left: number | null, right: number | null) =>

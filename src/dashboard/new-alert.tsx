@@ -6,7 +6,7 @@ import { type View, viewQuery } from './view.ts';
 /** A form per kind of alert, so that each shows its own unit, suggestion and explanation. */
 export const NewAlertCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => {
   const { currency, timezone } = view.application;
-  const units = { percent: '%', hours: 'hours', money: currency.toUpperCase() };
+  const units = { percent: '%', hours: 'hours', problems: 'problems', money: currency.toUpperCase() };
   return (
     <Card title="New alert">
       <ul class="alert-kinds">

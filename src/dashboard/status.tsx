@@ -2,7 +2,14 @@ import { Hono } from 'hono';
 import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
 import { database } from '#db';
 import { atLeast } from '#members';
-import { resumeApplication } from '#operations';
+import {
+  type Deployment,
+  findApplicationProblems,
+  findDeploymentProblems,
+  isFilling,
+  readDeployment,
+  resumeApplication,
+} from '#operations';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { Reason } from './event-reasons.tsx';
@@ -20,6 +27,7 @@ const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted
 /** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
 const SLOW_MS = 60_000;
 
+const megabytes = (bytes: number) => `${count(Math.ceil(bytes / 1e6))} MB`;
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
 /** Shown after a restore of the database. `resumePath` is null for people who may not resume counting. */
@@ -45,27 +53,32 @@ const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
 /** The state of an application's events, from the queue to the reports. */
 const PipelineFigures = ({
   health,
+  deployment,
   parked,
   now,
   resumePath,
 }: {
   health: ApplicationHealth;
+  deployment: Deployment;
   parked: number;
   now: number;
   resumePath: string | null;
 }) => {
   const { counters, backlog } = health;
-  if (!counters) {
-    return <Notice kind="bad">Counting is not responding. Reload to try again.</Notice>;
-  }
+  const problems = [
+    ...findDeploymentProblems(deployment, now),
+    ...findApplicationProblems(health, deployment.filed?.get(health.applicationId) ?? 0, now),
+  ];
+  const notices = problems.map((problem) => <Notice kind="bad">{problem}</Notice>);
+  if (!counters) return <>{notices}</>;
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
+  const { chores, databaseBytes } = deployment;
   return (
     <>
       {counters.hasGap && <StoppedNotice resumePath={resumePath} />}
+      {!counters.hasGap && notices}
       {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
-      {counters.appendError && <Notice kind="bad">{counters.appendError}</Notice>}
-      {exportError && <Notice kind="bad">{exportError}</Notice>}
       <dl class="figures">
         <Figure
           label="Waiting to be counted"
@@ -101,6 +114,24 @@ const PipelineFigures = ({
           label="Newest event"
           value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
           note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
+        />
+        <Figure
+          label="Scheduled work"
+          value={chores === null ? 'never ran' : ago(chores.ranAt, now)}
+          note={chores?.failure ?? 'runs every minute'}
+          bad={chores !== null && chores.failure !== null}
+        />
+        <Figure
+          label="Database"
+          value={megabytes(databaseBytes)}
+          note="of 10,000 MB"
+          bad={isFilling(databaseBytes)}
+        />
+        <Figure
+          label="Largest counter"
+          value={megabytes(counters.bytes)}
+          note="of 10,000 MB"
+          bad={isFilling(counters.bytes)}
         />
         <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
       </dl>
@@ -231,8 +262,9 @@ async function statusPage(c: DashboardContext) {
   const read = await readView(c, now);
   const { person } = c.var;
   // The state before this page triggers any counting.
-  const [health, { messages, total }] = await Promise.all([
+  const [health, deployment, { messages, total }] = await Promise.all([
     read ? readApplicationHealth(c.env, read.application) : null,
+    readDeployment(c.env),
     listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
   ]);
   const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
@@ -257,6 +289,7 @@ async function statusPage(c: DashboardContext) {
         <Card title="Event pipeline">
           <PipelineFigures
             health={health}
+            deployment={deployment}
             parked={total}
             now={now}
             resumePath={mayChange && view ? `/status/resume${viewQuery(view)}` : null}

@@ -9,6 +9,7 @@ export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
 export * from './schema/members.ts';
 export * from './schema/money.ts';
+export * from './schema/operations.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
 export * from './schema/views.ts';

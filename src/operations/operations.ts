@@ -15,10 +15,16 @@ const Liveness = z.object({ status: z.literal('ok') });
 export type Liveness = z.input<typeof Liveness>;
 
 const status = z.enum(['ok', 'degraded']);
+const problems = z.array(z.string()).meta({ description: 'What is wrong, as sentences.' });
 
 const Health = z.object({
   status,
+  problems,
   database_ms: z.int().meta({ description: 'The response time of the database.' }),
+  database_bytes: z.int().meta({ description: 'The size of the database, which can hold 10 GB.' }),
+  scheduled_at: time().nullable().meta({
+    description: 'When the work that is scheduled every minute last ran. Null if it never has.',
+  }),
   pending_events: z.int().meta({ description: 'Accepted events that are not counted yet.' }),
   pending_for_ms: z.int().meta({ description: 'How long the oldest of them has waited.' }),
   slowest_delivery_ms: z.int().nullable().meta({
@@ -33,6 +39,7 @@ const Health = z.object({
     z.object({
       application_id: z.string(),
       status,
+      problems,
       pending_events: z.int().nullable().meta({ description: 'Null if counting did not respond.' }),
       pending_for_ms: z.int().nullable(),
       delayed_events: z.int().meta({
@@ -55,6 +62,9 @@ const Health = z.object({
       }),
       unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
       export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
+      largest_counter_bytes: z.int().nullable().meta({
+        description: 'The size of the largest of its counters, each of which can hold 10 GB.',
+      }),
     }),
   ),
   is_complete: z

@@ -1,9 +1,24 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import { type AppEnv, invalidRequest, listQuery, noQuery, queryString, requireTeamToken } from '#http';
+import { settingsOf } from '#env';
+import {
+  type AppContext,
+  type AppEnv,
+  AppError,
+  addressOf,
+  invalidRequest,
+  listQuery,
+  noQuery,
+  queryString,
+  requireTeamToken,
+  requireWithin,
+} from '#http';
+import { sha256Hex } from '#lib/crypto';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { checkHealth } from './check-health.ts';
+import { measureDeployment } from './measure-deployment.ts';
+import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
 import type {
   CountingResumed,
   Health,
@@ -33,7 +48,24 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
   body,
 });
 
-export const healthRoutes = new Hono<AppEnv>().get('/health', (c) => c.json<Liveness>({ status: 'ok' }));
+/** Compares hashes, so that the comparison does not leak the token by its timing. */
+async function requireMetricsToken(c: AppContext): Promise<void> {
+  const { METRICS_TOKEN: token } = settingsOf(c.env);
+  if (token === '') throw new AppError('not_found', 'Metrics are switched off: METRICS_TOKEN is not set');
+  await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
+  const sent = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
+  if ((await sha256Hex(sent)) !== (await sha256Hex(token))) {
+    throw new AppError('unauthenticated', 'Invalid or missing metrics token');
+  }
+}
+
+export const healthRoutes = new Hono<AppEnv>()
+  .get('/health', (c) => c.json<Liveness>({ status: 'ok' }))
+  .get('/metrics', async (c) => {
+    await requireMetricsToken(c);
+    const gauges = await measureDeployment(c.env, Date.now());
+    return c.body(toOpenMetrics(gauges), 200, { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' });
+  });
 
 export const operationRoutes = new Hono<AppEnv>()
   .get('/v1/health', requireTeamToken, noQuery, async (c) =>

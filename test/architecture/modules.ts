@@ -139,10 +139,12 @@ export const MODULES: Readonly<Record<string, Module>> = {
     ],
   },
   operations: {
-    imports: ['audit', 'counting', 'db', 'http', 'lib', 'rollup', 'teams'],
+    imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
+    owns: ['schedule_runs'],
+    reads: ['applications', 'parked_messages'],
   },
   alerts: {
-    imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'reports', 'teams'],
+    imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'operations', 'reports', 'teams'],
     owns: ['alerts', 'channels', 'notices'],
     reads: ['applications'],
   },

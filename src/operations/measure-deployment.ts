@@ -1,0 +1,145 @@
+import { asc } from 'drizzle-orm';
+import { type ApplicationHealth, readApplicationHealth } from '#counting';
+import { applications, database, parkedMessages } from '#db';
+import { type Deployment, readDeployment } from './deployment.ts';
+import type { Gauge } from './metrics-text.ts';
+import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
+
+/** The largest number of counters that one request asks. Further applications have no gauges of their own. */
+const MAX_COUNTERS = 500;
+
+/** The gauges of a deployment, for monitoring. Does not trigger counting. Throws if the database does not respond. */
+export async function measureDeployment(env: Env, now: number): Promise<Gauge[]> {
+  const [deployment, parked, rows] = await Promise.all([
+    readDeployment(env),
+    database(env.DB).$count(parkedMessages),
+    database(env.DB)
+      .select({ id: applications.id, shards: applications.shards })
+      .from(applications)
+      .orderBy(asc(applications.id))
+      .limit(MAX_COUNTERS),
+  ]);
+  let counters = 0;
+  const asked = rows.filter(({ shards }) => {
+    counters += shards;
+    return counters <= MAX_COUNTERS;
+  });
+  const healths = await Promise.all(asked.map((row) => readApplicationHealth(env, row)));
+  return gaugesOf(deployment, parked, healths, now);
+}
+
+type Counters = NonNullable<ApplicationHealth['counters']>;
+
+function gaugesOf(
+  deployment: Deployment,
+  parked: number,
+  healths: readonly ApplicationHealth[],
+  now: number,
+): Gauge[] {
+  const { chores, rates, databaseBytes, filed } = deployment;
+  const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
+  const whole = (value: number | null): Gauge['samples'] => [{ value }];
+  const each = (read: (health: ApplicationHealth) => number | null): Gauge['samples'] =>
+    healths.map((health) => ({ application: health.applicationId, value: read(health) }));
+  const ofCounters = (read: (counters: Counters) => number | null) =>
+    each(({ counters }) => counters && read(counters));
+  const filedOf = (applicationId: string) => filed?.get(applicationId) ?? 0;
+  return [
+    {
+      name: 'problems',
+      unit: '',
+      help: 'Problems of the deployment, without those of applications.',
+      samples: whole(findDeploymentProblems(deployment, now).length),
+    },
+    {
+      name: 'schedule_age',
+      unit: 'seconds',
+      help: 'Time since the minutely schedule last ran.',
+      samples: whole(since(chores?.ranAt)),
+    },
+    {
+      name: 'schedule_success_age',
+      unit: 'seconds',
+      help: 'Time since the minutely schedule last ran without a failure.',
+      samples: whole(since(chores?.succeededAt)),
+    },
+    {
+      name: 'exchange_rates_age',
+      unit: 'seconds',
+      help: 'Time since exchange rates were last fetched.',
+      samples: whole(since(rates?.succeededAt)),
+    },
+    {
+      name: 'database',
+      unit: 'bytes',
+      help: 'Size of the D1 database, which can hold 10 GB.',
+      samples: whole(databaseBytes),
+    },
+    {
+      name: 'parked_messages',
+      unit: '',
+      help: 'Messages that could not be counted.',
+      samples: whole(parked),
+    },
+    {
+      name: 'filed_messages',
+      unit: '',
+      help: 'Messages in the bucket that the database did not accept for four days, at most 1,000.',
+      samples: whole(filed && [...filed.values()].reduce((sum, one) => sum + one, 0)),
+    },
+    {
+      name: 'application_problems',
+      unit: '',
+      help: 'Problems of the application’s event processing.',
+      samples: each((health) => findApplicationProblems(health, filedOf(health.applicationId), now).length),
+    },
+    {
+      name: 'pending_events',
+      unit: '',
+      help: 'Events that are not counted yet.',
+      samples: ofCounters(({ pending }) => pending),
+    },
+    {
+      name: 'pending_age',
+      unit: 'seconds',
+      help: 'How long the oldest event has waited that is not in the reports yet.',
+      samples: ofCounters(({ oldestPendingAt }) => since(oldestPendingAt) ?? 0),
+    },
+    {
+      name: 'delayed_events',
+      unit: '',
+      help: 'Accepted events that a counter refused and that the queue retries.',
+      samples: each(({ backlog }) => backlog.events),
+    },
+    {
+      name: 'unwritten_parts',
+      unit: '',
+      help: 'Parts of the outbox that the database has not accepted yet.',
+      samples: ofCounters(({ outbox }) => outbox),
+    },
+    {
+      name: 'flush_failing',
+      unit: '',
+      help: '1 if the last write to the database failed.',
+      samples: ofCounters(({ flushError }) => Number(flushError !== null)),
+    },
+    {
+      name: 'unexported_events',
+      unit: '',
+      help: 'Raw events that are not in the bucket yet.',
+      samples: ofCounters(({ hotEvents }) => hotEvents),
+    },
+    {
+      name: 'export_failing',
+      unit: '',
+      help: '1 if the last export to the bucket failed.',
+      samples: ofCounters(({ exportError }) => Number(exportError !== null)),
+    },
+    {
+      name: 'largest_counter',
+      unit: 'bytes',
+      help: 'Size of the application’s largest counter, which can hold 10 GB.',
+      samples: ofCounters(({ bytes }) => bytes),
+    },
+  ];
+}

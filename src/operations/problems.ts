@@ -1,0 +1,74 @@
+import { type ApplicationHealth, isStuck } from '#counting';
+import { count, duration, percent } from '#lib/format';
+import type { Deployment } from './deployment.ts';
+import type { ScheduleRun } from './schedule-runs.ts';
+
+// What is wrong with a deployment or with the event processing of an application, in sentences. Pure.
+
+/** What D1 and a Durable Object can hold. Source: https://developers.cloudflare.com/d1/platform/limits/ */
+const MAX_STORE_BYTES = 10e9;
+/** From this part of the limit on, there is time to act. */
+const FULL_FROM = 0.8;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** The schedule runs every minute. */
+const MISSED_AFTER_MS = 5 * MINUTE_MS;
+/** A chore that fails is run again the next minute. */
+const FAILING_AFTER_MS = 10 * MINUTE_MS;
+/** Banks publish no rates on weekends and holidays, but the feed answers. */
+const RATES_MISSED_AFTER_MS = 4 * DAY_MS;
+
+/** Whether a store needs attention before it is full. */
+export const isFilling = (bytes: number): boolean => bytes > FULL_FROM * MAX_STORE_BYTES;
+
+const lasting = (ms: number) => duration(Math.floor(ms / 1000));
+
+const ofLimit = (bytes: number) =>
+  `holds ${count(Math.round(bytes / 1e6))} MB, ${percent(bytes / MAX_STORE_BYTES)} of what it can hold`;
+
+function findChoreProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: number): string | null {
+  if (now - ranAt > MISSED_AFTER_MS) {
+    return `Scheduled work has not run for ${lasting(now - ranAt)}: alerts, digests and clean-up are late.`;
+  }
+  if (failure === null || now - (succeededAt ?? 0) <= FAILING_AFTER_MS) return null;
+  const since = succeededAt === null ? '' : ` for ${lasting(now - succeededAt)}`;
+  return `Scheduled work has failed${since}: ${failure}.`;
+}
+
+/** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
+export function findDeploymentProblems(
+  { chores, rates, databaseBytes, filed }: Deployment,
+  now: number,
+): string[] {
+  return [
+    (chores && findChoreProblem(chores, now)) ?? [],
+    rates && now - (rates.succeededAt ?? 0) > RATES_MISSED_AFTER_MS
+      ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer.`
+      : [],
+    isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
+    filed === null ? 'The bucket for raw events does not respond.' : [],
+  ].flat();
+}
+
+/** The problems of an application's event processing. `filed` is the number of its messages that were filed in R2. */
+export function findApplicationProblems(health: ApplicationHealth, filed: number, now: number): string[] {
+  const { counters, backlog } = health;
+  const left =
+    filed > 0
+      ? [`${count(filed)} messages wait in the bucket: the database did not accept them for four days.`]
+      : [];
+  if (!counters) return [...left, 'Counting does not respond.'];
+  const oldestAt = Math.min(counters.oldestPendingAt ?? now, backlog.oldestAt ?? now);
+  return [
+    ...left,
+    counters.hasGap
+      ? 'Counting has stopped: the database or counting was restored to an earlier time. Resume it.'
+      : [],
+    counters.appendError ?? [],
+    counters.exportError ?? [],
+    isStuck(health, now) && counters.appendError === null
+      ? `Events have waited for ${lasting(now - oldestAt)} to be counted.`
+      : [],
+    isFilling(counters.bytes) ? `A counter ${ofLimit(counters.bytes)}.` : [],
+  ].flat();
+}

@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm';
+import { type Database, database, scheduleRuns } from '#db';
+import { logError } from '#lib/log';
+
+export type Schedule = 'chores' | 'exchange rates';
+export type ScheduleRun = typeof scheduleRuns.$inferSelect;
+
+/** Runs the work of a schedule and records the run and its outcome. Throws what the work throws. */
+export async function recordRun(
+  env: Pick<Env, 'DB'>,
+  schedule: Schedule,
+  now: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  let failure: string | null = null;
+  try {
+    await work();
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+    throw error;
+  } finally {
+    await writeRun(database(env.DB), schedule, now, failure).catch((error) =>
+      logError('run of a schedule not recorded', error, { chore: schedule }),
+    );
+  }
+}
+
+function writeRun(db: Database, schedule: Schedule, now: number, failure: string | null) {
+  const outcome = { ranAt: now, failure, ...(failure === null ? { succeededAt: now } : {}) };
+  return db
+    .insert(scheduleRuns)
+    .values({ schedule, ...outcome })
+    .onConflictDoUpdate({ target: scheduleRuns.schedule, set: outcome });
+}
+
+/** The last run of a schedule; null if it has never run. */
+export async function readRun(db: Database, schedule: Schedule): Promise<ScheduleRun | null> {
+  const [run] = await db.select().from(scheduleRuns).where(eq(scheduleRuns.schedule, schedule));
+  return run ?? null;
+}

@@ -1,0 +1,124 @@
+import { expect, it } from 'vitest';
+import { findApplicationProblems, findDeploymentProblems } from '#operations';
+
+const MINUTE = 60_000;
+const NOW = Date.UTC(2026, 2, 28, 9, 30);
+
+type Deployment = Parameters<typeof findDeploymentProblems>[0];
+type Run = NonNullable<Deployment['chores']>;
+type Health = Parameters<typeof findApplicationProblems>[0];
+type Counters = NonNullable<Health['counters']>;
+
+const run = (changes: Partial<Run> = {}): Run => ({
+  schedule: 'chores',
+  ranAt: NOW - MINUTE,
+  succeededAt: NOW - MINUTE,
+  failure: null,
+  ...changes,
+});
+
+const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
+  chores: run(),
+  rates: run({ schedule: 'exchange rates' }),
+  databaseBytes: 1e6,
+  filed: new Map(),
+  ...changes,
+});
+
+const counters = (changes: Partial<Counters> = {}): Counters => ({
+  pending: 0,
+  oldestPendingAt: null,
+  countedThrough: NOW,
+  lastAppendedAt: null,
+  slowestMs: null,
+  outbox: 0,
+  flushError: null,
+  appendError: null,
+  hasGap: false,
+  exportError: null,
+  devices: 0,
+  hotEvents: 0,
+  bytes: 1e6,
+  ...changes,
+});
+
+const health = (
+  changes: Partial<Counters> | null,
+  backlog: Health['backlog'] = { events: 0, oldestAt: null },
+) => ({
+  applicationId: 'app_1',
+  counters: changes && counters(changes),
+  backlog,
+});
+
+it.each<[string, Partial<Deployment>, string[]]>([
+  ['nothing', {}, []],
+  ['a deployment whose schedules have never run', { chores: null, rates: null }, []],
+  ['a run five minutes ago', { chores: run({ ranAt: NOW - 5 * MINUTE }) }, []],
+  [
+    'no run for longer',
+    { chores: run({ ranAt: NOW - 65 * MINUTE }) },
+    ['Scheduled work has not run for 1 h 5 min: alerts, digests and clean-up are late.'],
+  ],
+  [
+    'a failure that has lasted ten minutes',
+    { chores: run({ succeededAt: NOW - 10 * MINUTE, failure: 'no' }) },
+    [],
+  ],
+  [
+    'a failure that has lasted longer',
+    { chores: run({ succeededAt: NOW - 11 * MINUTE, failure: 'Failed chores: prune clicks' }) },
+    ['Scheduled work has failed for 11 min: Failed chores: prune clicks.'],
+  ],
+  [
+    'work that has never succeeded',
+    { chores: run({ succeededAt: null, failure: 'Failed chores: prune clicks' }) },
+    ['Scheduled work has failed: Failed chores: prune clicks.'],
+  ],
+  ['exchange rates four days ago', { rates: run({ succeededAt: NOW - 4 * 1_440 * MINUTE }) }, []],
+  [
+    'older exchange rates',
+    { rates: run({ succeededAt: NOW - 4 * 1_440 * MINUTE - 1 }) },
+    ['Exchange rates could not be fetched for 4 days or longer.'],
+  ],
+  ['a database of 8 GB', { databaseBytes: 8e9 }, []],
+  ['a larger database', { databaseBytes: 8.1e9 }, ['The database holds 8,100 MB, 81% of what it can hold.']],
+  ['a silent bucket', { filed: null }, ['The bucket for raw events does not respond.']],
+])('finds the problems of a deployment: %s', (_, changes, problems) => {
+  expect(findDeploymentProblems(deployment(changes), NOW)).toEqual(problems);
+});
+
+it.each<[string, Health, number, string[]]>([
+  ['nothing', health({}), 0, []],
+  ['no answer', health(null), 0, ['Counting does not respond.']],
+  [
+    'filed messages',
+    health({}),
+    3,
+    ['3 messages wait in the bucket: the database did not accept them for four days.'],
+  ],
+  [
+    'a restored store',
+    health({ hasGap: true }),
+    0,
+    ['Counting has stopped: the database or counting was restored to an earlier time. Resume it.'],
+  ],
+  ['a log that refuses', health({ appendError: 'It refuses.' }), 0, ['It refuses.']],
+  ['a failing export', health({ exportError: 'It fails.' }), 0, ['It fails.']],
+  ['events that wait for 45 minutes', health({ oldestPendingAt: NOW - 45 * MINUTE }), 0, []],
+  [
+    'events that wait for longer',
+    health({ oldestPendingAt: NOW - 46 * MINUTE }),
+    0,
+    ['Events have waited for 46 min to be counted.'],
+  ],
+  [
+    'events that a counter refuses',
+    health({}, { events: 5, oldestAt: NOW - 2 * MINUTE }),
+    0,
+    ['Events have waited for 2 min to be counted.'],
+  ],
+  ['a large counter', health({ bytes: 9e9 }), 0, ['A counter holds 9,000 MB, 90% of what it can hold.']],
+])('finds the problems of an application: %s', (_, of, filed, problems) => {
+  expect(findApplicationProblems(of, filed, NOW)).toEqual(problems);
+});
