@@ -2,7 +2,7 @@ import type { Pending } from './log.ts';
 import { FULL_RUN, type RunLimits } from './settle.ts';
 
 /** The longest wait before a counter counts. The more events wait, the fewer rows each of them writes. Reports do not wait for it. */
-export const WAIT_MS = 30 * 60_000;
+export const WAIT_MS = 45 * 60_000;
 /** Counting for a report uses smaller runs, so that part of what waits is in the report if all of it takes too long. */
 export const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
 export const MAX_REPORT_WAIT_MS = 2_000;

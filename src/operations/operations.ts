@@ -115,7 +115,7 @@ export const operations: Operation[] = [
     path: '/v1/health',
     summary: 'Retrieve the health of event processing',
     description:
-      'The status is `degraded` if events have waited more than 45 minutes to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, or messages are parked or filed. The request does not trigger counting.',
+      'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, or messages are parked or filed. The request does not trigger counting.',
     answer: { status: 200, description: 'The health of event processing.', schema: Health },
   },
   {

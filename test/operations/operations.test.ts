@@ -125,8 +125,8 @@ describe('the health of counting', () => {
       });
       return (await health(worker, tenant)).status;
     };
-    expect(await age(44)).toBe('ok');
-    expect(await age(46)).toBe('degraded');
+    expect(await age(59)).toBe('ok');
+    expect(await age(61)).toBe('degraded');
     const own = { status: 'degraded', application_id: tenant.application.id, pending_events: 1 };
     expect(await health(worker, tenant)).toMatchObject({ pending_events: 1, applications: [own] });
     expect(await health(worker, stranger)).toMatchObject({
