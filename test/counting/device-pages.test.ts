@@ -189,20 +189,9 @@ it('counts for a device whose events were sent with different acquisition days o
   expect(await counter.stub().readDevice(device.id)).toMatchObject({ activeDays: '0-1,4' });
 });
 
-it('an erased device stays on its page under another id, and moves like any other when pages are added', async () => {
-  const counter = startCounter();
-  const devices = await createAll(counter, 3);
-  await settleAll(counter.applicationId, 1);
-  for (const { id } of devices) {
-    await counter.stub().eraseDevice(id);
-    expect(await counter.stub().readDevice(id)).toBeNull();
-    expect(await reached(counter, ['install'])).toEqual([3]);
-  }
-  await createAll(counter, 500);
-  await settleAll(counter.applicationId, 1);
-  expect((await pagesOf(counter)).stored).toBeGreaterThan(1);
-  expect(await reached(counter, ['install'])).toEqual([503]);
-  const misplaced = await counter.inside((_, { storage }) => {
+/** The devices that are on another page than the one that their id belongs on. */
+const misplaced = ({ inside }: Started) =>
+  inside((_, { storage }) => {
     const store = openStore(storage);
     return deviceDaysOf(store, EVER).flatMap((day) =>
       Array.from({ length: day.pages }, (_, page) => readFacts(store, day, page))
@@ -210,5 +199,20 @@ it('an erased device stays on its page under another id, and moves like any othe
         .filter(({ id, page }) => pageOf(hashOfDevice(id)[0], day.pages) !== page),
     );
   });
-  expect(misplaced).toEqual([]);
+
+it('an erased device stays on its page under another id, and moves like any other when pages are added', async () => {
+  const counter = startCounter();
+  const devices = await createAll(counter, 500);
+  await settleAll(counter.applicationId, 1);
+  expect((await pagesOf(counter)).stored).toBeGreaterThan(1);
+  for (const { id } of devices.slice(0, 20)) {
+    await counter.stub().eraseDevice(id);
+    expect(await counter.stub().readDevice(id)).toBeNull();
+  }
+  expect(await reached(counter, ['install'])).toEqual([500]);
+  expect(await misplaced(counter)).toEqual([]);
+  await createAll(counter, 500);
+  await settleAll(counter.applicationId, 1);
+  expect(await reached(counter, ['install'])).toEqual([1_000]);
+  expect(await misplaced(counter)).toEqual([]);
 });

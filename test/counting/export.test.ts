@@ -8,6 +8,7 @@ import { DAY_MS } from '#lib/time';
 import { clickOf, eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 import { parkMessage } from '../helpers/parked.ts';
+import { counterRows } from '../helpers/stored.ts';
 
 const START = Date.now();
 const HOUR_MS = 3_600_000;
@@ -54,6 +55,7 @@ it('exports counted events within the hour with their status, and trims the log'
   const files = await listed(counter);
   expect(files).toMatchObject([{ rows: 4, shard: 0, applicationId }]);
   expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+  expect(await counterRows(applicationId, 'log_outcomes')).toEqual([]);
   const stored = await eventsInFiles(files);
   const countingResultOf = (event: LoggedEvent | undefined) => {
     const { outcome, reason } = stored.find(({ id }) => id === event?.id) ?? {};

@@ -158,6 +158,21 @@ describe('finds the events of', () => {
   });
 });
 
+it('streams the events of a device in the order in which they happened', async () => {
+  const { events } = await write({ events: 300, devices: 5 });
+  const bucket = new MemoryBucket();
+  // They are received in another order.
+  const late = events.map((event, index) => ({ ...event, occurred_at: STARTS_AT - ((index * 37) % 300) }));
+  const entries = await writeFiles(bucket, SOURCE, [late]);
+  const streamed: StoredEvent[] = [];
+  for await (const slice of streamEvents(bucket, entries, {})) streamed.push(...slice);
+  const deviceOf = (event: StoredEvent) => ('device_id' in event ? event.device_id : '');
+  const sorted = [...streamed].sort(
+    (left, right) => deviceOf(left).localeCompare(deviceOf(right)) || left.occurred_at - right.occurred_at,
+  );
+  expect(streamed.map(({ id }) => id)).toEqual(sorted.map(({ id }) => id));
+});
+
 it('opens no file that its index entry rules out', async () => {
   const { bucket, entries } = await write({ events: 500, devices: 50 });
   bucket.reads = 0;
