@@ -114,12 +114,11 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     .map(({ gap }) => gap);
 }
 
-/** Earlier than any acquisition. */
-const FIRST_DAY = '0000-01-01';
+/** A device may have paid before its acquisition, so devices acquired after the periods count too. */
+const ALL_DEVICES: Cohort = { from: '0000-01-01', to: '9999-12-31' };
 
-/** See `CounterApi.payers`. Reads what is stored for every device acquired until the last period, but none of their events. */
+/** See `CounterApi.payers`. Reads what is stored for every device, but none of their events. */
 export async function payers(store: Store, { periods, by, filter }: PayersQuery): Promise<Payers> {
-  const latest = periods.reduce((day, { to }) => (to > day ? to : day), FIRST_DAY);
   const counts = new Map<string, Payers[number]>();
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
   const count = (device: CohortFacts) => {
@@ -139,7 +138,7 @@ export async function payers(store: Store, { periods, by, filter }: PayersQuery)
       else counts.set(key, { period, ...own, devices: 1 });
     }
   };
-  for await (const portion of factsOf(store, { from: FIRST_DAY, to: latest }, filter)) {
+  for await (const portion of factsOf(store, ALL_DEVICES, filter)) {
     for (const device of portion) if (device.paidDays !== '') count(device);
   }
   return [...counts.values()];

@@ -18,6 +18,7 @@ const NANOS_OFF_PER_EVENT = 1_000;
 /** The totals of one kind of value for one device. Flat and mutable, because a run keeps two per device. */
 export type DeviceTotals = {
   events: number;
+  /** Empty as long as no event had one. */
   currency: string;
   countedHigh: number;
   countedLow: number;
@@ -88,7 +89,9 @@ export function addToTotals(
     clientLow: null,
   };
   totals.events++;
-  if (totals.currency !== currency) totals.currency = MIXED;
+  // An event whose revenue is unknown has no currency and adds nothing, so it agrees with every other.
+  if (totals.currency === '') totals.currency = currency;
+  else if (currency !== '' && totals.currency !== currency) totals.currency = MIXED;
   const [high, low] = add([totals.countedHigh, totals.countedLow], total.earned(event));
   totals.countedHigh = high;
   totals.countedLow = low;

@@ -400,7 +400,8 @@ export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
   const devices = devicesOf(cohort.filter((event) => event.type === type)).flatMap((own) => {
     const claims = own.flatMap(({ payload }) => (field && field in payload ? [Number(payload[field])] : []));
     if (claims.length === 0) return [];
-    const currencies = new Set(own.map(currencyOf));
+    // An ad whose revenue is unknown has no currency.
+    const currencies = new Set(own.map(currencyOf).filter((currency) => currency !== ''));
     const client = nanosIn(Math.max(...claims));
     const counted = own
       .filter((event) => isAd(event) || isPaid(event))
@@ -408,7 +409,7 @@ export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
     const gap = client - counted;
     // Each event may be off by a millionth.
     const hasGap = (gap < 0n ? -gap : gap) > 1000n * BigInt(own.length);
-    return [{ currency: currencies.size === 1 ? currencyOf(own[0] as Sent) : null, client, counted, hasGap }];
+    return [{ currency: currencies.size === 1 ? [...currencies].join() : null, client, counted, hasGap }];
   });
   const groups = Map.groupBy(devices, ({ currency }) => currency);
   const sumOf = (own: typeof devices, name: 'client' | 'counted') =>
