@@ -12,7 +12,7 @@ import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson }
 import { Mark } from './lacking.tsx';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
-import { comparedDays } from './period.ts';
+import { comparedWholeDays, isUncompared } from './period.ts';
 import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
 import type { FilterName, View } from './view.ts';
 
@@ -113,7 +113,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
     const [first, second] = options;
     const a = c.req.query('a') || (first?.[0] ?? '');
     const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
-    const compared = comparedDays({
+    const compared = comparedWholeDays({
       ...view,
       comparison: view.comparison === 'none' ? 'previous' : view.comparison,
       isFirstDay: false,
@@ -158,7 +158,9 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
             <Card title="Nothing to compare yet">
               <p>
                 {isByPeriod
-                  ? 'All time has no period before it. Choose another period above.'
+                  ? isUncompared(view.period)
+                    ? 'All time has no period before it. Choose another period above.'
+                    : 'No day of this period is over. Choose another period above.'
                   : `${view.application.name} needs two of these to compare. ${by === 'creative' ? 'Create creatives' : 'They appear with the first events'}, then choose two.`}
               </p>
             </Card>

@@ -12,10 +12,12 @@ import {
   readCohorts,
 } from './cohort-parts.tsx';
 import { CohortTable, FEW_HINT } from './cohort-table.tsx';
+import { ComparedDays } from './compared.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Mark } from './lacking.tsx';
+import { wholePeriods } from './part-of-day.ts';
 import { Card } from './parts.tsx';
 import { comparedWholeDays } from './period.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
@@ -59,11 +61,13 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
   const carry = { ...asked, show: figure, predict: horizon };
   const page = { title: 'LTV and ROAS', path: '/ltv', carry };
   return renderReport(c, page, async (view, now) => {
+    const compared = comparedWholeDays(view);
+    const ofView = { ...viewAsked(view), ...compared?.now };
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportLtv(
         c.env.DB,
         view.application,
-        ask(LtvQuery, { ...viewAsked(view), days: days.join(','), ...changes }),
+        ask(LtvQuery, { ...ofView, days: days.join(','), ...changes }),
         now,
       );
     const grouped = cohortsAsked(asked);
@@ -71,7 +75,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       reportPredictedLtv(
         c.env,
         view.application,
-        ask(PredictedLtvQuery, { ...viewAsked(view), ...grouped, horizon_days: horizon, ...changes }),
+        ask(PredictedLtvQuery, { ...ofView, ...grouped, horizon_days: horizon, ...changes }),
         now,
       );
     if (wantsCsv(c) && horizon !== '' && c.req.query('table') === 'predicted') {
@@ -85,7 +89,6 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         view,
       );
     }
-    const compared = comparedWholeDays(view);
     // The table's days are a subset of the curves' days.
     const [report, predicted] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
@@ -147,7 +150,10 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           </p>
         )}
         <div class="pair">
-          <Card title="Lifetime value of a device">
+          <Card
+            title="Lifetime value of a device"
+            aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
+          >
             <CohortCurves
               title="Lifetime value of a device"
               format={inCurrency}

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { addFigures } from '../helpers/figures.ts';
+import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -31,3 +32,25 @@ it.each(['/', '/breakdown?by=day&'])(
     for (const [figure = ''] of marked) expect(figure).toMatch(/^(?:\$|–)/);
   },
 );
+
+it('marks the days of a cohort from which on an amount is missing', async () => {
+  const tenant = await createTenant();
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  const of = { creative_id: '', acquired_day: '2026-03-02' };
+  const { id } = tenant.application;
+  await addFigures(env.DB, id, 'cohort_activity', [
+    { ...of, age: 0, active_devices: 2, last_active_devices: 2 },
+  ]);
+  await addFigures(env.DB, id, 'cohort_revenue', [
+    { ...of, day: '2026-03-02', currency: 'usd', purchase_revenue: 4_000_000_000 },
+    { ...of, day: '2026-03-05', currency: 'twd', purchase_revenue: 300_000_000_000 },
+  ]);
+  const page = await pageOf(await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02`));
+  expect(
+    page.cells('Lifetime value by cohort and day since acquisition', 'Day 1', 'Day 3', 'Day 90'),
+  ).toEqual([['$2.00', '$2.00 *', '$2.00 *']]);
+  expect(page.texts('abbr.lacking').length).toBeGreaterThan(0);
+  expect(page.notices.join()).toContain('$300.00 (TWD)');
+  const csv = await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02&format=csv`);
+  expect((await csv.text()).match(/twd/g)).toHaveLength(7);
+});

@@ -136,7 +136,7 @@ it('compares two creatives side by side, and says how certain the difference is'
   ]);
   const csv = await browser.get(`/compare?by=creative&a=${id}&b=${other}&app=${app}&${PERIOD}&format=csv`);
   expect((await csv.text()).split(/\r?\n/)[0]).toBe(
-    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test',
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test,unconverted',
   );
 });
 
@@ -155,6 +155,10 @@ it('compares a period with the one before, and says if there is none', async () 
   const all = await browser.get(`/compare?by=period&app=${app}&period=all`);
   expect((await pageOf(all)).texts('main p')).toEqual([
     'All time has no period before it. Choose another period above.',
+  ]);
+  const today = await browser.get(`/compare?by=period&app=${app}&period=today`);
+  expect((await pageOf(today)).texts('main p')).toEqual([
+    'No day of this period is over. Choose another period above.',
   ]);
 });
 
@@ -180,12 +184,19 @@ it('makes no prediction from too little data, and says why', async () => {
       'Devices of',
       'Devices',
       'Payers',
-      'Purchases per device so far',
+      'Revenue per device so far',
+      'From purchases',
+      'From ads',
       'Predicted LTV',
       'Likely between',
       'Note',
     ],
-    rows: [['1 Mar – 7 Mar', '3', '1', '$1.67', '–', '–', 'Fewer than 50 devices have purchased.']],
+    rows: [
+      [
+        ...['1 Mar – 7 Mar', '3', '1', '$1.67', '–', '$0.00', '–', '–'],
+        'Purchases: Fewer than 50 devices have purchased.',
+      ],
+    ],
     totals: [],
   });
   expect((await page('/ltv')).cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);

@@ -224,4 +224,16 @@ it('leaves out what has no rate, and says so from its day on', async () => {
     unconverted: [{ currency: 'chf', amount: 7e-9 }],
   });
   expect(row?.payback_day).toBe(0);
+  // Day 9 is not over, so nothing is missing from it.
+  expect(row?.days[9]).not.toHaveProperty('unconverted');
+  const query = `application_id=${tenant.application.id}&from=${day(8)}&to=${TODAY}&days=2,4,9&format=csv`;
+  const csv = await worker.team(tenant, `/v1/reports/ltv?${query}`);
+  expect(JSON.parse(csv.headers.get('X-Unconverted') ?? '')).toEqual([{ currency: 'chf', amount: 7e-9 }]);
+  const lines = (await csv.text()).trim().split('\r\n');
+  expect(lines.map((line) => line.split(',').slice(6).join(','))).toEqual([
+    'day,eligible,complete,revenue,ltv,roas,unconverted',
+    '2,1,true,1,1,2,',
+    '4,1,true,1,1,2,"[{""currency"":""chf"",""amount"":7e-9}]"',
+    '9,0,false,0,,,',
+  ]);
 });
