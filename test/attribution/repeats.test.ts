@@ -64,7 +64,7 @@ it('flags installs that name a used click, and reports how many named it before'
   expect(await explain(tenant, first.token)).toMatchObject({
     method: 'referrer',
     repeated: false,
-    click: { country: 'de', params: { gclid: 'Cj0K' }, named_installs: 3 },
+    click: { country: 'DE', params: { gclid: 'Cj0K' }, named_installs: 3 },
   });
   expect(await clickRows(tenant)).toMatchObject([{ device_id: first.device_id, named_installs: 3 }]);
 });

@@ -326,6 +326,14 @@ const CHANGES: Change[] = [
     },
   },
   {
+    action: 'access_token.taken_over',
+    by: 'dashboard',
+    prepare: async ({ tenant, owner }) => {
+      const [token] = await listAccessTokens(db, tenant.team.id);
+      return () => owner.post(`/settings/tokens/${token?.id}/take-over`);
+    },
+  },
+  {
     action: 'creative.created',
     by: 'dashboard',
     prepare: form((id) => `/creatives?app=${id}`, { creative: 'Dragon' }),

@@ -78,6 +78,7 @@ const RUN_BY: Record<string, string> = {
   'TOKEN=$(curl -s $URL/fetch-token': 'test/cli/service-name.slow.test.ts',
   'event() { curl -s $URL/webhook': 'test/cli/service-name.slow.test.ts',
   'sleep 3': 'test/cli/service-name.slow.test.ts',
+  'curl -s -X PATCH $URL/v1/applications': 'test/cli/service-name.slow.test.ts',
   'curl -s $URL/v1/creatives': 'test/cli/service-name.slow.test.ts',
   // The account is a pretended one: creating an org needs a token of Cloudflare's.
   'export CLOUDFLARE_API_TOKEN=…': 'test/cli/org.slow.test.ts',
@@ -92,6 +93,8 @@ const NOT_RUN: Record<string, string> = {
   'INSTALL httpfs;': 'needs the keys of a bucket in R2',
   '[[send_email]]': 'needs a domain that is onboarded for mail',
   'flowchart LR': 'a drawing',
+  'openssl rand': 'sets a secret of a deployment',
+  'npm start  ': 'needs a data set that is not part of the project',
 };
 
 it('has a test, or a reason against one, for every code block of the documents', async () => {

@@ -91,7 +91,7 @@ it('converts a raw event file to envelopes', async () => {
       outcome: 'ignored',
     },
     { ...common, type: 'custom', event_name: 'level', outcome: 'duplicate' },
-    { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_nanos: 12_345, currency: 'usd' },
+    { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_nanos: 12_345_000, currency: 'usd' },
     {
       ...common,
       type: 'custom.purchase',

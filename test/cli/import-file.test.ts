@@ -186,9 +186,14 @@ describe('importFile', () => {
     retryAfter = '7';
     const delays: (number | undefined)[] = [];
     const wait = globalThis.setTimeout;
-    const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, delay?: number) => {
+    const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+      work: (...given: unknown[]) => void,
+      delay?: number,
+      ...given: unknown[]
+    ) => {
       delays.push(delay);
-      return wait(work, 0);
+      // Timers of the HTTP client keep their delay.
+      return wait(work, delay === 7_000 ? 0 : delay, ...given);
     }) as typeof setTimeout);
     await importFile(await fileOf(numbered(1)), target, () => undefined).finally(() => spy.mockRestore());
     expect(delays).toContain(7_000);

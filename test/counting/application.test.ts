@@ -206,8 +206,8 @@ it('combines the health of all counters without counting', async () => {
   expect(health.counters?.lastAppendedAt).toBeGreaterThanOrEqual(waiting);
   expect(await rollupOf(application.id)).toMatchObject({ impressions: 0 });
   expect(isStuck(health, now)).toBe(false);
-  expect(isStuck(health, waiting + 15 * 60_000)).toBe(false);
-  expect(isStuck(health, waiting + 15 * 60_000 + 1)).toBe(true);
+  expect(isStuck(health, waiting + 60 * 60_000)).toBe(false);
+  expect(isStuck(health, waiting + 60 * 60_000 + 1)).toBe(true);
   const counters = new WatchedCounters(({ name }) =>
     name.endsWith(':2') ? Promise.reject(new Error('down')) : undefined,
   );
@@ -252,7 +252,8 @@ it('restores a lost alarm with the next call of any kind', async () => {
   await evictDurableObject(counter.stub());
   await readApplicationHealth(env, application);
   const alarm = await counter.inside((_, state) => state.storage.getAlarm());
-  expect(alarm).toBeLessThanOrEqual(Date.now() + 10_000);
+  // The longest that events wait for a question.
+  expect(alarm).toBeLessThanOrEqual(Date.now() + 45 * 60_000);
 });
 
 it('reports its newest event after all events have been exported to R2', async () => {

@@ -77,6 +77,12 @@ it('offers a form per kind of alert, with its unit, a suggestion and what it com
     ['Installs differ by more than (%)', AGAINST_WEEKS, '30', 'installs_change'],
     ['No events arrive for (hours)', 'Once the application has sent its first event', '1', 'no_events'],
     [
+      'Health shows at least (problems)',
+      'Events that are not counted, failing exports, stores that fill up, scheduled work that does not run',
+      '1',
+      'service_problems',
+    ],
+    [
       'A campaign has no installs and spends more than (EUR)',
       'Yesterday, by campaign',
       '20',
@@ -91,7 +97,7 @@ it('refuses an alert of a kind that no form has', async () => {
   const answer = await admin.post('/alerts', { kind: 'weather', threshold: '1' });
   expect([answer.status, (await pageOf(answer)).error]).toEqual([
     400,
-    'kind must be one of revenue_change, installs_change, no_events, spend_without_installs, cpi_above, roas_below.',
+    'kind must be one of revenue_change, installs_change, no_events, service_problems, spend_without_installs, cpi_above, roas_below.',
   ]);
 });
 

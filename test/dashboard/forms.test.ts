@@ -14,6 +14,7 @@ const WITHOUT_FIELDS = new Set([
   '/get-started',
   '/settings/applications/:id/key',
   '/settings/tokens/:id/revoke',
+  '/settings/tokens/:id/take-over',
   '/settings/members/:id/remove',
   '/settings/members/invitations/:hash/withdraw',
   '/status/resume',

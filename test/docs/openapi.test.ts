@@ -164,7 +164,8 @@ describe('the errors of', () => {
 
 it('documents every route of the API and nothing else', () => {
   // The dashboard's pages and every middleware are registered for all methods.
-  const documentation = ['/openapi.json', '/docs', '/docs/start.js'];
+  // Metrics are for operators: docs/operations.md describes them.
+  const documentation = ['/openapi.json', '/docs', '/docs/start.js', '/metrics'];
   const served = [...service.routes, ...teamApi.routes]
     .filter(({ method, path }) => method !== 'ALL' && !documentation.includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);

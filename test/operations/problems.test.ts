@@ -105,12 +105,12 @@ it.each<[string, Health, number, string[]]>([
   ],
   ['a log that refuses', health({ appendError: 'It refuses.' }), 0, ['It refuses.']],
   ['a failing export', health({ exportError: 'It fails.' }), 0, ['It fails.']],
-  ['events that wait for 45 minutes', health({ oldestPendingAt: NOW - 45 * MINUTE }), 0, []],
+  ['events that wait for an hour', health({ oldestPendingAt: NOW - 60 * MINUTE }), 0, []],
   [
     'events that wait for longer',
-    health({ oldestPendingAt: NOW - 46 * MINUTE }),
+    health({ oldestPendingAt: NOW - 61 * MINUTE }),
     0,
-    ['Events have waited for 46 min to be counted.'],
+    ['Events have waited for 1 h 1 min to be counted.'],
   ],
   [
     'events that a counter refuses',
