@@ -56,7 +56,8 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
 /**
  * Creates a creative for an application and records it in the audit log. `linkTo` builds a tracking link from a token. Throws `conflict` if
  * the `idempotencyKey` was used for a different request, and `unavailable` if the database fails. A failed call leaves nothing behind.
- * `creativeId` is that of the first answer if it is replayed; null if that creative was deleted since.
+ * `creativeId` is that of the first answer if it is replayed; null if that creative was deleted since. `duplicateOf` is the first creative
+ * that already had the same name in the same ad set: names of creatives are not unique.
  */
 export async function createCreative(
   env: Env,
@@ -64,7 +65,12 @@ export async function createCreative(
   application: ApplicationRow,
   request: CreativeNames,
   { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
-): Promise<{ answer: CreatedCreative; creativeId: string | null; replayed: boolean }> {
+): Promise<{
+  answer: CreatedCreative;
+  creativeId: string | null;
+  duplicateOf: string | null;
+  replayed: boolean;
+}> {
   const today = dayIn(application.timezone, now);
   const names = {
     creative: request.creative,
@@ -111,6 +117,7 @@ export async function createCreative(
       adset: { ...first.adset, is_new: made.adsetIsNew },
     },
     creativeId: made.replayed ? await idOfLink(env, first.creative.tracking_link) : minted.creativeId,
+    duplicateOf: made.duplicateOf,
     replayed: made.replayed !== null,
   };
 }

@@ -40,6 +40,8 @@ export type MadeCreative = {
   adsetIsNew: boolean;
   /** The first answer under the same `Idempotency-Key`, if this call was not the first. */
   replayed: { answer: string; sameRequest: boolean } | null;
+  /** The first creative with the same name in the same ad set, if there was one already. */
+  duplicateOf: string | null;
 };
 
 /**
@@ -66,6 +68,7 @@ export async function getOrCreate(
     campaignIsNew: outcome.campaignIsNew === 1,
     adsetIsNew: outcome.adsetIsNew === 1,
     replayed: answer === null || isFirst === 1 ? null : { answer, sameRequest: sameRequest === 1 },
+    duplicateOf: outcome.duplicateOf,
   };
 }
 
@@ -168,9 +171,18 @@ type Outcome = {
   answer: string | null;
   isFirst: number;
   sameRequest: number;
+  duplicateOf: string | null;
 };
 
 const flag = (condition: SQL, name: string) => sql<number>`${condition}`.as(name);
+
+/** The first other creative of its name in its ad set. A replayed call gets what its first call got: later creatives do not count. */
+const duplicateOf = ({ creativeId }: Minted) =>
+  sql<string | null>`(
+    SELECT "same"."id" FROM ${creatives} AS "same"
+    WHERE "same"."adset_id" = ${creatives.adsetId} AND "same"."name" = ${creatives.name}
+      AND ("same"."id" < ${creatives.id} OR ${creatives.id} = ${creativeId} AND "same"."id" > ${creatives.id})
+    ORDER BY "same"."id" LIMIT 1)`.as('duplicate_of');
 
 /** The outcome of this call or, under an idempotency key, of the first call with it. */
 function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedCreative) {
@@ -183,6 +195,7 @@ function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedC
         answer: sql<string | null>`NULL`.as('answer'),
         isFirst: flag(sql`1`, 'is_first'),
         sameRequest: flag(sql`1`, 'same_request'),
+        duplicateOf: duplicateOf(minted),
       })
       .from(creatives)
       .innerJoin(adsets, ofAdset)
@@ -195,6 +208,7 @@ function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedC
       answer: sql<string | null>`${creativeRequests.answer}`.as('answer'),
       isFirst: flag(eq(creativeRequests.creativeId, minted.creativeId), 'is_first'),
       sameRequest: flag(eq(creativeRequests.requestHash, idempotency.requestHash), 'same_request'),
+      duplicateOf: duplicateOf(minted),
     })
     .from(creativeRequests)
     .innerJoin(creatives, eq(creatives.id, creativeRequests.creativeId))

@@ -76,7 +76,8 @@ export const operations: Operation[] = [
     },
     answer: {
       status: 201,
-      description: 'The creative with its tracking link. Its address is in the header `Location`.',
+      description:
+        'The creative with its tracking link. Its address is in the header `Location`. If the ad set already had a creative with this name, the header `X-Duplicate-Of` has the id of the first: reports show both under one name.',
       schema: CreatedCreative,
     },
     errors: { 409: 'The `Idempotency-Key` was used with a different request.' },

@@ -58,11 +58,18 @@ export const creativeRoutes = new Hono<AppEnv>()
       const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
       const application = await findApplicationByKey(caller, app_api_key);
       if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
-      const { answer, creativeId, replayed } = await createCreative(c.env, caller, application, names, {
-        linkTo: linkTo(c),
-        idempotencyKey: idempotencyKey(c),
-      });
+      const { answer, creativeId, duplicateOf, replayed } = await createCreative(
+        c.env,
+        caller,
+        application,
+        names,
+        {
+          linkTo: linkTo(c),
+          idempotencyKey: idempotencyKey(c),
+        },
+      );
       if (creativeId) c.header('Location', `/v1/creatives/${creativeId}`);
+      if (duplicateOf) c.header('X-Duplicate-Of', duplicateOf);
       if (replayed) c.header('Idempotent-Replayed', 'true');
       return c.json<CreatedCreative>(answer, 201);
     },

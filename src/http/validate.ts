@@ -47,33 +47,48 @@ function refuseMedia(what: string): never {
   throw new AppError('unsupported_media', what, { headers: { 'Accept-Encoding': 'gzip' } });
 }
 
-/** Replaces a compressed body by what it contains. Only for authenticated requests: this costs more than everything before it. */
-async function inflateBody(c: AppContext): Promise<void> {
-  const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() || 'identity';
-  if (encoding === 'identity' || !c.req.raw.body) return;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+const badBody = (message: string) => invalidRequest([{ path: '', message }]);
+
+/** What a compressed body contains. Only for authenticated requests: this costs more than everything before it. */
+function inflate(compressed: Uint8Array, encoding: string, maxBytes: number): Uint8Array {
   if (encoding !== 'gzip')
     refuseMedia(`The Content-Encoding must be gzip or absent, not ${encoding.slice(0, 64)}`);
-  const bytes = c.get('maxBodyBytes') ?? MAX_JSON_BODY_BYTES;
-  const compressed = new Uint8Array(await c.req.raw.arrayBuffer());
-  let body: Uint8Array<ArrayBuffer>;
   try {
-    body = new Uint8Array(gunzip(compressed, bytes));
+    return gunzip(compressed, maxBytes);
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(bytes);
-    throw invalidRequest([{ path: '', message: 'The body is not valid gzip' }]);
+    if (error instanceof RangeError) throw tooLarge(maxBytes);
+    throw badBody('The body is not valid gzip');
   }
-  c.req.raw = new Request(c.req.raw, { body });
+}
+
+/** Reads the body for all later readers. `text()` of a request would replace what is not UTF-8. */
+async function readBody(c: AppContext): Promise<void> {
+  if (!c.req.raw.body) return;
+  const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() || 'identity';
+  const sent = new Uint8Array(await c.req.raw.arrayBuffer());
+  const maxBytes = c.get('maxBodyBytes') ?? MAX_JSON_BODY_BYTES;
+  const bytes = encoding === 'identity' ? sent : inflate(sent, encoding, maxBytes);
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw badBody('The body is not valid UTF-8');
+  }
+  // Hono's cache holds promises, whatever its type says.
+  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
 }
 
 // A request without a body is treated as `{}`, so that the answer names the required fields.
 const requireJson = createMiddleware<AppEnv>(async (c, next) => {
   const type = c.req.header('Content-Type') ?? '';
   if (!JSON_TYPE.test(type) && c.req.raw.body) {
-    throw invalidRequest([{ path: '', message: 'The Content-Type must be application/json' }]);
+    throw badBody('The Content-Type must be application/json');
   }
   const charset = CHARSET.exec(type)?.[1] ?? 'utf-8';
   if (!/^utf-?8$/i.test(charset)) refuseMedia(`The charset must be UTF-8, not ${charset.slice(0, 64)}`);
-  if (c.req.header('Content-Encoding') !== undefined) await inflateBody(c);
+  await readBody(c);
   return next();
 });
 

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS } from '#catalogue';
 import { EXAMPLE, noSuch, type Operation, withExamples } from '#http/operations';
 import { AdsQuery } from './ads.ts';
@@ -52,6 +52,18 @@ function report(
   };
 }
 
+/** A list in one text, separated by commas, as the schema that validates it cannot say. */
+const groupings = {
+  override: {
+    type: 'array',
+    items: { type: 'string', enum: Object.keys(DIMENSIONS) },
+    minItems: 1,
+    maxItems: 2,
+    default: ['day'],
+  },
+  param: { style: 'form', explode: false },
+} as const;
+
 const definitions = Object.entries(METRICS)
   .map(([name, { definition, source }]) => `- \`${name}\`: ${definition} (${source})`)
   .join('\n');
@@ -60,9 +72,9 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
-    PerformanceQuery,
-    { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
+    `${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
+    z.object({ ...PerformanceQuery.shape, group_by: PerformanceQuery.shape.group_by.meta(groupings) }),
+    { group_by: ['day', 'source'], currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
     'day,clicks,installs\r\n2026-03-02,0,1\r\n',
   ),

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type InventoryLevel, listInventory, pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
 import { newId } from '#lib/ids';
@@ -136,6 +136,37 @@ it('repeats the first answer for an Idempotency-Key, and refuses another request
   expect(long.status).toBe(400);
   const list = await worker.team(tenant, `/v1/creatives?application_id=${tenant.application.id}`);
   expect(await list.json()).toMatchObject({ data: [{ name: 'Dragon' }] });
+});
+
+describe('a name that the ad set already has', () => {
+  const idOf = (answer: Response) => answer.headers.get('Location')?.split('/').at(-1);
+  const duplicateOf = (answer: Response) => answer.headers.get('X-Duplicate-Of');
+
+  it('is accepted, with the id of the first creative in a header', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const body = { creative: 'Dragon', app_api_key: tenant.apiKey, campaign: 'Launch', adset: 'Broad' };
+    const first = await postCreative(worker, tenant, body);
+    expect([first.status, duplicateOf(first)]).toEqual([201, null]);
+    for (const elsewhere of [{ creative: 'dragon' }, { adset: 'Narrow' }, { campaign: 'Sale' }]) {
+      expect(duplicateOf(await postCreative(worker, tenant, { ...body, ...elsewhere }))).toBeNull();
+    }
+    expect(duplicateOf(await postCreative(worker, other, { ...body, app_api_key: other.apiKey }))).toBeNull();
+    const [second, third] = [
+      await postCreative(worker, tenant, body),
+      await postCreative(worker, tenant, body),
+    ];
+    expect([second.status, duplicateOf(second), duplicateOf(third)]).toEqual([201, idOf(first), idOf(first)]);
+    expect(Object.keys(await second.json())).toEqual(Object.keys(await first.json()));
+  });
+
+  it('is told again with a repeated answer, and not for later creatives', async () => {
+    const tenant = await createTenant();
+    const body = { creative: 'Dragon', app_api_key: tenant.apiKey };
+    const create = (key: string) => postCreative(worker, tenant, body, { 'Idempotency-Key': key });
+    const first = await create('one');
+    await create('two');
+    expect([duplicateOf(await create('one')), duplicateOf(await create('two'))]).toEqual([null, idOf(first)]);
+  });
 });
 
 it('creates one creative for many simultaneous calls under one Idempotency-Key', async () => {

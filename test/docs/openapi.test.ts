@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { DIMENSIONS } from '#catalogue';
 import { EXAMPLE } from '#http/operations';
 import { openApiDocument } from '../../src/docs/document.ts';
 import { service, teamApi } from '../../src/service.ts';
@@ -12,7 +13,13 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 type Schema = z.core.JSONSchema.BaseSchema;
 type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> };
 type Response = { content?: Record<string, Media> };
-type Parameter = { name: string; in: string; schema: Schema & { example?: unknown } };
+type Parameter = {
+  name: string;
+  in: string;
+  style?: string;
+  explode?: boolean;
+  schema: Schema & { example?: unknown };
+};
 type Documented = {
   operationId: string;
   security: Record<string, never[]>[];
@@ -171,6 +178,48 @@ it('documents every route of the API and nothing else', () => {
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   const described = operations.map(({ path, method }) => `${method} ${path}`);
   expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
+});
+
+describe('group_by', () => {
+  const byReport = operations.flatMap(({ path, method, operation }) =>
+    (operation.parameters ?? [])
+      .filter(({ name }) => name === 'group_by')
+      .map((own) => ({ path, method, operation, own })),
+  );
+  const valuesOf = ({ schema }: Parameter) => {
+    const items = typeof schema.items === 'object' && 'enum' in schema.items ? schema.items : schema;
+    return items.enum ?? [];
+  };
+
+  it.each(byReport)('lists the values that $path takes', async (parameter) => {
+    const { own } = parameter;
+    const values = valuesOf(own);
+    const others = (parameter.operation.parameters ?? []).filter(({ name }) => name !== 'group_by');
+    const isPerformance = parameter.path.endsWith('/performance');
+    expect(values).toEqual(isPerformance ? Object.keys(DIMENSIONS) : expect.arrayContaining(['country']));
+    const refused = async (value: string) => {
+      const operation = {
+        ...parameter.operation,
+        parameters: [...others, { ...own, schema: { example: value } }],
+      };
+      return (await (await call({ ...parameter, operation })).text()).includes(' must be one ');
+    };
+    expect(await refused('planet')).toBe(true);
+    for (const value of values) expect(await refused(String(value)), String(value)).toBe(false);
+  });
+
+  it('is a list separated by commas where it takes two', () => {
+    const [performance] = byReport.filter(({ path }) => path.endsWith('/performance'));
+    expect(performance?.own).toMatchObject({
+      style: 'form',
+      explode: false,
+      schema: { type: 'array', minItems: 1, maxItems: 2, default: ['day'] },
+    });
+  });
+});
+
+it('names as its server the one that serves it', () => {
+  expect(document).toMatchObject({ servers: [{ url: '/' }] });
 });
 
 it('is served with the configured header names, as is its page, which loads nothing from other sites', async () => {

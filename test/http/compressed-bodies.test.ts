@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { gunzip } from '#lib/deflate';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, startWorker } from '../helpers/worker.ts';
@@ -89,6 +90,22 @@ describe('the limit of a body', () => {
     expect(queued()).toHaveLength(8);
   });
 
+  it('bounds the memory that inflating takes', () => {
+    const body = gzipSync(new Uint8Array(16 * 1024 * KIB));
+    const refuse = (kib: number) => {
+      try {
+        return gunzip(body, kib * KIB).length;
+      } catch (error) {
+        return error;
+      }
+    };
+    // The runtime's own refusal, before all is inflated, and not the check of the length afterwards.
+    for (const kib of [64, 1024]) {
+      expect(refuse(kib)).toBeInstanceOf(RangeError);
+      expect(refuse(kib)).not.toMatchObject({ message: 'The content is too large' });
+    }
+  });
+
   it('stops inflating where it is reached', async () => {
     const body = bomb();
     expect(body.length).toBeGreaterThan(1000 * KIB);
@@ -141,6 +158,28 @@ describe('a body is refused with', () => {
       415,
       { success: false, error: `The charset must be UTF-8, not ${charset}` },
     ]);
+  });
+
+  const LATIN_1 = Uint8Array.from(JSON.stringify(envelope.ad('', {}, { ad_id: 'gr\xf6\xdfer' })), (sign) =>
+    sign.charCodeAt(0),
+  );
+  it.each([
+    ['Latin-1', 'identity', LATIN_1],
+    ['Latin-1 in gzip', 'gzip', gzipSync(LATIN_1)],
+    ['half a character', 'identity', new TextEncoder().encode('{"a":"大"}').subarray(0, 7)],
+  ])('400: an unlabelled body in %s', async (_, encoding, body) => {
+    for (const path of ['/webhook', '/webhook/batch', '/fetch-token', '/verify-token']) {
+      const answer = await send(path, body, { 'Content-Encoding': encoding });
+      expect(answer.status, path).toBe(400);
+      expect(await answer.json()).toMatchObject({ details: [{ message: 'The body is not valid UTF-8' }] });
+    }
+    expect(queued()).toEqual([]);
+  });
+
+  it('nothing else: a byte order mark and a replacement character are UTF-8', async () => {
+    const body = `\ufeff${JSON.stringify(envelope.ad(token, {}, { ad_id: 'a\ufffdb' }))}`;
+    expect((await send('/webhook', body, { 'Content-Encoding': 'identity' })).status).toBe(200);
+    expect(queued()).toMatchObject([{ ad_id: 'a\ufffdb' }]);
   });
 
   it('nothing else: UTF-8 may be named', async () => {

@@ -41,6 +41,7 @@ export const creatives = sqliteTable(
   (table) => [
     uniqueIndex('creatives_by_token').on(table.token),
     index('creatives_by_application').on(table.applicationId, table.id),
+    index('creatives_by_adset').on(table.adsetId, table.name),
   ],
 );
 

@@ -1,0 +1,1 @@
+CREATE INDEX `creatives_by_adset` ON `creatives` (`adset_id`,`name`);
