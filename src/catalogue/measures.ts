@@ -1,3 +1,5 @@
+// The order of every list of measures and of every key in this file is stored: see `MEASURES`.
+
 const DAILY = [
   'clicks',
   'installs',
@@ -22,7 +24,10 @@ type OnceADay = (typeof ONCE_A_DAY)[number];
 const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, OnceADay> =>
   !ONCE_A_DAY.some((name) => name === measure);
 
-/** The sums in each rollup table. */
+/**
+ * The sums in each rollup table. **Their order is a storage format:** blocks, `rollup_hours.hours`, counters' outboxes and parked sums contain
+ * positions instead of names. Add a measure at the end of a list, and never move, rename or remove one.
+ */
 export const MEASURES = {
   rollup_daily: DAILY,
   rollup_hours: DAILY.filter(isHourly),
@@ -42,7 +47,7 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table. A row contains its own breakdown, by segment or by hour. */
+/** The primary key of each rollup table, whose order is stored like that of its measures. A row contains its own breakdown, by segment or by hour. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_hours: ['application_id', 'day', 'creative_id', 'currency'],

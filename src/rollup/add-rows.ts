@@ -26,7 +26,11 @@ const assigned = (table: RollupTable): string =>
 /** Adds rows (`ROWS`, a JSON array as `Additions.rows` gives it) to a rollup table. */
 function additionSql(table: RollupTable): string {
   const columns = additionColumns(table);
-  const values = columns.map((_, index) => `value ->> ${index}`);
+  const keys = ROLLUP_KEYS[table].length;
+  // Rows of an earlier release end before the measures that it did not have.
+  const values = columns.map((_, index) =>
+    index < keys ? `value ->> ${index}` : `coalesce(value ->> ${index}, 0)`,
+  );
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(${ROWS}) WHERE true
     ON CONFLICT (${ROLLUP_KEYS[table].join(', ')}) DO UPDATE SET ${assigned(table)}`;
 }

@@ -1,6 +1,6 @@
 /** The number of different steps in a device's history. Further event names still count as events, but not as steps. */
 export const MAX_FUNNEL_STEPS = 200;
-/** A history refers to these by index, so the list may only grow at its end. */
+/** Histories refer to these by index, and to other steps by the indexes that follow, so this list must not change. */
 export const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
 /** Webhook events are dated to the second, devices to the millisecond, so the order within one second is unknown. */
 export const TIE_SECONDS = 1;

@@ -12,7 +12,10 @@ const EDITS: { file: string; lines: [before: string, after: string][] }[] = [
       ['retention, purchase', 'retention, subscription, purchase'],
     ],
   },
-  { file: '/src/catalogue/measures.ts', lines: [["'clicks',", "'clicks', 'subscriptions',"]] },
+  {
+    file: '/src/catalogue/measures.ts',
+    lines: [["'purchase_revenue',\n] as const", "'purchase_revenue',\n  'subscriptions',\n] as const"]],
+  },
 ];
 
 /** A plugin of Vite. Throws where a file that it edits has changed its form. */
