@@ -18,6 +18,10 @@ const Settings = z.lazy(() =>
     EXCHANGE_RATES_URL: z
       .union([z.literal(''), z.url({ protocol: /^https?$/ })])
       .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
+    /** A list of daily rates for the currencies that the feed above lacks: units per euro, as JSON. Empty disables it. */
+    FURTHER_RATES_URL: z
+      .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+      .default('https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@latest/v1/currencies/eur.json'),
     /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
     MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
     /** The bearer token of `GET /metrics`. Empty switches it off. */

@@ -8,7 +8,7 @@ import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
-import { fetchReferenceRates } from '#money';
+import { fetchFurtherRates, fetchReferenceRates } from '#money';
 import { recordRun } from '#operations';
 import { pruneHours } from '#rollup';
 import { pruneCredentials } from '#teams';
@@ -26,9 +26,18 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
 }
 
 async function fetchRates(env: Env, now: number): Promise<void> {
-  const { EXCHANGE_RATES_URL } = settingsOf(env);
-  if (!EXCHANGE_RATES_URL) return;
-  await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
+  const { EXCHANGE_RATES_URL, FURTHER_RATES_URL } = settingsOf(env);
+  const chores: Record<string, Promise<unknown>> = {};
+  if (EXCHANGE_RATES_URL) {
+    chores['fetch exchange rates'] = fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
+  }
+  if (FURTHER_RATES_URL) {
+    // After the reference rates, because it stores only what these lack, and whether or not they could be fetched.
+    chores['fetch further exchange rates'] = Promise.allSettled(Object.values(chores)).then(() =>
+      fetchFurtherRates(env.DB, FURTHER_RATES_URL, now),
+    );
+  }
+  await runChores(chores);
 }
 
 async function runMinute(env: Env, now: number): Promise<void> {

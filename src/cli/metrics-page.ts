@@ -68,7 +68,8 @@ Generated from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without eve
 cannot provide it. A filter by country, OS or app version makes metrics null that cannot be grouped by that dimension.
 Erasing a device changes no figure: what was counted of it stays, without its identity (see [Erase a person](privacy.md#erase-a-person)). How revenue is predicted is
 explained in [Prediction](prediction.md).
-Amounts without an exchange rate are left out; each row lists those that it lacks as \`unconverted\`.
+An amount is converted with the rate of its day, or else the latest earlier one: see
+[Exchange rates](operations.md#exchange-rates). Amounts without an exchange rate are left out; each row lists those that it lacks as \`unconverted\`.
 
 ## Performance report
 

@@ -2,14 +2,28 @@ import { database } from '#db';
 import type { Fault } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
-import { ExchangeRates, listRates, RatesQuery, saveRates } from '#money';
+import {
+  ExchangeRates,
+  FURTHER_RANKS_DAYS_OLDER,
+  listRates,
+  type RateSource,
+  RatesQuery,
+  saveRates,
+} from '#money';
 import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
+import { count } from './format.ts';
 import { callerOf, type DashboardContext } from './guard.ts';
 import { Card, Field, Notice, Table } from './parts.tsx';
 import { ask, renderReport } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const PAGE = 100;
+
+const SOURCES: Readonly<Record<RateSource, string>> = {
+  team: 'Your team',
+  reference: 'Reference',
+  further: 'Further source',
+};
 
 export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/costs/rates' }) => (
   <nav class="tabs" aria-label="Costs">
@@ -82,7 +96,8 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
         <Card title="Rates">
           <p class="muted">
             Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
-            take precedence over the European Central Bank's daily reference rates.
+            take precedence over the European Central Bank's daily reference rates. Currencies with neither in
+            the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public source.
           </p>
           <Table
             caption={`Exchange rates, ${view.from} to ${view.to}`}
@@ -96,7 +111,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
                 numeric: true,
                 cell: (row) => `${Number(row.rate.toPrecision(6))} ${row.base.toUpperCase()}`,
               },
-              { label: 'Source', cell: (row) => (row.source === 'team' ? 'Your team' : 'Reference') },
+              { label: 'Source', cell: (row) => SOURCES[row.source] },
             ]}
           />
           {rates.next_cursor && (

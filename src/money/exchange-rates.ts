@@ -7,7 +7,7 @@ import { CURRENCY_FAULT, currencyCode } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { dayText } from './costs.ts';
-import { type Rate, RateBook } from './rate-book.ts';
+import { FURTHER_RANKS_DAYS_OLDER, type Rate, RateBook, type RateSource } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
 
@@ -34,11 +34,28 @@ export const ExchangeRates = z
   });
 export type ExchangeRates = z.infer<typeof ExchangeRates>;
 
-/** Rates as stored; see `Rate`. `teamId` is empty for the reference rates that all teams share. */
-export type NewRate = Omit<Rate, 'own'>;
+/** A rate without its source, which its owner in the table tells. */
+export type NewRate = Omit<Rate, 'source'>;
+
+/** The owners of the rates that all teams share. No team has such an id. */
+const SHARED = { reference: '', further: '*' } as const;
+
+/** Whose rates convert a team's amounts. */
+export const ownersFor = (teamId: string): string[] => [...Object.values(SHARED), teamId];
+
+export function sourceOf(owner: string): RateSource {
+  if (owner === SHARED.reference) return 'reference';
+  return owner === SHARED.further ? 'further' : 'team';
+}
 
 /** The statement that stores rates. A rate with the same day, base and currency is overwritten. Idempotent. */
-function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], now: number) {
+function saveStatement(
+  db: Database,
+  owner: string,
+  rates: readonly NewRate[],
+  now: number,
+  where = sql`true`,
+) {
   const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
   const { units, worth } = exchangeRates;
   return db
@@ -46,7 +63,7 @@ function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], 
     .select(
       db
         .select({
-          teamId: sql<string>`${teamId}`.as('team_id'),
+          teamId: sql<string>`${owner}`.as('team_id'),
           currency: sql<string>`value ->> 0`.as('currency'),
           base: sql<string>`value ->> 1`.as('base'),
           day: sql<string>`value ->> 2`.as('day'),
@@ -55,7 +72,7 @@ function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], 
           updatedAt: sql<number>`${now}`.as('updated_at'),
         })
         .from(sql`json_each(${JSON.stringify(rows)})`)
-        .where(sql`true`),
+        .where(where),
     )
     .onConflictDoUpdate({
       target: [exchangeRates.teamId, exchangeRates.currency, exchangeRates.base, exchangeRates.day],
@@ -95,7 +112,23 @@ export async function saveReferenceRates(
   rates: readonly NewRate[],
   now: number,
 ): Promise<void> {
-  await saveStatement(database(d1), '', rates, now).run();
+  await saveStatement(database(d1), SHARED.reference, rates, now).run();
+}
+
+const known = alias(exchangeRates, 'known');
+
+/** Stores the further rates of those currencies that the reference rates do not have, for all teams. Idempotent. */
+export async function saveFurtherRates(
+  d1: D1Database,
+  rates: readonly NewRate[],
+  now: number,
+): Promise<void> {
+  // All others would rank behind a reference rate.
+  const lacksReference = sql`NOT EXISTS (
+    SELECT 1 FROM ${exchangeRates} AS known WHERE ${known.teamId} = ${SHARED.reference}
+      AND ${known.currency} = value ->> 0 AND ${known.base} = value ->> 1
+      AND ${known.day} BETWEEN date(value ->> 2, ${`-${FURTHER_RANKS_DAYS_OLDER} days`}) AND value ->> 2)`;
+  await saveStatement(database(d1), SHARED.further, rates, now, lacksReference).run();
 }
 
 const rate = alias(exchangeRates, 'rate');
@@ -105,12 +138,13 @@ const earlier = alias(exchangeRates, 'earlier');
 export function selectRates(teamId: string, currencies: readonly string[], from: string, to: string): SQL {
   const series = { teamId: sql`series.team_id`, currency: sql`series.currency`, base: sql`series.base` };
   const { teamId: owner, currency, base } = exchangeRates;
+  const owners = ownersFor(teamId);
   // CROSS JOIN fixes the join order: each series has few rates on the requested days.
   return sql`
-    SELECT ${rate.currency}, ${rate.base}, ${rate.day}, ${rate.units}, ${rate.worth}, ${rate.teamId} <> '' AS own
+    SELECT ${rate.currency}, ${rate.base}, ${rate.day}, ${rate.units}, ${rate.worth}, ${rate.teamId} AS owner
     FROM (SELECT DISTINCT ${owner}, ${currency}, ${base}
           FROM json_each(${JSON.stringify(currencies)}) AS wanted CROSS JOIN ${exchangeRates}
-            ON ${owner} IN (${teamId}, '') AND ${currency} = wanted.value) AS series
+            ON ${owner} IN ${owners} AND ${currency} = wanted.value) AS series
     CROSS JOIN ${exchangeRates} AS rate
       ON ${rate.teamId} = ${series.teamId} AND ${rate.currency} = ${series.currency} AND ${rate.base} = ${series.base}
      AND ${rate.day} BETWEEN coalesce((SELECT max(${earlier.day}) FROM ${exchangeRates} AS earlier
@@ -121,7 +155,7 @@ export function selectRates(teamId: string, currencies: readonly string[], from:
 /** Those of the currencies that some rate, of whatever day, may convert into `reporting`. No other can be converted. */
 export function selectRated(teamId: string, currencies: readonly string[], reporting: string): SQL {
   const { teamId: owner, currency, base } = exchangeRates;
-  const own = sql`SELECT 1 FROM ${exchangeRates} WHERE ${owner} IN ('', ${teamId})`;
+  const own = sql`SELECT 1 FROM ${exchangeRates} WHERE ${owner} IN ${ownersFor(teamId)}`;
   return sql`
     SELECT wanted.value FROM json_each(${JSON.stringify(currencies)}) AS wanted WHERE wanted.value <> ${reporting} AND (
       EXISTS (${own} AND ${currency} = wanted.value)
@@ -129,7 +163,7 @@ export function selectRated(teamId: string, currencies: readonly string[], repor
 }
 
 /**
- * The rates of these currencies for the days `from` to `to`: the team's own and the reference rates.
+ * The rates of these currencies for the days `from` to `to`: the team's own and those that all teams share.
  * Queries nothing if there is nothing to convert.
  */
 export async function readRateBook(
@@ -140,8 +174,8 @@ export async function readRateBook(
   to: string,
 ): Promise<RateBook> {
   if (currencies.size < 2) return new RateBook([]);
-  const rows = await database(d1).all<Omit<Rate, 'own'> & { own: number }>(
+  const rows = await database(d1).all<NewRate & { owner: string }>(
     selectRates(teamId, [...currencies], from, to),
   );
-  return new RateBook(rows.map((row) => ({ ...row, own: row.own === 1 })));
+  return new RateBook(rows.map(({ owner, ...row }) => ({ ...row, source: sourceOf(owner) })));
 }

@@ -11,9 +11,19 @@ export { Costs, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
 export { ExchangeRates, readRateBook, saveRates, selectRated, selectRates } from './exchange-rates.ts';
 export { findFirstSpendDay } from './first-spend.ts';
+export { fetchFurtherRates, parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export type { CostsSaved } from './operations.ts';
-export { convert, nanosToParts, type Parts, partsToNanos, type Rate, RateBook } from './rate-book.ts';
+export {
+  convert,
+  FURTHER_RANKS_DAYS_OLDER,
+  nanosToParts,
+  type Parts,
+  partsToNanos,
+  type Rate,
+  RateBook,
+  type RateSource,
+} from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
 export { saveCostFile } from './save-cost-file.ts';

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { type Database, exchangeRates } from '#db';
 import { currencyCode, keyCursor, listQuery, readKeyCursor, toKeyCursor } from '#http';
+import { ownersFor, sourceOf } from './exchange-rates.ts';
 import { dayRange } from './list-costs.ts';
 import type { RatesListed } from './operations.ts';
 
@@ -14,7 +15,7 @@ export const RatesQuery = listQuery.extend({
 });
 export type RatesQuery = z.infer<typeof RatesQuery>;
 
-/** One page of the rates that convert a team's amounts, its own and the reference rates, newest day first. */
+/** One page of the rates that convert a team's amounts, its own and those that all teams share, newest day first. */
 export async function listRates(db: Database, teamId: string, query: RatesQuery): Promise<RatesListed> {
   const { day, currency, base, teamId: owner } = exchangeRates;
   const after = readKeyCursor(query.cursor, 4);
@@ -28,7 +29,7 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
     .from(exchangeRates)
     .where(
       and(
-        inArray(owner, ['', teamId]),
+        inArray(owner, ownersFor(teamId)),
         query.from === undefined ? undefined : gte(day, query.from),
         query.to === undefined ? undefined : lte(day, query.to),
         query.currency === undefined ? undefined : eq(currency, query.currency),
@@ -49,7 +50,7 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
       rate: rateOf(row),
       units: row.units,
       worth: row.worth,
-      source: row.teamId === '' ? 'reference' : 'team',
+      source: sourceOf(row.teamId),
     })),
     next_cursor: last ? toKeyCursor([last.day, last.currency, last.base, last.teamId]) : null,
   };

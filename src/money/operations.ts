@@ -16,6 +16,7 @@ import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
 import { CostsQuery } from './list-costs.ts';
 import { RatesQuery } from './list-rates.ts';
+import { RATE_SOURCES } from './rate-book.ts';
 
 const amount = {
   amount: z.number(),
@@ -65,7 +66,7 @@ const ExchangeRate = z.object({
   rate: z.number(),
   units: z.string(),
   worth: z.string(),
-  source: z.enum(['team', 'reference']),
+  source: z.enum(RATE_SOURCES),
 });
 const RatesListed = list(ExchangeRate);
 export type RatesListed = z.input<typeof RatesListed>;
@@ -133,7 +134,7 @@ export const operations: Operation[] = [
     path: '/v1/exchange-rates',
     summary: 'List exchange rates',
     description:
-      'Newest date first. `source` is `team` for the rates that you uploaded and `reference` for the reference rates that are fetched daily. `units` of `currency` are worth `worth` of `base`, exactly as published. `rate` is the value of one unit, as the nearest number.',
+      'Newest date first. `source` is `team` for the rates that you uploaded, `reference` for the reference rates that are fetched daily, and `further` for those of currencies that the reference rates do not have. The latest rate on or before a day applies; on the same day, yours before the reference rate. A further one applies only if neither has one of the last 31 days. `units` of `currency` are worth `worth` of `base`, exactly as published. `rate` is the value of one unit, as the nearest number.',
     parameters: {
       query: withExamples(RatesQuery, {
         from: EXAMPLE.from,

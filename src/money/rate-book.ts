@@ -1,27 +1,43 @@
 import { divideRounded, type Fraction, ONE, over, parseDecimal } from '#lib/decimal';
+import { addDays } from '#lib/time';
 
-/** `units` of `currency` were worth `worth` of `base` on `day`. `own` marks a rate that the team uploaded. */
+/** Who a rate is from, in the order of precedence: the team's own, the reference rates, and those that fill their gaps. */
+export const RATE_SOURCES = ['team', 'reference', 'further'] as const;
+export type RateSource = (typeof RATE_SOURCES)[number];
+
+/**
+ * A further rate ranks like another source's rate that is this much older. So it never replaces a rate that a team uploads once a month, nor
+ * one that a bank publishes on working days, but does replace one that has long been given up.
+ */
+export const FURTHER_RANKS_DAYS_OLDER = 31;
+
+/** `units` of `currency` were worth `worth` of `base` on `day`. */
 export type Rate = {
   currency: string;
   base: string;
   day: string;
   units: string;
   worth: string;
-  own: boolean;
+  source: RateSource;
 };
 
-type Quote = { day: string; own: boolean; value: Fraction };
+/** `since` is the day that a quote ranks by, `order` the place of its source among `RATE_SOURCES`. */
+type Quote = { day: string; since: string; order: number; value: Fraction };
 /** A currency's value in a base on a day. A base is worth 1 of itself every day. */
-type Valued = { day: string | null; own: boolean; value: Fraction };
+type Valued = { since: string | null; order: number; value: Fraction };
+
+/** Sorts the quote that takes precedence first. */
+const byPrecedence = (left: Quote, right: Quote) =>
+  left.since === right.since ? left.order - right.order : left.since < right.since ? 1 : -1;
 
 /** The published rates that a report may use, by day. Pure and exact: no floating point. */
 export class RateBook {
-  /** base → currency → quotes, latest first, a team's own before the reference of the same day. */
+  /** base → currency → quotes, by precedence. */
   private readonly bases = new Map<string, Map<string, Quote[]>>();
   private readonly found = new Map<string, Fraction | null>();
 
   constructor(rates: readonly Rate[]) {
-    for (const { currency, base, day, units, worth, own } of rates) {
+    for (const { currency, base, day, units, worth, source } of rates) {
       const above = parseDecimal(worth);
       const below = parseDecimal(units);
       if (!above || !below) continue;
@@ -32,21 +48,25 @@ export class RateBook {
       }
       currencies.set(currency, [
         ...(currencies.get(currency) ?? []),
-        { day, own, value: over(above, below) },
+        {
+          day,
+          since: source === 'further' ? addDays(day, -FURTHER_RANKS_DAYS_OLDER) : day,
+          order: RATE_SOURCES.indexOf(source),
+          value: over(above, below),
+        },
       ]);
     }
     for (const currencies of this.bases.values()) {
       for (const quotes of currencies.values()) {
-        quotes.sort((left, right) =>
-          left.day === right.day ? Number(right.own) - Number(left.own) : left.day < right.day ? 1 : -1,
-        );
+        quotes.sort(byPrecedence);
       }
     }
   }
 
   /**
-   * The value of one unit of `from` in `to` on `day`: by that day's rates, or else the latest earlier ones, through a base in which both have
-   * a rate. If there are several such bases, the one with the most recent pair of rates is used, then a team's own, then the first by name.
+   * The value of one unit of `from` in `to` on `day`, through a base in which both have a rate. Of a currency's rates of that day and earlier,
+   * the latest one is used, a further one ranking by `FURTHER_RANKS_DAYS_OLDER`; of the same day, the team's own, then the reference rate. If
+   * there are several such bases, the one whose pair ranks first is used, then the first by name.
    * Returns null if there is none. Later rates are never used, and bases are never chained.
    */
   rate(from: string, to: string, day: string): Fraction | null {
@@ -61,21 +81,21 @@ export class RateBook {
   }
 
   private find(from: string, to: string, day: string): Fraction | null {
-    let best: { day: string; own: boolean; rate: Fraction } | null = null;
+    let best: { since: string; order: number; rate: Fraction } | null = null;
     for (const base of [...this.bases.keys()].sort()) {
       const source = this.valueIn(base, from, day);
       const target = this.valueIn(base, to, day);
       if (!source || !target) continue;
-      const older = [source.day, target.day].filter((known) => known !== null).sort()[0] ?? day;
-      const own = source.own && target.own;
-      if (best && (older < best.day || (older === best.day && (best.own || !own)))) continue;
-      best = { day: older, own, rate: over(source.value, target.value) };
+      const since = [source.since, target.since].filter((known) => known !== null).sort()[0] ?? day;
+      const order = Math.max(source.order, target.order);
+      if (best && (since < best.since || (since === best.since && order >= best.order))) continue;
+      best = { since, order, rate: over(source.value, target.value) };
     }
     return best?.rate ?? null;
   }
 
   private valueIn(base: string, currency: string, day: string): Valued | null {
-    if (currency === base) return { day: null, own: true, value: ONE };
+    if (currency === base) return { since: null, order: 0, value: ONE };
     return (
       this.bases
         .get(base)

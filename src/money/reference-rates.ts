@@ -2,10 +2,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal } from '#lib/decimal';
 import { isDay } from '#lib/time';
 import { type NewRate, saveReferenceRates } from './exchange-rates.ts';
-
-const TIMEOUT_MS = 20_000;
-/** The European Central Bank's daily file has 2 KB, its file of the last 90 days 80 KB. */
-const MAX_CHARACTERS = 4_000_000;
+import { fetchRates } from './fetch-rates.ts';
 
 const CUBE = /<Cube\s+([^>]*?)\/?>/g;
 const ATTRIBUTE = /(\w+)\s*=\s*['"]([^'"]*)['"]/g;
@@ -36,11 +33,7 @@ export function parseReferenceRates(xml: string): NewRate[] {
  * Throws if the source does not respond or returns no rate; earlier rates are kept.
  */
 export async function fetchReferenceRates(db: D1Database, url: string, now: number): Promise<number> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`the exchange rate source returned status ${response.status}`);
-  const text = await response.text();
-  const rates = text.length > MAX_CHARACTERS ? [] : parseReferenceRates(text);
-  if (rates.length === 0) throw new Error('the exchange rate source returned no rates');
+  const rates = await fetchRates(url, parseReferenceRates);
   await saveReferenceRates(db, rates, now);
   return rates.length;
 }

@@ -43,7 +43,7 @@ export function findDeploymentProblems(
   return [
     (chores && findChoreProblem(chores, now)) ?? [],
     rates && now - (rates.succeededAt ?? 0) > RATES_MISSED_AFTER_MS
-      ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer.`
+      ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer${rates.failure === null ? '' : `: ${rates.failure}`}.`
       : [],
     isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
     filed === null ? 'The bucket for raw events does not respond.' : [],

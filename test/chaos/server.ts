@@ -18,6 +18,7 @@ const converted = convertV4MiniflareOptions({
         KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-chaos-run',
         SESSION_SECRET: 'a-session-secret-of-the-chaos-run-000000',
         EXCHANGE_RATES_URL: '',
+        FURTHER_RATES_URL: '',
       },
       d1Databases: { DB: 'chaos' },
       r2Buckets: { RAW_EVENTS: 'chaos' },

@@ -2,17 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { fromNanos, toNanos } from '#lib/money';
-import { convert, partsToNanos, type Rate, RateBook } from '#money';
+import { convert, partsToNanos, type Rate, RateBook, type RateSource } from '#money';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-const rate = (currency: string, base: string, day: string, worth: string, own = true): Rate => ({
+const rate = (
+  currency: string,
+  base: string,
+  day: string,
+  worth: string,
+  source: RateSource = 'team',
+): Rate => ({
   currency,
   base,
   day,
   units: '1',
   worth,
-  own,
+  source,
 });
 
 /** The nanos of the converted `amount` as text; null if there is no rate. */
@@ -27,11 +33,11 @@ describe('the rate of a day', () => {
     rate('eur', 'usd', '2026-03-05', '1.20'),
     rate('gbp', 'usd', '2026-03-01', '1.30'),
     rate('sek', 'usd', '2026-03-02', '0.10'),
-    rate('sek', 'usd', '2026-03-02', '0.11', false),
-    rate('nok', 'usd', '2026-03-02', '0.21', false),
+    rate('sek', 'usd', '2026-03-02', '0.11', 'reference'),
+    rate('nok', 'usd', '2026-03-02', '0.21', 'reference'),
     rate('nok', 'usd', '2026-03-02', '0.20'),
-    { currency: 'jpy', base: 'eur', day: '2026-03-04', units: '160', worth: '1', own: false },
-    { currency: 'usd', base: 'eur', day: '2026-03-04', units: '1.15', worth: '1', own: false },
+    { currency: 'jpy', base: 'eur', day: '2026-03-04', units: '160', worth: '1', source: 'reference' },
+    { currency: 'usd', base: 'eur', day: '2026-03-04', units: '1.15', worth: '1', source: 'reference' },
   ]);
   it.each([
     { what: 'no rate needed', from: 'chf', to: 'chf', day: '2020-01-01', expected: 100 },

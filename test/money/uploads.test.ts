@@ -222,6 +222,7 @@ describe('the daily reference rates', () => {
       {
         ...env,
         EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
+        FURTHER_RATES_URL: '',
       },
     );
 

@@ -48,6 +48,7 @@ it('waits for the exchange rates, and names them if they fail', async () => {
   const run = service.scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), {
     ...env,
     EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
+    FURTHER_RATES_URL: '',
   });
   await expect(run).rejects.toThrow('Failed chores: fetch exchange rates');
 });

@@ -81,6 +81,18 @@ it.each<[string, Partial<Deployment>, string[]]>([
     { rates: run({ succeededAt: NOW - 4 * 1_440 * MINUTE - 1 }) },
     ['Exchange rates could not be fetched for 4 days or longer.'],
   ],
+  [
+    'exchange rates of which a source fails',
+    {
+      rates: run({
+        succeededAt: NOW - 5 * 1_440 * MINUTE,
+        failure: 'Failed chores: fetch further exchange rates',
+      }),
+    },
+    [
+      'Exchange rates could not be fetched for 4 days or longer: Failed chores: fetch further exchange rates.',
+    ],
+  ],
   ['a database of 8 GB', { databaseBytes: 8e9 }, []],
   ['a larger database', { databaseBytes: 8.1e9 }, ['The database holds 8,100 MB, 81% of what it can hold.']],
   ['a silent bucket', { filed: null }, ['The bucket for raw events does not respond.']],

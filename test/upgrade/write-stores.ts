@@ -190,7 +190,7 @@ async function writeStores(target: string, directory: string): Promise<void> {
           ...esModules(modules),
           compatibilityDate: await configured('compatibility_date'),
           compatibilityFlags: ['nodejs_compat'],
-          bindings: { ...TEST_SECRETS, EXCHANGE_RATES_URL: '' },
+          bindings: { ...TEST_SECRETS, EXCHANGE_RATES_URL: '', FURTHER_RATES_URL: '' },
           d1Databases: { DB: await configured('database_id') },
           r2Buckets: { RAW_EVENTS: 'raw-events' },
           durableObjects: {

@@ -42,7 +42,7 @@ export const costNames = sqliteTable(
 export const exchangeRates = sqliteTable(
   'exchange_rates',
   {
-    /** Empty for the reference rates, which every team may use. */
+    /** Empty for the reference rates and `*` for the further ones, which every team may use. */
     teamId: text('team_id').notNull(),
     currency: text().notNull(),
     base: text().notNull(),

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { CURRENCIES } from '#lib/currencies';
+import { parseDecimal, toDecimal } from '#lib/decimal';
+import { addDays, dayIn, isDay } from '#lib/time';
+import { type NewRate, saveFurtherRates } from './exchange-rates.ts';
+import { fetchRates } from './fetch-rates.ts';
+
+/** Units of each currency per euro, of one day. Codes are lower-case; many are of cryptocurrencies. */
+const DayOfRates = z.object({
+  date: z.string().refine(isDay),
+  eur: z.record(z.string(), z.unknown()),
+});
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Parses a day of the list of currencies at https://github.com/fawazahmed0/exchange-api (CC0). Whatever is not a currency of ISO 4217 with a
+ * number above 0 is skipped, and all of it if the file is malformed or dated later than `lastDay`.
+ */
+export function parseFurtherRates(text: string, lastDay: string): NewRate[] {
+  const { data } = DayOfRates.safeParse(readJson(text));
+  if (!data || data.date > lastDay) return [];
+  return Object.entries(data.eur).flatMap(([currency, number]) => {
+    if (currency === 'eur' || !CURRENCIES.has(currency) || typeof number !== 'number') return [];
+    const units = toDecimal(number);
+    return parseDecimal(units) === null ? [] : [{ currency, base: 'eur', day: data.date, units, worth: '1' }];
+  });
+}
+
+/**
+ * Fetches rates of the currencies that the reference rates do not have, stores them for all teams and returns how many the source has. Idempotent.
+ * Throws if the source does not respond or returns no rate; earlier rates are kept.
+ */
+export async function fetchFurtherRates(db: D1Database, url: string, now: number): Promise<number> {
+  // A day begins up to 14 hours earlier in other time zones.
+  const lastDay = addDays(dayIn('UTC', now), 1);
+  const rates = await fetchRates(url, (text) => parseFurtherRates(text, lastDay));
+  await saveFurtherRates(db, rates, now);
+  return rates.length;
+}
