@@ -1,3 +1,4 @@
+import { containsText } from '#lib/search';
 import type { DimensionName } from './dimensions.ts';
 
 /** The names of networks and mediators as they write them, by `media_source`. */
@@ -104,8 +105,7 @@ const NAMED_VALUES: Readonly<Partial<Record<DimensionName, readonly string[]>>> 
 
 /** The values of a dimension whose names contain a text, in any case, except values that are their own names. */
 export function findValuesByName(dimension: DimensionName, text: string): string[] {
-  const wanted = text.toLowerCase();
   return ['', ...(NAMED_VALUES[dimension] ?? [])].filter((value) =>
-    valueName(dimension, value).toLowerCase().includes(wanted),
+    containsText(valueName(dimension, value), text),
   );
 }

@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database } from '#db';
+import { namesContain } from './inventory.ts';
 
 export type NamedKind = 'campaign' | 'adset' | 'creative';
 
@@ -56,13 +57,7 @@ export function searchNames(
   { kind, q, limit }: { kind: NamedKind; q: string; limit: number },
 ): Promise<Named[]> {
   const { name } = TABLES[kind];
-  return findNamed(
-    db,
-    kind,
-    applicationId,
-    q === '' ? undefined : sql`instr(lower(${name}), lower(${q})) > 0`,
-    limit,
-  );
+  return findNamed(db, kind, applicationId, namesContain(q, name), limit);
 }
 
 /** D1 binds 100 parameters. */

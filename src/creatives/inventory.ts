@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, or, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
+import { adsets, campaigns, containsSql, creatives, type Database, isAmong } from '#db';
 
 export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
 export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
@@ -32,7 +32,7 @@ export type InventoryItem = {
 
 /** Whether one of the names contains a text, in any case; undefined for an empty text, which all contain. */
 export const namesContain = (q: string, ...columns: SQLiteColumn[]): SQL | undefined =>
-  q === '' ? undefined : or(...columns.map((column) => sql`instr(lower(${column}), lower(${q})) > 0`));
+  q === '' ? undefined : or(...columns.map((column) => containsSql(column, q)));
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 

@@ -2,7 +2,7 @@ import { and, asc, eq, exists, gt, isNotNull, isNull } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
-import { AppError, idListQuery, optionalText, requiredText } from '#http';
+import { AppError, idListQuery, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
 import { iso } from '#lib/time';
 import { namesContain } from './inventory.ts';
@@ -10,7 +10,7 @@ import type { Creative } from './operations.ts';
 
 /** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
 const listQuery = (prefix: IdPrefix) =>
-  idListQuery(prefix).extend({ application_id: requiredText(128), q: optionalText() });
+  idListQuery(prefix).extend({ application_id: requiredText(128), q: searchText() });
 export const CampaignsQuery = listQuery('cmp');
 export const AdsetsQuery = listQuery('ads');
 export const CreativesQuery = listQuery('crt');

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { searchNames } from '#creatives';
 import { database } from '#db';
 import { AppError } from '#http';
+import { containsText } from '#lib/search';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from './filter-names.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
@@ -36,7 +37,7 @@ async function readValues(
   return sortRows(report.data, '-installs')
     .filter((row) => !row.is_other && row[kind] !== null)
     .map((row) => ({ value: String(row[kind]), label: valueLabel(kind, String(row[kind])), detail: null }))
-    .filter(({ label, value }) => `${label}\n${value}`.toLowerCase().includes(q.toLowerCase()))
+    .filter(({ label, value }) => containsText(`${label}\n${value}`, q))
     .slice(0, MAX_VALUES);
 }
 

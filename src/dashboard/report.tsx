@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { settleCounters } from '#counting';
 import { database } from '#db';
-import { type AppContext, inReportSlot, invalidRequest, toFaults } from '#http';
+import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
 import { atLeast } from '#members';
 import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
 import { readChips } from './filter-names.ts';
@@ -128,7 +128,8 @@ export function answerCsv(
 export const MAX_TABLE_ROWS = 200;
 
 /** The text in a table's search field. */
-export const searchOf = (c: DashboardContext): string => c.req.query('q')?.trim().slice(0, 256) ?? '';
+export const searchOf = (c: DashboardContext): string =>
+  ask(z.object({ q: searchText() }), { q: c.req.query('q')?.slice(0, 256) }).q ?? '';
 
 /** The number of rows to request: CSV files are not limited to what a page can show. */
 export const listingOf = (c: DashboardContext) => ({

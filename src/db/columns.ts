@@ -1,4 +1,5 @@
 import { type Column, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { foldCase, lettersFoldedTo } from '#lib/search';
 
 // SQL fragments that Drizzle's builder does not offer. They use the schema's columns.
 
@@ -16,3 +17,13 @@ export const columnList = (columns: readonly Column[]): SQL => commaList(columns
 /** Whether a value is in a list. The list is a single parameter, because D1 allows 100 per statement. */
 export const isAmong = (value: SQLWrapper, list: readonly (string | number)[]): SQL =>
   sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;
+
+/** Whether a text contains another, in any case: `containsText` in SQL. `q` has at most `MAX_FOLDED_LETTERS`. */
+export function containsSql(text: SQLWrapper, q: string): SQL {
+  // Letters are not quotes, so they can be part of the statement. As parameters they would be too many.
+  const folded = lettersFoldedTo(q).reduce(
+    (inner, [letter, to]) => sql`replace(${inner}, ${sql.raw(`'${letter}', '${to}'`)})`,
+    sql`lower(${text})`,
+  );
+  return sql`instr(${folded}, ${foldCase(q)}) > 0`;
+}

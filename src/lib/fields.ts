@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
 import { type IdPrefix, isId } from './ids.ts';
 import { keeps, keptBy } from './keeps.ts';
+import { lettersFoldedTo, MAX_FOLDED_LETTERS } from './search.ts';
 
 /** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
@@ -124,6 +125,13 @@ export const optionalCount = perLimit((max) => {
     isCount,
   );
 });
+
+/** A text to search for, with `containsText` or `containsSql`. */
+export const searchText = () =>
+  optionalText().refine(
+    (text) => lettersFoldedTo(text ?? '').length <= MAX_FOLDED_LETTERS,
+    `must have at most ${MAX_FOLDED_LETTERS} different letters with upper and lower case beyond a to z`,
+  );
 
 /** One of a fixed set of words, in any case. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>

@@ -1,7 +1,8 @@
 import { or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { findValuesByName } from '#catalogue';
-import { commaList, database, isAmong } from '#db';
+import { commaList, containsSql, database, isAmong } from '#db';
 import { CURRENCIES } from '#lib/currencies';
+import { containsText } from '#lib/search';
 import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
 import { type DimensionName, isNamed, isTime } from './dimensions.ts';
@@ -39,9 +40,6 @@ export type Wanted = {
   q?: string | undefined;
 };
 
-/** Like SQLite's `lower`, which only converts ASCII letters. */
-const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-
 /** Whether a group is wanted, besides being large enough. Same conditions as in `searchSql`. */
 export function matches(
   values: readonly (string | null)[],
@@ -53,7 +51,7 @@ export function matches(
     const name = names[index];
     if (name === undefined || isTime(name)) return false;
     const text: string | null = value !== null && isNamed(name) ? JSON.parse(value)[1] : value;
-    return lower(text ?? '').includes(lower(q)) || findValuesByName(name, q).includes(value ?? '');
+    return containsText(text ?? '', q) || findValuesByName(name, q).includes(value ?? '');
   });
 }
 
@@ -155,10 +153,7 @@ export function searchSql(names: readonly DimensionName[], q = ''): SQL {
   const found = names.flatMap((name, index) => {
     if (isTime(name)) return [];
     const value = keyValue(index);
-    return [
-      sql`instr(lower(${value}), lower(${q})) > 0`,
-      isAmong(sql`coalesce(${value}, '')`, findValuesByName(name, q)),
-    ];
+    return [containsSql(value, q), isAmong(sql`coalesce(${value}, '')`, findValuesByName(name, q))];
   });
   return or(...found) ?? sql`false`;
 }

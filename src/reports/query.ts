@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { SegmentDimension } from '#catalogue';
-import { countryFilter, optionalText, repeatable, requiredText } from '#http';
+import { countryFilter, optionalText, repeatable, requiredText, searchText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
 const dayError = 'must be a day, as YYYY-MM-DD';
@@ -59,7 +59,7 @@ const limit = z.coerce
   .default(MAX_ROWS);
 
 /** Limits a long table to `limit` rows with `q` in one of their names. The rest is in the row `other`. */
-export const listing = { limit, q: optionalText() };
+export const listing = { limit, q: searchText() };
 
 /** A comma-separated list, without blanks and repeats. */
 export const listOf = (text: string) =>

@@ -110,6 +110,8 @@ it('lists and searches the values of a filter, each linked back to the report', 
   expect(found.link('Castle Winter › A')).toBe(
     `/ltv?app=${app}&period=7d&country=de&creative_id=${castle.id}`,
   );
+  await createCreative(worker, tenant, { creative: 'Löwe', campaign: 'Winter', adset: 'A' });
+  expect((await list(encodeURIComponent('LÖW'))).texts('main li')).toEqual(['Löwe Winter › A']);
   expect((await list('nothing')).texts('main p')).toEqual(['Nothing contains “nothing”.']);
 });
 

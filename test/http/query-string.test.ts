@@ -12,6 +12,7 @@ beforeAll(async () => {
     ['Spring', 'Young', 'Cat'],
     ['Spring', 'Old', 'Dog'],
     ['Winter', 'Young', 'Bird'],
+    ['ÉTÉ', 'Île', 'Löwe'],
   ] as const) {
     await createCreative(worker, tenant, { campaign, adset, creative });
   }
@@ -78,10 +79,37 @@ describe('q', () => {
     ['adsets', 'young', ['Young', 'Young']],
     ['adsets', 'spring', ['Young', 'Old']],
     ['campaigns', 'int', ['Winter']],
-    ['campaigns', '', ['Spring', 'Winter']],
+    ['campaigns', '', ['Spring', 'Winter', 'ÉTÉ']],
+    ['creatives', 'lÖWE', ['Löwe']],
+    ['creatives', 'éTé', ['Löwe']],
+    ['adsets', 'îLE', ['Île']],
+    ['adsets', 'Été', ['Île']],
+    ['campaigns', 'été', ['ÉTÉ']],
+    ['campaigns', 'ete', []],
   ])('searches the names of /v1/%s for %j', async (list, q, names) => {
     const { status, body } = await ask(`/v1/${list}?application_id=APP&q=${encodeURIComponent(q)}`);
     expect([status, body.data.map(({ name }) => name)]).toEqual([200, names]);
+  });
+
+  it('has as many different letters as a statement can fold', async () => {
+    // Armenian and Cyrillic.
+    const letters = [0x561, 0x430].flatMap((first) => Array.from({ length: 31 }, (_, at) => first + at));
+    const at = (count: number) => `q=${encodeURIComponent(String.fromCodePoint(...letters.slice(0, count)))}`;
+    for (const path of [
+      ...['creatives', 'adsets', 'campaigns'].map((list) => `/v1/${list}?application_id=APP`),
+      ...['creative,placement', 'event_name', 'campaign'].map(
+        (by) => `/v1/reports/performance?${RANGE}&group_by=${by}`,
+      ),
+      `/v1/reports/ads?${RANGE}&group_by=creative`,
+    ]) {
+      expect(await ask(`${path}&${at(60)}`), path).toMatchObject({ status: 200 });
+      expect(await ask(`${path}&${at(61)}`), path).toMatchObject({
+        status: 400,
+        body: {
+          message: 'q must have at most 60 different letters with upper and lower case beyond a to z',
+        },
+      });
+    }
   });
 
   it('keeps pages complete', async () => {

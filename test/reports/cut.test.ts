@@ -252,6 +252,39 @@ it.each([
   },
 );
 
+it('finds names in any case of any script, whether SQL or the Worker looks for them', async () => {
+  const other = await createTenant();
+  const { token: creative_token } = await createCreative(worker, other, { creative: 'Löwe' });
+  const created_at = '2026-03-26T10:00:00Z';
+  const token = await fetchToken(worker, other, { created_at, data: { creative_token } });
+  const event = (type: string, payload: object) => ({ type, created_at, creativeToken: token, payload });
+  const ad = (ad_id: string, media_source: string) =>
+    event('custom.ad', { ad_id, source: 'ПРИВЕТ', media_source, value: 1, currency: 'usd' });
+  await worker.post(other, '/webhook/batch', {
+    events: [
+      ad('ΟΔΟΣ', 'ÄÖ'),
+      ad('Level', 'admob'),
+      event('custom', { event_name: 'İstanbul' }),
+      event('custom', { event_name: 'Level' }),
+    ],
+  });
+  await worker.deliver(worker.queue.take());
+  for (const [name, by, q, found] of [
+    ['performance', 'placement', 'οδος', 'ΟΔΟΣ'],
+    ['performance', 'creative,placement', 'οδος', 'ΟΔΟΣ'],
+    ['performance', 'event_name', 'istanbul', 'İstanbul'],
+    ['performance', 'creative', 'lÖWE', 'Löwe'],
+    ['ads', 'media_source', 'äÖ', 'äö'],
+    ['ads', 'source', 'Привет', 'привет'],
+    ['ads', 'creative', 'lÖWE', 'Löwe'],
+  ] as const) {
+    const grouped = name === 'ads' && by !== 'creative' ? '' : `group_by=${by}&`;
+    const { data } = await report(name, `${grouped}q=${encodeURIComponent(q)}`, other);
+    const shown = data.filter((row) => !row.is_other).map((row) => row[by.split(',').at(-1) ?? '']);
+    expect([...new Set(shown)], `${name} by ${by}`).toEqual([found]);
+  }
+});
+
 it.each([
   ['performance', 'group_by=source', 'Rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
   ['performance', 'group_by=country', 'gERman', ({ country }: Row) => country === 'DE'],
