@@ -1,5 +1,6 @@
 import { walkSteps } from '#rollup';
-import { type CohortFacts, devicesOf } from './cohort-devices.ts';
+import { devicesOf } from './cohort-devices.ts';
+import { keyFor, largestGroups } from './largest-groups.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 import type { Store } from './store.ts';
@@ -9,13 +10,15 @@ type Group = { devices: number[]; seconds: number[][]; incomplete: number };
 /** See `CounterApi.funnel`. Reads the row of every device in the cohort, but none of their events. */
 export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
   const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
-  const groups = new Map<string, Group>();
+  const groups = new Map<string | null, Group>();
   const keyOf = keyFor(groupBy);
+  const hasRow = await largestGroups(store, { ...question, cohortBy: 'all' });
   for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
       const { seconds, isComplete } = walkSteps(device.steps, steps, windowSeconds);
       if (seconds.length === 0 && isComplete) continue;
-      const key = keyOf(device);
+      const own = keyOf(device);
+      const key = hasRow('', own) ? own : null;
       let group = groups.get(key);
       if (!group) {
         group = { devices: steps.map(() => 0), seconds: steps.map(() => []), incomplete: 0 };
@@ -38,13 +41,6 @@ export async function countFunnel(store: Store, question: FunnelQuestion): Promi
     incomplete,
     durations: packed.slice(index * steps.length, (index + 1) * steps.length),
   }));
-}
-
-/** The key of a device's group. */
-export function keyFor(groupBy: FunnelQuestion['groupBy']): (device: CohortFacts) => string {
-  if (groupBy === 'creative') return ({ creativeId }) => creativeId;
-  if (groupBy === null) return () => '';
-  return (device) => device[groupBy];
 }
 
 /** Rounded durations keep this many significant bits at first, an error of at most a thousandth, then fewer. */
@@ -81,21 +77,24 @@ function roundTo(seconds: number, bits: number): number {
 
 /** Over all counters of an application; 8 bytes each. */
 const MAX_DURATIONS = 1_000_000;
+/** Over all counters of an application; each has the durations of a group. */
+const MAX_GROUP_STEPS = 100_000;
 
 /**
- * The answers of all counters of an application; a group may be in several of them. Durations are exact to the second unless there are more
- * than `MAX_DURATIONS` different ones.
+ * The answers of all counters of an application; a group may be in several of them, and the devices of the smallest groups may be together in
+ * groups with the key null. Durations are exact to the second unless there are more than `MAX_DURATIONS` different ones.
  */
 export async function queryFunnel(
   env: Bindings,
   application: Sharded,
-  question: Omit<FunnelQuestion, 'maxDurations'>,
+  question: Omit<FunnelQuestion, 'maxDurations' | 'maxGroups'>,
 ): Promise<FunnelAnswer> {
   const maxDurations = Math.floor(MAX_DURATIONS / application.shards);
+  const maxGroups = Math.floor(MAX_GROUP_STEPS / application.shards / question.steps.length);
   const answers = await queryCounters<FunnelAnswer>(
     env,
     application,
-    async (counter) => await counter.funnel({ ...question, maxDurations }),
+    async (counter) => await counter.funnel({ ...question, maxDurations, maxGroups }),
   );
   return answers.flat();
 }
@@ -116,21 +115,33 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 
 /** The median of packed durations, the mean of the middle two if their number is even. Null if there are none. */
 function medianOf(packed: readonly Uint32Array[]): number | null {
-  const pairs: [seconds: number, count: number][] = [];
+  const total = countUpTo(packed, Number.POSITIVE_INFINITY);
+  if (total === 0) return null;
+  const longest = packed.reduce((longest, list) => Math.max(longest, list.at(-2) ?? 0), 0);
+  const [low, high] = [Math.floor((total - 1) / 2), Math.floor(total / 2)].map((rank) =>
+    nthOf(packed, rank, longest),
+  );
+  return ((low ?? 0) + (high ?? 0)) / 2;
+}
+
+/** The duration with so many others before it, by bisection: without a list of all, of which there may be a million. */
+function nthOf(packed: readonly Uint32Array[], rank: number, longest: number): number {
+  let [from, to] = [0, longest];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (countUpTo(packed, middle) > rank) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** How many packed durations are at most `limit`. */
+function countUpTo(packed: readonly Uint32Array[], limit: number): number {
+  let count = 0;
   for (const list of packed) {
-    for (let index = 0; index < list.length; index += 2) {
-      pairs.push([list[index] ?? 0, list[index + 1] ?? 0]);
+    for (let index = 0; index < list.length && (list[index] ?? 0) <= limit; index += 2) {
+      count += list[index + 1] ?? 0;
     }
   }
-  pairs.sort(([left], [right]) => left - right);
-  const total = sum(pairs.map(([, count]) => count));
-  if (total === 0) return null;
-  const [low, high] = [Math.floor((total - 1) / 2), Math.floor(total / 2)];
-  let [before, lower] = [0, null as number | null];
-  for (const [seconds, count] of pairs) {
-    before += count;
-    if (lower === null && before > low) lower = seconds;
-    if (before > high) return ((lower ?? seconds) + seconds) / 2;
-  }
-  return null;
+  return count;
 }

@@ -1,3 +1,8 @@
+import { PART_OF, type Part } from '#lib/calendar';
+import { type CohortFacts, factsOf } from './cohort-devices.ts';
+import type { Cohort, DeviceFilter, DeviceGroup } from './questions.ts';
+import type { Store } from './store.ts';
+
 /** Groups that are counted at the same time, of one cohort and of all. */
 const MAX_COUNTED_OF_COHORT = 20_000;
 const MAX_COUNTED = 60_000;
@@ -6,7 +11,7 @@ const MAX_COUNTED = 60_000;
  * Counts the devices of groups, to find the groups that deserve a row, whatever names were sent. Beyond a bound, the smaller half of a cohort's
  * groups is forgotten, so that a group of few devices may be missed, and so are the oldest cohorts. Cohorts must be counted oldest first.
  */
-export class GroupCounts {
+class GroupCounts {
   private readonly cohorts = new Map<string, Map<string, number>>();
   private counted = 0;
 
@@ -45,4 +50,33 @@ export class GroupCounts {
     }
     return (cohort, key) => kept.get(cohort)?.has(key) ?? false;
   }
+}
+
+/** The key of a device's group. */
+export function keyFor(groupBy: DeviceGroup | null): (device: CohortFacts) => string {
+  if (groupBy === 'creative') return ({ creativeId }) => creativeId;
+  if (groupBy === null) return () => '';
+  return (device) => device[groupBy];
+}
+
+type Grouped = {
+  cohort: Cohort;
+  filter: DeviceFilter;
+  groupBy: DeviceGroup | null;
+  cohortBy: Part;
+  maxGroups: number;
+};
+
+/** Decides which groups are counted for themselves, as a test of cohort and key: see `GroupCounts`. Reads the facts of all devices. */
+export async function largestGroups(
+  store: Store,
+  { cohort, filter, groupBy, cohortBy, maxGroups }: Grouped,
+): Promise<(cohort: string, key: string) => boolean> {
+  if (groupBy === null) return () => true;
+  const keyOf = keyFor(groupBy);
+  const counts = new GroupCounts();
+  for await (const page of factsOf(store, cohort, filter)) {
+    for (const device of page) counts.add(PART_OF[cohortBy](device.acquiredDay), keyOf(device));
+  }
+  return counts.largest(maxGroups);
 }

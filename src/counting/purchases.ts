@@ -2,9 +2,8 @@ import { PART_OF } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
 import { Cells } from './cells.ts';
-import { type CohortDevice, devicesOf, factsOf } from './cohort-devices.ts';
-import { keyFor } from './funnel.ts';
-import { GroupCounts } from './largest-groups.ts';
+import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import { keyFor, largestGroups } from './largest-groups.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
@@ -28,7 +27,7 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
   const { cohort, filter, groupBy, cohortBy, maxCells } = question;
   const groups = new Map<string, Group>();
   const keyOf = keyFor(groupBy);
-  const hasRow = await rowsOf(store, question);
+  const hasRow = await largestGroups(store, question);
   let days = 1;
   const isOver = (limit: number) =>
     [...groups.values()].reduce((sum, group) => sum + cellsOf(group), 0) > limit && days < MAX_ROUNDED_DAYS;
@@ -64,20 +63,6 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
       Float64Array
     >),
   }));
-}
-
-/** Decides which groups are counted for themselves. */
-async function rowsOf(
-  store: Store,
-  { cohort, filter, groupBy, cohortBy, maxGroups }: PurchasesQuestion,
-): Promise<(cohort: string, key: string) => boolean> {
-  if (groupBy === null) return () => true;
-  const keyOf = keyFor(groupBy);
-  const counts = new GroupCounts();
-  for await (const page of factsOf(store, cohort, filter)) {
-    for (const device of page) counts.add(PART_OF[cohortBy](device.acquiredDay), keyOf(device));
-  }
-  return counts.largest(maxGroups);
 }
 
 const emptyGroup = () => ({

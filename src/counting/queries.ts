@@ -1,4 +1,5 @@
 import { daysBetween } from '#lib/time';
+import { NANOS_PER_HIGH } from '#rollup';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
 import { isAnonymous } from './device-pages.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
@@ -7,7 +8,10 @@ import type { Store } from './store.ts';
 import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from './totals.ts';
 
 const MAX_GAPS = 200;
+/** While devices are read, the smaller gaps are forgotten whenever there are this many. */
+const GAPS_HELD = 10 * MAX_GAPS;
 
+type DeviceGap = { deviceId: string; total: ComparedTotal };
 type Sums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
 
 /** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
@@ -32,7 +36,7 @@ export async function clientTotals(
 class TotalsOfKind {
   private readonly kind: 'ad' | 'purchase';
   private readonly byCurrency = new Map<string, Sums>();
-  private readonly withGap: { deviceId: string; total: ComparedTotal }[] = [];
+  private withGap: DeviceGap[] = [];
 
   constructor(kind: 'ad' | 'purchase') {
     this.kind = kind;
@@ -44,6 +48,7 @@ class TotalsOfKind {
     if (!total) return;
     // An erased device is part of the sums, but not of a list of devices.
     if (total.hasGap && !isAnonymous(deviceId)) this.withGap.push({ deviceId, total });
+    if (this.withGap.length >= GAPS_HELD) this.withGap = largestOf(this.withGap);
     const { currency, countedHigh, countedLow, clientHigh, clientLow } = total;
     const sums = this.byCurrency.get(currency);
     if (!sums) {
@@ -78,14 +83,7 @@ class TotalsOfKind {
 
   /** The largest gaps. */
   gaps(): ClientTotals['gaps'] {
-    const sizesOf = ({ clientHigh, clientLow, countedHigh, countedLow }: ComparedTotal) =>
-      [Math.abs(clientHigh - countedHigh), Math.abs(clientLow - countedLow)] as const;
-    const sized = this.withGap.map(({ deviceId, total }) => ({ deviceId, total, sizes: sizesOf(total) }));
-    sized.sort(
-      ({ deviceId: left, sizes: [high, low] }, { deviceId: right, sizes: [otherHigh, otherLow] }) =>
-        otherHigh - high || otherLow - low || (left < right ? -1 : 1),
-    );
-    return sized.slice(0, MAX_GAPS).map(({ deviceId, total }) => ({
+    return largestOf(this.withGap).map(({ deviceId, total }) => ({
       deviceId,
       kind: this.kind,
       currency: total.currency,
@@ -93,6 +91,17 @@ class TotalsOfKind {
       counted: `${joinParts(total.countedHigh, total.countedLow)}`,
     }));
   }
+}
+
+/** The largest gaps of one kind. Their sizes are exact below 2^53. */
+function largestOf(gaps: readonly DeviceGap[]): DeviceGap[] {
+  const sizeOf = ({ clientHigh, clientLow, countedHigh, countedLow }: ComparedTotal) =>
+    Math.abs((clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow));
+  return gaps
+    .map((gap) => ({ gap, size: sizeOf(gap.total) }))
+    .sort((left, right) => right.size - left.size || (left.gap.deviceId < right.gap.deviceId ? -1 : 1))
+    .slice(0, MAX_GAPS)
+    .map(({ gap }) => gap);
 }
 
 type Gap = ClientTotals['gaps'][number];

@@ -19,11 +19,16 @@ export type FunnelQuestion = {
   windowSeconds: number | null;
   /** The largest number of durations, over all groups and steps, that one counter returns: see `packDurations`. */
   maxDurations: number;
+  /** The largest number of groups, not counting the one of all others. */
+  maxGroups: number;
 };
 
 export type FunnelAnswer = {
-  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
-  key: string;
+  /**
+   * A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. Null for all groups
+   * without a row of their own.
+   */
+  key: string | null;
   /** Devices that reach each step. */
   devices: number[];
   /** For each step, `[seconds, devices, …]` since the previous step, shortest first; empty for the first step. */

@@ -58,22 +58,23 @@ async function nameCreatives(
   return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
 }
 
-/** Merges the counters' groups that have the same name; `null` means organic devices. */
-export async function labelGroups<Part extends { key: string }>(
+/** Merges the counters' groups that have the same name; `null` means organic devices. Leaves out those without a key. */
+export async function labelGroups<Part extends { key: string | null }>(
   db: Database,
   applicationId: string,
   group: Group | undefined,
-  parts: readonly Part[],
+  answered: readonly Part[],
 ): Promise<{ columns: Record<string, string | null>; parts: Part[] }[]> {
+  const parts = answered.filter(({ key }) => key !== null);
   if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
   if (!isOfCreatives(group)) {
     const groups = Map.groupBy(parts, ({ key }) => key);
     return [...groups].map(([key, own]) => ({ columns: DIMENSIONS[group].show(key || null), parts: own }));
   }
-  const ids = [...new Set(parts.map(({ key }) => key))].filter((id) => id !== '');
+  const ids = [...new Set(parts.flatMap(({ key }) => key || []))];
   const names =
     ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, Named>();
-  const groups = Map.groupBy(parts, ({ key }) => names.get(key)?.id ?? '');
+  const groups = Map.groupBy(parts, ({ key }) => names.get(key ?? '')?.id ?? '');
   return [...groups].map(([id, own]) => ({
     columns: { [group]: names.get(own[0]?.key ?? '')?.name ?? null, [`${group}_id`]: id || null },
     parts: own,

@@ -61,7 +61,10 @@ export async function reportFunnel(env: Env, application: Reported, query: Funne
       }))
       .sort((left, right) => right.size - left.size);
   const maxGroups = Math.floor(MAX_ROWS / steps.length);
-  const rest = groups.splice(maxGroups).flatMap(({ own }) => own);
+  const rest = [
+    ...groups.splice(maxGroups).flatMap(({ own }) => own),
+    ...parts.filter(({ key }) => key === null),
+  ];
   if (group && rest.length > 0) groups.push({ columns: otherColumns(group), own: rest, size: 0 });
   // Without a grouping there is a funnel even if there are no devices.
   if (!group && groups.length === 0) groups.push({ columns: {}, own: [], size: 0 });

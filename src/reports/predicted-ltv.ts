@@ -76,8 +76,7 @@ export async function reportPredictedLtv(
   });
   const bounds = boundsWithin({ cohort, from, to });
   const cohorts: (Cohort & { from: string; size: number })[] = [];
-  const named = answer.flatMap((part) => (part.key === null ? [] : [{ ...part, key: part.key }]));
-  for (const [part, own] of Map.groupBy(named, (one) => one.cohort)) {
+  for (const [part, own] of Map.groupBy(answer, (one) => one.cohort)) {
     const bound = bounds.get(part) ?? { cohort_from: from, cohort_to: to };
     for (const { columns, parts } of await labelGroups(db, application.id, group, own)) {
       cohorts.push({

@@ -298,6 +298,7 @@ export const control = new Hono<{ Bindings: Env }>()
             steps: ['retention', 'ad', 'purchase'],
             windowSeconds: null,
             maxDurations: 1_000_000,
+            maxGroups: 1,
           }),
       ),
     ),

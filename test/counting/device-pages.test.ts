@@ -11,7 +11,14 @@ import { WatchedStorage } from '../helpers/storage.ts';
 // What was counted for devices is packed, many of them per row, on pages that are divided as they grow.
 
 const EVER = { from: '2000-01-01', to: '2100-01-01' };
-const FUNNEL = { cohort: EVER, filter: {}, groupBy: null, windowSeconds: null, maxDurations: 1_000 };
+const FUNNEL = {
+  cohort: EVER,
+  filter: {},
+  groupBy: null,
+  windowSeconds: null,
+  maxDurations: 1_000,
+  maxGroups: 1,
+};
 
 type Started = ReturnType<typeof startCounter>;
 

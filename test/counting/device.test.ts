@@ -241,9 +241,12 @@ describe('queries of the counter', () => {
         steps,
         windowSeconds: null,
         maxDurations: 100,
+        maxGroups: 100,
       };
       const answer = await stub().funnel({ ...question, ...more });
-      return answer.map(({ key, devices }) => ({ key, devices })).sort((a, b) => (a.key < b.key ? -1 : 1));
+      return answer
+        .map(({ key, devices }) => ({ key, devices }))
+        .sort((a, b) => (`${a.key}` < `${b.key}` ? -1 : 1));
     };
     const level = ['install', 'event:level_1', 'purchase'];
     expect(await reach(level)).toEqual([{ key: '', devices: [2, 1, 1] }]);
@@ -254,6 +257,11 @@ describe('queries of the counter', () => {
     expect(await reach(level, { groupBy: 'creative' })).toEqual([
       { key: '', devices: [1, 1, 1] },
       { key: 'crt_1', devices: [1, 0, 0] },
+    ]);
+    // Of groups beyond the bound, the smallest are counted together.
+    expect(await reach(level, { groupBy: 'creative', maxGroups: 1 })).toEqual([
+      { key: '', devices: [1, 1, 1] },
+      { key: null, devices: [1, 0, 0] },
     ]);
     expect(await reach(level, { groupBy: 'os' })).toEqual([{ key: 'android', devices: [2, 1, 1] }]);
     expect(await reach(level, { groupBy: 'country' })).toEqual([{ key: '', devices: [2, 1, 1] }]);
