@@ -141,7 +141,13 @@ export const Compare = z.object({
         description:
           "The z-test uses the pooled variance for p and each side's own variance (Wald) for the interval. Welch's t-test does not assume equal variances.",
       }),
-      ...lacking,
+      unconverted: z
+        .array(z.object({ currency: z.string(), amount: z.number() }))
+        .optional()
+        .meta({
+          description:
+            'Amounts without an exchange rate, in their own currency, which `arpu` lacks. Present only if there are any. CSV: a column with JSON.',
+        }),
     }),
   ),
   a: side,
