@@ -117,7 +117,8 @@ export class Ranking {
 
   /** Whether anything was spent on a group, or on all others together. */
   get hasSpend(): boolean {
-    return [...this.finished.kept.values(), this.own.rest].some((group) => this.table.hasSpend(group));
+    const { kept, rest, total } = this.places;
+    return [...kept.values(), rest, total].some((group) => this.table.hasSpend(group));
   }
 
   /** The numbers in `table` of the groups that have a row, by key, and of all others together. */

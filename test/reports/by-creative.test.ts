@@ -146,3 +146,17 @@ it('assigns a cost without an ad set to the creative of that name', async () => 
     ['Knight', creatives[1]?.id, 5],
   ]);
 });
+
+it('has the ROAS of an ad set in the totals by creative although its spend names no creative', async () => {
+  const { tenant, creatives } = await history();
+  await putCosts(worker, tenant, [{ date: today(), campaign: 'A', adset: 'x', amount: 0.1 }]);
+  const rows = await report(tenant, 'performance', `group_by=adset&creative_id=${creatives[0]?.id}`);
+  const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=${today()}&to=${today()}`;
+  const answer = await worker.team(tenant, `${path}&group_by=creative&adset_id=${rows[0]?.adset_id}`);
+  const { totals }: { totals: Row } = await answer.json();
+  expect(totals).toMatchObject({
+    spend: 0.1,
+    roas: expect.closeTo(1.1, 9),
+    roas_blended: expect.closeTo(1.1, 9),
+  });
+});
