@@ -93,6 +93,19 @@ function claimTotals(events: readonly Sent[], device: number): void {
   }
 }
 
+export type HistoryOptions = {
+  seed: number;
+  start: string;
+  days: number;
+  devices: number;
+  zone: string;
+  currencies: string[];
+  creativeTokens: string[];
+};
+
+/** What a history keeps for later: every seventh device, and every fifth event of the others. */
+const LATE = { isDevice: (device: number) => device % 7 === 3, isEvent: (index: number) => index % 5 === 4 };
+
 /**
  * Sends the history of `devices` devices, acquired from `start` within `days` days, through the public API; every hour of the
  * day occurs, so days of 23 and 25 hours do too. All of it is counted before this returns: a report waits two seconds for its
@@ -101,39 +114,49 @@ function claimTotals(events: readonly Sent[], device: number): void {
 export async function sendHistory(
   worker: TestWorker,
   tenant: Tenant,
-  options: {
-    seed: number;
-    start: string;
-    days: number;
-    devices: number;
-    zone: string;
-    currencies: string[];
-    creativeTokens: string[];
-  },
+  options: HistoryOptions,
 ): Promise<Sent[]> {
+  const { sent } = await startHistory(worker, tenant, options);
+  return sent;
+}
+
+/**
+ * Like `sendHistory`. With `keepsSome`, a part of it is sent only by `sendRest`, which adds it to `sent`: events arrive in another order
+ * than that of their times.
+ */
+export async function startHistory(
+  worker: TestWorker,
+  tenant: Tenant,
+  options: HistoryOptions & { keepsSome?: boolean },
+): Promise<{ sent: Sent[]; sendRest: () => Promise<void> }> {
   const random = seeded(options.seed);
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
   const start = Date.parse(`${options.start}T00:00:00Z`);
   const sent: Sent[] = [];
+  const kept: (() => Promise<void>)[] = [];
   for (let device = 0; device < options.devices; device++) {
     const acquiredAt = start + Math.floor(random() * options.days * 24) * HOUR + 1000 * device;
     const acquired = localDay(options.zone, acquiredAt);
     const turn = device % (options.creativeTokens.length + 1);
     const creative = turn === 0 ? null : turn - 1;
     const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
-    const token = await fetchToken(worker, tenant, {
-      created_at: new Date(acquiredAt).toISOString(),
-      app_version: firstVersion,
-      data: {
-        ...place.data,
-        ...system.data,
-        ...(creative === null ? {} : { creative_token: options.creativeTokens[creative] }),
-      },
-    });
+    const fetchOwn = () =>
+      fetchToken(worker, tenant, {
+        created_at: new Date(acquiredAt).toISOString(),
+        app_version: firstVersion,
+        data: {
+          ...place.data,
+          ...system.data,
+          ...(creative === null ? {} : { creative_token: options.creativeTokens[creative] }),
+        },
+      });
     const own = { device, creative, acquired, country: place.country, os: system.os, firstVersion };
     // Every third device earns in one currency: running totals of several cannot be compared.
     const only = device % 3 === 0 ? options.currencies[(device / 3) % options.currencies.length] : undefined;
-    sent.push({ ...own, version: firstVersion, day: acquired, at: acquiredAt, type: 'install', payload: {} });
+    const install: Sent = {
+      ...{ ...own, version: firstVersion, day: acquired, at: acquiredAt },
+      ...{ type: 'install', payload: {} },
+    };
     const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
       const at =
         acquiredAt +
@@ -200,29 +223,60 @@ export async function sendHistory(
       } satisfies Sent;
     });
     claimTotals(events, device);
-    const answer = await worker.post(tenant, '/webhook/batch', {
-      events: events.map(({ type, at, payload, version }) => ({
-        type,
-        // An event that names no version is of the one that its device came with.
-        ...(version === firstVersion ? {} : { app_version: version }),
-        created_at: new Date(at).toISOString().slice(0, 19).replace('T', ' '),
-        creativeToken: token,
-        payload:
-          type === 'custom' && payload.event_name !== 'ad_request'
-            ? { event_name: payload.event_name }
-            : payload.status === 'refunded'
-              ? { ...payload, status: 'failed' }
-              : payload,
-      })),
-    });
-    const { rejected }: { rejected: number } = await answer.json();
-    if (rejected > 0) throw new Error('the history was not taken whole');
-    const logged = worker.queue.take().flatMap(({ body }) => eventsIn<Logged>(body));
-    if (logged.length !== events.length) throw new Error('the queue has other events than were sent');
-    for (const [index, event] of events.entries()) Object.assign(logged[index] ?? {}, asLogged(event));
-    await worker.deliver([{ id: crypto.randomUUID(), body: { v: 1, events: logged } }]);
-    sent.push(...events);
+    const isLate = (index: number) =>
+      options.keepsSome === true && (LATE.isDevice(device) || LATE.isEvent(index));
+    const sendTo = async (token: string, own: Sent[]) => {
+      if (own.length > 0) await sendEvents(worker, tenant, token, own);
+      sent.push(...own);
+    };
+    const [now, later] = [events.filter((_, at) => !isLate(at)), events.filter((_, at) => isLate(at))];
+    if (options.keepsSome && LATE.isDevice(device)) {
+      kept.push(async () => {
+        const token = await fetchOwn();
+        sent.push(install);
+        await sendTo(token, later);
+      });
+      continue;
+    }
+    const token = await fetchOwn();
+    sent.push(install);
+    await sendTo(token, now);
+    kept.push(() => sendTo(token, later));
   }
   await settleAll(tenant.application.id);
-  return sent;
+  const sendRest = async () => {
+    for (const send of kept.splice(0)) await send();
+    await settleAll(tenant.application.id);
+  };
+  return { sent, sendRest };
+}
+
+/** Sends events of a device, and has them counted from the queue. */
+async function sendEvents(
+  worker: TestWorker,
+  tenant: Tenant,
+  token: string,
+  events: readonly Sent[],
+): Promise<void> {
+  const answer = await worker.post(tenant, '/webhook/batch', {
+    events: events.map(({ type, at, payload, version, firstVersion }) => ({
+      type,
+      // An event that names no version is of the one that its device came with.
+      ...(version === firstVersion ? {} : { app_version: version }),
+      created_at: new Date(at).toISOString().slice(0, 19).replace('T', ' '),
+      creativeToken: token,
+      payload:
+        type === 'custom' && payload.event_name !== 'ad_request'
+          ? { event_name: payload.event_name }
+          : payload.status === 'refunded'
+            ? { ...payload, status: 'failed' }
+            : payload,
+    })),
+  });
+  const { rejected }: { rejected: number } = await answer.json();
+  if (rejected > 0) throw new Error('the history was not taken whole');
+  const logged = worker.queue.take().flatMap(({ body }) => eventsIn<Logged>(body));
+  if (logged.length !== events.length) throw new Error('the queue has other events than were sent');
+  for (const [index, event] of events.entries()) Object.assign(logged[index] ?? {}, asLogged(event));
+  await worker.deliver([{ id: crypto.randomUUID(), body: { v: 1, events: logged } }]);
 }

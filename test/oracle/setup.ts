@@ -21,7 +21,7 @@ export const CREATIVES = [
   { campaign: 'Autumn', adset: 'Young', creative: 'Dog' },
 ];
 
-type Cost = {
+export type Cost = {
   date: string;
   campaign: string;
   adset?: string;
@@ -83,20 +83,52 @@ export type History = {
   shards?: number;
 };
 
+/** Uploads exchange rates; those of the same day and currency replace earlier ones. */
+export async function uploadRates(
+  worker: TestWorker,
+  tenant: Tenant,
+  published: readonly Rates[],
+): Promise<void> {
+  for (const rates of published) {
+    const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
+    expect(answer.status).toBe(200);
+  }
+}
+
+/** Uploads or deletes costs. */
+export async function changeCosts(
+  worker: TestWorker,
+  tenant: Tenant,
+  method: 'PUT' | 'DELETE',
+  rows: readonly Partial<Cost>[],
+): Promise<void> {
+  const body = { application_id: tenant.application.id, rows };
+  expect((await worker.team(tenant, '/v1/costs', { method, body })).status).toBe(200);
+}
+
+/** An application with the creatives of `CREATIVES`, whose ids and tokens are answered, and as many counters as are asked for. */
+export async function startTenant(
+  worker: TestWorker,
+  { zone, currency, shards = 1 }: Pick<History, 'zone' | 'currency' | 'shards'>,
+): Promise<{ tenant: Tenant; creatives: { id: string; token: string }[] }> {
+  const tenant = await createTenant({ timezone: zone, currency });
+  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+    .bind(shards, tenant.application.id)
+    .run();
+  const creatives: { id: string; token: string }[] = [];
+  for (const names of CREATIVES) creatives.push(await createCreative(worker, tenant, names));
+  return { tenant, creatives };
+}
+
 /** Sends a history, its costs and exchange rates. What counts nowhere is left out of `sent`; `creatives` are the ids of `CREATIVES`. */
 export async function startOracle(
   worker: TestWorker,
   options: History,
 ): Promise<{ tenant: Tenant; creatives: string[]; sent: Sent[] }> {
-  const { zone, currency, seed, published = RATES, currencies = CURRENCIES, shards = 1 } = options;
-  const tenant = await createTenant({ timezone: zone, currency });
-  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
-    .bind(shards, tenant.application.id)
-    .run();
-  const made: { id: string; token: string }[] = [];
-  for (const names of CREATIVES) made.push(await createCreative(worker, tenant, names));
+  const { zone, seed, published = RATES, currencies = CURRENCIES } = options;
+  const { tenant, creatives } = await startTenant(worker, options);
   const history = await sendHistory(worker, tenant, {
-    creativeTokens: made.map(({ token }) => token),
+    creativeTokens: creatives.map(({ token }) => token),
     seed,
     start: PERIOD.from,
     days: 16,
@@ -104,13 +136,9 @@ export async function startOracle(
     zone,
     currencies,
   });
-  for (const rates of published) {
-    const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
-    expect(answer.status).toBe(200);
-  }
-  const body = { application_id: tenant.application.id, rows: COSTS };
-  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
-  return { tenant, creatives: made.map(({ id }) => id), sent: history.filter(naive.isCounted) };
+  await uploadRates(worker, tenant, published);
+  await changeCosts(worker, tenant, 'PUT', COSTS);
+  return { tenant, creatives: creatives.map(({ id }) => id), sent: history.filter(naive.isCounted) };
 }
 
 export type Report = {
