@@ -107,6 +107,17 @@ it.each([
   expect(await stub().eventStatus(newId('evt'))).toBeNull();
 });
 
+it('matches keys by the day that the caller named, also if its clock is wrong', async () => {
+  const { applicationId, append, stub, device } = await start();
+  const ad = (key_day: number, day: string) =>
+    eventOf(applicationId, device, 'custom.ad', { keys: ['e:1'], key_day, day, clock_ahead: true });
+  // Sent twice, days apart, with the same time ahead of ours; then another one on the day of the first.
+  const events = [ad(30_000, '2026-03-02'), ad(30_000, '2026-03-08'), ad(29_990, '2026-03-02')];
+  await append(events);
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
+});
+
 it.each(['an event', 'a device'])(
   'sets its alarm for %s that arrives when everything was counted',
   async (what) => {

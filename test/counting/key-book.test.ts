@@ -61,6 +61,34 @@ describe('keys', () => {
     });
   });
 
+  it('are looked for on adjacent days only, whatever other days a run has', async () => {
+    await inStore((store) => {
+      take(store, 1, [{ day: DAY, number: 1 }]);
+      const keys = [
+        { day: DAY + 1, number: 2 },
+        { day: DAY + 2, number: 1 },
+      ];
+      expect(take(store, 2, keys)).toEqual([true, true]);
+    });
+  });
+
+  it('of a repeated purchase lead to the one that was counted, and are stored once', async () => {
+    await inStore((store) => {
+      const words = row([1, 1, 2].map((number) => ({ day: KEY_DAY.purchase, number })));
+      const book = openBook(store, words);
+      const [first, repeat] = [newId('evt'), newId('evt')];
+      expect(book.take({ words, from: 0, to: KEY_WORDS }, first)).toBe(true);
+      save(book, 1, NOW);
+      expect(book.take({ words, from: KEY_WORDS, to: 3 * KEY_WORDS }, repeat)).toBe(false);
+      save(book, 2, NOW);
+      save(book, 3, NOW);
+      const hashes = [0, 2].map((index) => hexOfHash(words, index * KEY_WORDS + 2));
+      const found = findPurchases(store, new Map(hashes.map((hex) => [hex, null])));
+      expect(new Map(found)).toEqual(new Map(hashes.map((hex) => [hex, first])));
+      expect(store.select().from(keyGenerations).all()).toMatchObject([{ recent: 2, blocked: 0 }]);
+    });
+  });
+
   it('are all found while their blocks grow and split, and no others', async () => {
     await inStore((store) => {
       const perRun = 15_000;

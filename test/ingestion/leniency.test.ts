@@ -302,6 +302,12 @@ describe('alternative forms that clients send', () => {
     expect(event.occurred_at).toBe(event.received_at);
   });
 
+  it('keeps the day that was sent for the keys of an event from a fast clock', async () => {
+    const { event } = await send(envelope.ad(token, { created_at: '2090-05-30 09:15:30', event_id: 'one' }));
+    expect(event.clock_ahead).toBe(true);
+    expect(event.key_day).toBe(Date.parse('2090-05-30') / 86_400_000);
+  });
+
   it('keeps parameters named like prototype properties', async () => {
     const body = JSON.parse(
       JSON.stringify(envelope.custom(token)).replace(

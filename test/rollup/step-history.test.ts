@@ -203,6 +203,55 @@ describe('the history of a device', () => {
       expect(history.add('event:0', 8)).toBe(true);
     });
 
+    it('keeps the step of the last second that it knows', () => {
+      const steps = Array.from(
+        { length: 129 },
+        (_, second): Step => [second % 2 ? 'event:a' : 'event:b', second],
+      );
+      const history = StepHistory.parse(historyOf(steps));
+      expect(history.add('event:a', 95)).toBe(false);
+      expect(history.add('event:b', 95)).toBe(true);
+    });
+
+    it('knows what did not happen within a window that ends with its last known second', () => {
+      const names = Array.from({ length: 300 }, (_, index): Step => [`event:${index}`, 1_000 + index]);
+      const text = historyOf([['install', 5], ...names]);
+      // The first that is cut is at 1,095.
+      const isComplete = (end: number) => walkSteps(text, ['install', 'event:299'], end - 5).isComplete;
+      expect([1_093, 1_094, 1_095].map(isComplete)).toEqual([true, true, false]);
+    });
+
+    /** Every answer about a step that arrives late, between repeats that may have been removed, is right or incomplete. */
+    const expectRightAfter = (before: readonly Step[], seconds: readonly number[]) => {
+      for (const second of seconds) {
+        const events: Step[] = [...before, ['purchase', second]];
+        const { seconds: reached, isComplete } = walkSteps(historyOf(events), ['purchase', 'ad'], null);
+        const expected = walkNaively(events, ['purchase', 'ad'], null);
+        expect([second, reached]).toEqual([
+          second,
+          isComplete ? expected : expected.slice(0, reached.length),
+        ]);
+      }
+    };
+    const around = (seconds: readonly number[]) =>
+      seconds.flatMap((second) => [second - 1, second, second + 1]);
+
+    it('is right or incomplete up to a second after every removed repeat', () => {
+      const ads = Array.from({ length: 140 }, (_, index): Step => ['ad', 10 * index]);
+      expectRightAfter(ads, around(ads.slice(1).map(([, second]) => second)));
+    });
+
+    it('remembers the last repeat that it ever removed', () => {
+      const ads = Array.from({ length: 100 }, (_, index): Step => ['ad', 10 * index]);
+      const others = alternating(40).map(([name, second]): Step => [name, second + 2_000]);
+      // So many that repeats are removed again, all of them before the last one of the first time.
+      const late = Array.from({ length: 100 }, (_, index): Step => ['ad', 10 * index + 5]).filter(
+        ([, second]) => second < 500,
+      );
+      const more = Array.from({ length: 100 }, (_, index): Step => ['ad', 5 * index + 2]);
+      expectRightAfter([...ads, ...others, ...late, ...more], [300, 600, 700, 800, 900, 985]);
+    });
+
     it('takes a step again only in another second', () => {
       const history = StepHistory.parse(historyOf([['ad', 10]]));
       expect(history.add('ad', 10)).toBe(false);

@@ -203,6 +203,22 @@ describe('tally', () => {
     expect(counted.devices[0]?.activeDays).toBe('-2,0');
   });
 
+  it('counts a payer on each day of a purchase, also before the acquisition', () => {
+    const days = ['2026-02-26', '2026-02-27', '2026-02-27', '2026-03-01'];
+    const counted = tally(
+      days.map((day) => event('custom.purchase', day)),
+      known(),
+    );
+    expect(show(counted.daily).filter((row) => row.includes('payers'))).toEqual(
+      [
+        '2026-02-26//: active_devices=1 payers=1',
+        '2026-02-27//: active_devices=1 payers=1',
+        '2026-03-01//: payers=1',
+      ].map((row) => expect.stringMatching(new RegExp(`^${row.replaceAll('/', '.')}`))),
+    );
+    expect(counted.devices[0]?.paidDays).toBe('-3--2,0');
+  });
+
   it('keeps the first time of a step, whatever the order of arrival', () => {
     const late = event('custom', '2026-03-05');
     const early = event('custom', '2026-03-02');
@@ -228,6 +244,11 @@ describe('tally', () => {
     const again = tally(events, known([device()], ['app_1/20000/e:1']));
     expect(show(again.daily)).toEqual([]);
     expect(again.keys).toEqual([]);
+    // A further key of a duplicate leads to the event that was counted.
+    const further = event('custom', '2026-03-01', { keys: ['e:1', 'e:2'], key_day: 20_000 });
+    expect(tally([further], known([device()], ['app_1/20000/e:1'])).keys).toEqual([
+      { applicationId: 'app_1', day: 20_000, key: 'e:2', eventId: 'evt_counted' },
+    ]);
   });
 
   it('counts nothing for an erased device', () => {
@@ -401,6 +422,9 @@ describe('tally', () => {
     const click = book.idOf({ country: 'fr', os: 'ios', appVersion: '' });
     expect(segmentsOf(counted.daily).map(([first, clicks]) => [first, clicks])).toContainEqual([click, 1]);
     expect(book.added).toHaveLength(3);
+    const updated = event('custom.ad', '2026-03-02', { device: { app_version: '2.0' } });
+    const first = tally([updated], { ...known(), segments: book });
+    expect(segmentsOf(first.revenue)).toEqual([[id('1.0'), 7, 0, 0, 0]]);
   });
 
   it('adds amounts beyond 2^53 exactly, and writes them in two parts', () => {
