@@ -5,9 +5,9 @@ import { daysBetween } from '#lib/time';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import type { CohortQuestion } from './cohorts.ts';
 import { isOfCreatives } from './device-groups.ts';
-import type { CreativeGroup, CreativeNames } from './names.ts';
+import { type CreativeGroup, type CreativeNames, isKnownName } from './names.ts';
 
-/** In place of the number of a value: costs without the name that is grouped by are of no cohort. */
+/** In place of the number of a value: costs without a known name of the kind that is grouped by are of no cohort. */
 export const NO_VALUE = -1;
 
 type Keys = readonly Int32Array[];
@@ -100,7 +100,7 @@ export class CohortCells {
   }
 
   private numberOfCosts(value: string): number {
-    return value === '' ? NO_VALUE : this.values.numberOf(value);
+    return isKnownName(value) ? this.values.numberOf(value) : NO_VALUE;
   }
 
   /** The day of an entry. */

@@ -121,7 +121,6 @@ export class CohortRevenue {
     if (!this.day || (low === 0 && high === 0)) return;
     const { part, ago, tail } = this.day;
     if (this.conversion === NO_RATE) addUnrated(this.unconverted, this.currency, nanosOf(low, high));
-    // Costs without the name that is grouped by are of no cohort.
     if (this.value === NO_VALUE) return;
     const [row, from] = [rowOf(part, this.value), this.slots[this.age] ?? 0];
     if (this.conversion === NO_RATE) {

@@ -25,6 +25,9 @@ export function costNames(applicationId: string): Record<CreativeGroup, SQL> {
   };
 }
 
+/** Whether a value of `costNames` names something that the application has. */
+export const isKnownName = (value: string): boolean => value !== '' && JSON.parse(value)[0] !== null;
+
 /** The columns that show a value of `costNames` or of `CreativeNames` in a report by `group`. Both are null for organic devices. */
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {
   const [id, name]: [string | null, string | null] = value ? JSON.parse(value) : [null, null];

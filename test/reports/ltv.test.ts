@@ -237,3 +237,56 @@ it('leaves out what has no rate, and says so from its day on', async () => {
     '9,0,false,0,,,',
   ]);
 });
+
+it.each(['campaign', 'adset', 'creative'])(
+  'leaves spend on unknown names out of every cohort by %s, and without names too',
+  async (group) => {
+    const earned = [{ age: 0, nanos: 4_000_000_000, currency: 'usd' as const }];
+    const { tenant } = await store({
+      cells: [
+        { ago: 6, isPaid: true, devices: 3, earned },
+        { ago: 6, isPaid: false, devices: 2, earned },
+      ],
+      spent: [],
+    });
+    const [known, unknown] = [{ campaign: 'Spring', adset: 'Young', creative: 'Cat' }, 'Nobody'];
+    const date = day(6);
+    const spend = (rows: readonly object[]) =>
+      putCosts(
+        worker,
+        tenant,
+        rows.map((row) => ({ date, campaign: unknown, amount: 8, ...row })),
+      );
+    await spend([{ ...known, amount: 2 }]);
+    const csv = async (limit: number) => {
+      const query = `application_id=${tenant.application.id}&from=${day(8)}&to=${TODAY}&format=csv`;
+      const answer = await worker.team(
+        tenant,
+        `/v1/reports/ltv?${query}&days=0,1&group_by=${group}&limit=${limit}`,
+      );
+      return await answer.text();
+    };
+    const read = async () => [
+      await ask(tenant, `group_by=${group}&limit=1`),
+      await ask(tenant, `group_by=${group}`),
+      await ask(tenant, `group_by=${group}&attribution=paid`),
+      await csv(1),
+      await csv(10),
+    ];
+    const before = await read();
+    const [cut] = before as LtvRow[][];
+    expect(cut?.map((row) => [row.size, row.is_other ?? false, row.days[1]?.roas])).toEqual([
+      [3, false, 2],
+      [2, true, null],
+    ]);
+    await spend([
+      { adset: 'Young', creative: 'Cat' },
+      { ...known, ...(group === 'campaign' ? { campaign: unknown } : { [group]: unknown }) },
+    ]);
+    expect(await read()).toEqual(before);
+    // Spend on what has a name, but not the one that is grouped by.
+    if (group === 'campaign') return;
+    await spend([{ campaign: 'Spring' }]);
+    expect(await read()).toEqual(before);
+  },
+);
