@@ -128,6 +128,10 @@ describe('the address of a webhook', () => {
     'https://example.com:8443/hook?x=1',
     'https://93.184.216.34/hook',
     'https://[2606:2800:220:1::1]/hook',
+    'https://example.com:443/hook',
+    'https://example.com./hook',
+    'https://local.example.com/hook',
+    'https://1-2.a_b.xn--p1ai/hook',
   ])('may be %s', (url) => {
     expect(webhookFault(url)).toBeNull();
   });
@@ -158,6 +162,29 @@ describe('the address of a webhook', () => {
     'https://db.internal/',
     'https://printer.local/',
     'https://intranet/',
+    'https://127.0.0.1./',
+    'https://10.0.0.1../',
+    'https://localhost../',
+    'https://db.internal../',
+    'https://a..example.com/',
+    'https://017700000001/',
+    'https://router.lan/',
+    'https://nas.home/',
+    'https://x.home.arpa/',
+    'https://home.arpa/',
+    'https://x.corp/',
+    'https://x.localdomain/',
+    'https://x.onion/',
+    'https://[::127.0.0.1]/',
+    'https://[::10.0.0.1]/',
+    'https://[::2]/',
+    'https://[4000::1]/',
+    'https://[2002:7f00:1::]/',
+    'https://user@example.com/',
+    'https://:secret@example.com/',
+    'https://example.com:22/',
+    'https://example.com:80/',
+    'https://example.com:1023/',
   ])('may not be %s', (url) => {
     expect(webhookFault(url)).toMatch(/^must (be a URL that begins with https|not )/);
   });

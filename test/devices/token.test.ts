@@ -57,6 +57,14 @@ describe('the device token', () => {
     );
   });
 
+  it('is refused under another secret than the one it was last verified with', async () => {
+    const [signed] = fc.sample(claims, 1) as [TokenClaims];
+    const token = await signToken(signed, SECRET);
+    expect(await readToken(token, SECRET)).toEqual(signed);
+    expect(await readToken(token, `${SECRET}!`)).toBeNull();
+    expect(await readToken(token, SECRET)).toEqual(signed);
+  });
+
   it('is refused under another secret, as is any other text', async () => {
     const token = await signToken(fc.sample(claims, 1)[0] as TokenClaims, SECRET);
     expect(await readToken(token, `${SECRET}!`)).toBeNull();
