@@ -6,6 +6,7 @@ import type { CounterHealth } from './api.ts';
 import { type Backlog, readBacklog } from './delayed.ts';
 import { WAIT_MS } from './pace.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { deliveredThrough } from './queue-progress.ts';
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
@@ -23,17 +24,24 @@ const STUCK_DELIVERY_MS = 30_000;
 
 /** Does not trigger counting or wait for it. Throws only if D1 fails. */
 export async function readApplicationHealth(
-  env: Bindings & Pick<Env, 'DB'>,
+  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
   application: Sharded,
 ): Promise<ApplicationHealth> {
-  const backlog = await readBacklog(env.DB, application.id);
+  const [backlog, delivered] = await Promise.all([
+    readBacklog(env.DB, application.id),
+    deliveredThrough(env, Date.now()),
+  ]);
   try {
     const answers = await withTimeout(
       queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
       MAX_WAIT_MS,
     );
     const counters = answers.reduce(addHealth);
-    const through = Math.min(counters.countedThrough, (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1);
+    const through = Math.min(
+      counters.countedThrough,
+      delivered,
+      (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1,
+    );
     return { applicationId: application.id, counters: { ...counters, countedThrough: through }, backlog };
   } catch (error) {
     const { id } = application;

@@ -5,6 +5,7 @@ import { readBacklog } from './delayed.ts';
 import { largestGaps } from './queries.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
+import { deliveredThrough } from './queue-progress.ts';
 
 // Queries by reports over a whole application: they combine the answers of its counters.
 
@@ -17,27 +18,31 @@ export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: numbe
 /**
  * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
  * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, and never passes what the queue still has to
- * deliver again; null if a counter did not respond in time. `settled` is false if some events were not counted yet; `uncounted` is how many,
+ * deliver, for the first time or again; null if a counter did not respond in time. `settled` is false if some events were not counted yet; `uncounted` is how many,
  * null if unknown. Counting continues after this returns.
  */
 export async function settleCounters(
-  env: Bindings & Pick<Env, 'DB'>,
+  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
   application: Sharded,
 ): Promise<Progress> {
   const settleAll = async () => {
-    const backlog = await readBacklog(env.DB, application.id);
+    const [backlog, through] = await Promise.all([
+      readBacklog(env.DB, application.id),
+      deliveredThrough(env, Date.now()),
+    ]);
     const answers = await queryCounters<Settled>(
       env,
       application,
       async (counter) => await counter.settle(SETTLE_MS),
     );
-    return { backlog, answers };
+    return { backlog, through, answers };
   };
   try {
-    const { backlog, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);
+    const { backlog, through, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);
     return {
       settled: backlog.events === 0 && answers.every(({ settled }) => settled),
       countedThrough: Math.min(
+        through,
         ...answers.map(({ countedThrough }) => countedThrough),
         ...(backlog.oldestAt === null ? [] : [backlog.oldestAt - 1]),
       ),

@@ -12,7 +12,7 @@ import type { Tenant } from './tenant.ts';
 
 /** A queue that keeps what it is sent, so that a test decides what is delivered, when, how often and in which order. */
 export class JournalQueue {
-  readonly messages: { id: string; body: unknown }[] = [];
+  readonly messages: { id: string; body: unknown; sentAt: number }[] = [];
   /** How many of the next sends fail. */
   failures = 0;
   /** Sends that hold such a message always fail. */
@@ -31,8 +31,22 @@ export class JournalQueue {
     if (sent.some(({ body }) => this.failOnly(body))) throw new Error('Queue send failed');
     // The copy is what a real queue would deliver: text, or JSON and nothing else.
     for (const { body } of sent) {
-      this.messages.push({ id: crypto.randomUUID(), body: JSON.parse(JSON.stringify(body)) });
+      this.messages.push({
+        id: crypto.randomUUID(),
+        body: JSON.parse(JSON.stringify(body)),
+        sentAt: Date.now(),
+      });
     }
+  }
+
+  /** What has not been taken counts as not delivered. */
+  async metrics() {
+    const oldest = this.messages[0];
+    return {
+      backlogCount: this.messages.length,
+      backlogBytes: 0,
+      ...(oldest ? { oldestMessageTimestamp: new Date(oldest.sentAt) } : {}),
+    };
   }
 
   /** Everything sent since the last call. */
