@@ -111,8 +111,9 @@ it('matches keys by the day that the caller named, also if its clock is wrong', 
   const { applicationId, append, stub, device } = await start();
   const ad = (key_day: number, day: string) =>
     eventOf(applicationId, device, 'custom.ad', { keys: ['e:1'], key_day, day, clock_ahead: true });
-  // Sent twice, days apart, with the same time ahead of ours; then another one on the day of the first.
-  const events = [ad(30_000, '2026-03-02'), ad(30_000, '2026-03-08'), ad(29_990, '2026-03-02')];
+  // Sent three times, days apart, with the same time ahead of ours; then another one on the day of the first.
+  const repeats = ['2026-03-02', '2026-03-08', '2026-03-14'].map((day) => ad(30_000, day));
+  const events = [...repeats, ad(29_990, '2026-03-02')];
   await append(events);
   await stub().settle();
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });

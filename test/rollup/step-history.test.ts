@@ -241,17 +241,6 @@ describe('the history of a device', () => {
       expectRightAfter(ads, around(ads.slice(1).map(([, second]) => second)));
     });
 
-    it('remembers the last repeat that it ever removed', () => {
-      const ads = Array.from({ length: 100 }, (_, index): Step => ['ad', 10 * index]);
-      const others = alternating(40).map(([name, second]): Step => [name, second + 2_000]);
-      // So many that repeats are removed again, all of them before the last one of the first time.
-      const late = Array.from({ length: 100 }, (_, index): Step => ['ad', 10 * index + 5]).filter(
-        ([, second]) => second < 500,
-      );
-      const more = Array.from({ length: 100 }, (_, index): Step => ['ad', 5 * index + 2]);
-      expectRightAfter([...ads, ...others, ...late, ...more], [300, 600, 700, 800, 900, 985]);
-    });
-
     it('takes a step again only in another second', () => {
       const history = StepHistory.parse(historyOf([['ad', 10]]));
       expect(history.add('ad', 10)).toBe(false);
