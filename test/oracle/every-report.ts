@@ -184,7 +184,7 @@ export function describeEveryReport(options: History): void {
       for (const row of [retention.data[index], ltv.data[index]]) expect(row?.size).toBe(size);
       for (const day of [0, 1, 3, 7]) {
         const found = (retention.data[index]?.days ?? {}) as unknown as Record<string, Row>;
-        expect(found[day]).toEqual(naive.retention(devices, day, today));
+        expectFigures(found[day], naive.retention(devices, day, today), `day ${day} of ${key}`);
         const value = (ltv.data[index]?.days ?? {}) as unknown as Record<string, Row>;
         expectFigures(
           value[day],
@@ -259,7 +259,7 @@ export function describeEveryReport(options: History): void {
           string,
           Row
         >;
-        expect(days[1]).toEqual(naive.retention(acquired.filter(mine), 1, today));
+        expectFigures(days[1], naive.retention(acquired.filter(mine), 1, today), String(name));
         const values = ltv.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
           string,
           Row
@@ -464,7 +464,7 @@ export function describeEveryReport(options: History): void {
           const own = acquired.filter((one) => groupOf(one) === value);
           const daysOf = (rows: Row[]) =>
             rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
-          expect(daysOf(retention.data)[3]).toEqual(naive.retention(own, 3, today));
+          expectFigures(daysOf(retention.data)[3], naive.retention(own, 3, today), `${value}`);
           expectFigures(daysOf(ltv.data)[3], naive.lifetimeValue(own, null, 3, today, rateOn), `${value}`);
         }
       }

@@ -162,19 +162,33 @@ export async function askReport(
   );
   const body: Report = await answer.json();
   expect(answer.status, JSON.stringify(body)).toBe(200);
+  noteReport(body, `${name}?${query}`);
   return body;
 }
 
+/** Which report each row and each of its cells is of, for the messages of failures. */
+const reportOf = new WeakMap<object, string>();
+
+function noteReport(value: unknown, report: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  reportOf.set(value, report);
+  for (const part of Object.values(value)) noteReport(part, report);
+}
+
+const shown = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
+
 /** Equal as floating-point numbers are: amounts are rounded to a nano once, in either way of counting. */
 export function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
-  for (const [name, value] of Object.entries(expected)) {
-    const message = `${name} of ${what}`;
-    if (typeof value !== 'number') expect(actual?.[name], message).toEqual(value);
-    else
-      expect(Math.abs(Number(actual?.[name]) - value), message).toBeLessThan(
-        1e-9 * Math.max(1, Math.abs(value)),
-      );
-  }
+  const report = (actual && reportOf.get(actual)) ?? 'a report without such a row';
+  const isSame = (name: string, value: unknown) => {
+    const found = actual?.[name];
+    if (typeof value !== 'number') return shown(found) === shown(value);
+    return Math.abs(Number(found ?? Number.NaN) - value) < 1e-9 * Math.max(1, Math.abs(value));
+  };
+  const off = Object.entries(expected)
+    .filter(([name, value]) => !isSame(name, value))
+    .map(([name, value]) => `${name}: expected ${shown(value)}, got ${shown(actual?.[name])}`);
+  expect(off, `${report} › ${what}`).toEqual([]);
 }
 
 /** The Monday of a day's week, computed differently from the service. */
