@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   'member.invited',
   'member.joined',
   'member.password_changed',
+  'member.second_factor_added',
+  'member.second_factor_removed',
   'member.password_reset',
   'member.password_reset_created',
   'member.removed',

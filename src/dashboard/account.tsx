@@ -1,18 +1,22 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
-import { changePassword, NewPerson, signIn } from '#members';
-import { parseForm, redirectDone } from './form.ts';
+import { changePassword, NewPerson, secondFactorOf } from '#members';
+import { parseForm } from './form.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
+import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
 import { renderSettings } from './settings.tsx';
-import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
+import { takeShown } from './show-once.ts';
+import { enter, TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 import { ROLE_NAMES } from './words.ts';
 
 const Passwords = z.object({ current: z.string().min(1).max(128), next: NewPerson.shape.password });
 
-function accountPage(c: DashboardContext, faults: Fault[] = []) {
-  const { name, email, role, team } = c.get('person');
+async function accountPage(c: DashboardContext, faults: Fault[] = []) {
+  const { userId, name, email, role, team } = c.get('person');
+  const state = await secondFactorOf(callerOf(c).db, userId);
+  const shown = await takeShown(c, '/settings/account');
   return renderSettings(
     c,
     { title: 'Your account', section: '/settings/account', status: faults.length > 0 ? 400 : 200 },
@@ -46,6 +50,7 @@ function accountPage(c: DashboardContext, faults: Fault[] = []) {
           <button type="submit">Change password</button>
         </form>
       </Card>
+      <SecondFactorCard state={state} shown={shown} faults={faults} />
     </>,
   );
 }
@@ -62,7 +67,10 @@ export const accountPages = new Hono<DashboardEnv>()
       return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
     }
     // Their sessions have ended, this one included.
-    const cookies = await signIn(c.env, c.req.raw, { email: person.email, password: data.next });
-    for (const cookie of cookies ?? []) c.header('Set-Cookie', cookie, { append: true });
-    return redirectDone(c, '/settings/account', 'password');
-  });
+    const pair = { email: person.email, password: data.next };
+    return (await enter(c, pair, '/settings/account?done=password')) ?? c.redirect('/login', 303);
+  })
+  .use('/settings/account/*', requirePerson)
+  .post('/settings/account/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));

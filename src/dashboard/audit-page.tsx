@@ -35,6 +35,8 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'member.invited': 'Invited someone',
   'member.joined': 'Joined the team',
   'member.password_changed': 'Changed their password',
+  'member.second_factor_added': 'Added an authenticator app to their sign-in',
+  'member.second_factor_removed': 'Removed the authenticator app of their sign-in',
   'member.password_reset': 'Chose a new password',
   'member.password_reset_created': 'Created a password link',
   'member.removed': 'Removed a member',

@@ -13,6 +13,7 @@ async function openDashboard(c: AppContext): Promise<Response> {
 const PAGES = [
   '/',
   '/login',
+  '/login/code',
   '/logout',
   '/setup',
   '/join/:secret',

@@ -4,6 +4,7 @@ import { database } from '#db';
 import { AppError, callerNetwork, type Fault, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
+  enterCode,
   findInvitation,
   findPasswordReset,
   makeFirstOwner,
@@ -41,12 +42,16 @@ async function limitGuesses(c: DashboardContext, email: string): Promise<void> {
   await requireWithin(c.env.SIGN_IN_EMAIL_LIMIT, email, TOO_MANY_ATTEMPTS);
 }
 
-/** Signs in and continues to `next`; returns null if email or password is wrong. */
-async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
-  const cookies = await signIn(c.env, c.req.raw, pair);
-  if (!cookies) return null;
+const setCookies = (c: DashboardContext, cookies: readonly string[]) => {
   for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
-  return c.redirect(next, 303);
+};
+
+/** Signs in and continues to `next`, for people with an authenticator app by way of its code. Returns null if email or password is wrong. */
+export async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
+  const signedIn = await signIn(c.env, c.req.raw, pair);
+  if (!signedIn) return null;
+  setCookies(c, signedIn.cookies);
+  return c.redirect(signedIn.needsCode ? `/login/code?${new URLSearchParams({ next })}` : next, 303);
 }
 
 const WHAT_THIS_IS =
@@ -74,6 +79,30 @@ function loginPage(c: DashboardContext, values: Record<string, string>, wrong = 
         Forgot your password? An owner or admin of your team can create a link to choose a new one, under
         Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
       </p>
+    </form>,
+  );
+}
+
+function codePage(c: DashboardContext, next: string, wrong = false) {
+  return renderPlainPage(
+    c,
+    { title: 'Enter a code', status: wrong ? 400 : 200 },
+    <form method="post" action="/login/code" class="stack">
+      {wrong && (
+        <Notice kind="bad">
+          That code is not valid. After five wrong codes, or ten minutes, <a href="/login">sign in again</a>.
+        </Notice>
+      )}
+      <input type="hidden" name="next" value={safePath(next)} />
+      <Field
+        label="Code"
+        name="code"
+        autocomplete="one-time-code"
+        hint="The six digits that your authenticator app shows, or one of your recovery codes."
+        maxlength={20}
+        required
+      />
+      <button type="submit">Sign in</button>
     </form>,
   );
 }
@@ -192,6 +221,8 @@ const Credentials = z.object({
   password: z.string().min(1).max(128),
 });
 
+const SecondStep = z.object({ code: z.string().trim().min(1).max(20) });
+
 const closed = () =>
   new AppError('not_found', 'This service is set up already. Sign in, or ask for an invitation.');
 
@@ -205,6 +236,15 @@ export const signInPages = new Hono<DashboardEnv>()
     const { data, values } = await parseForm(c, Credentials);
     if (data) await limitGuesses(c, data.email);
     return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, true);
+  })
+  .get('/login/code', (c) => codePage(c, c.req.query('next') ?? '/'))
+  .post('/login/code', async (c) => {
+    await limitAddress(c);
+    const { data, values } = await parseForm(c, SecondStep);
+    const cookies = data && (await enterCode(c.env, c.req.raw, data.code));
+    if (!cookies) return codePage(c, values.next ?? '/', true);
+    setCookies(c, cookies);
+    return c.redirect(safePath(values.next), 303);
   })
   .post('/logout', requirePerson, async (c) => {
     for (const cookie of await signOut(c.env, c.req.raw)) c.header('Set-Cookie', cookie, { append: true });

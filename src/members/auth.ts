@@ -4,21 +4,30 @@ const SESSION_DAYS = 7;
 
 async function makeAuth(env: Env, origin: string) {
   // Loaded on the first sign-in, so that the ingestion path neither parses nor runs it.
-  const [{ betterAuth }, { drizzleAdapter }, { database, users, sessions, accounts }] = await Promise.all([
+  const [{ betterAuth }, { drizzleAdapter }, { twoFactor }, db] = await Promise.all([
     import('better-auth/minimal'),
     import('better-auth/adapters/drizzle'),
+    import('better-auth/plugins/two-factor'),
     import('#db'),
   ]);
   return betterAuth({
     baseURL: origin,
     secret: settingsOf(env).SESSION_SECRET,
-    database: drizzleAdapter(database(env.DB), {
+    database: drizzleAdapter(db.database(env.DB), {
       provider: 'sqlite',
-      schema: { user: users, session: sessions, account: accounts },
+      schema: {
+        user: db.users,
+        session: db.sessions,
+        account: db.accounts,
+        twoFactor: db.twoFactors,
+        verification: db.verifications,
+      },
       transaction: false,
     }),
     // People join in the first-run setup or by invitation, each in a transaction of ours.
     emailAndPassword: { enabled: true, disableSignUp: true, minPasswordLength: 12, maxPasswordLength: 128 },
+    // The authenticator app shows the host next to the codes.
+    plugins: [twoFactor({ issuer: new URL(origin).host })],
     session: { expiresIn: SESSION_DAYS * 86_400, updateAge: 86_400 },
     advanced: {
       cookiePrefix: 'dashboard',
@@ -41,4 +50,17 @@ export function authOf(env: Env, origin: string): Promise<Auth> {
   const auth = makeAuth(env, origin);
   instances.set(env, { origin, auth });
   return auth;
+}
+
+export const originOf = (request: Request) => new URL(request.url).origin;
+
+/** What a better-auth call returns; null if it refuses its input. */
+export async function unlessRefused<Answer>(call: () => Promise<Answer>): Promise<Answer | null> {
+  const { isAPIError } = await import('better-auth/api');
+  try {
+    return await call();
+  } catch (error) {
+    if (isAPIError(error)) return null;
+    throw error;
+  }
 }

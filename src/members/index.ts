@@ -30,4 +30,12 @@ export {
   RESET_HOURS,
   resetPassword,
 } from './password-reset.ts';
+export {
+  beginSecondFactor,
+  confirmSecondFactor,
+  enterCode,
+  removeSecondFactor,
+  type SecondFactor,
+  secondFactorOf,
+} from './second-factor.ts';
 export { type Person, personOf, pruneSessions, signIn, signOut } from './session.ts';

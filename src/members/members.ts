@@ -12,6 +12,7 @@ import {
   passwordResets,
   sessions,
   teams,
+  twoFactors,
   users,
 } from '#db';
 import { AppError, emailAddress, requiredText } from '#http';
@@ -258,6 +259,7 @@ export async function removeMember(
     ...endBelongings(email, mayNotAdminister(db, team.id, userId)),
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
     db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
+    db.delete(twoFactors).where(and(eq(twoFactors.userId, userId), gone)),
     db.delete(users).where(and(eq(users.id, userId), gone)),
   ]);
   if (removed.meta.changes !== 1) throw lastOwner();

@@ -1,6 +1,6 @@
 import { eq, lt } from 'drizzle-orm';
-import { database, invitations, members, passwordResets, sessions, teams } from '#db';
-import { authOf } from './auth.ts';
+import { database, invitations, members, passwordResets, sessions, teams, verifications } from '#db';
+import { authOf, originOf, unlessRefused } from './auth.ts';
 import type { Role } from './members.ts';
 
 /** A signed-in person, with their current team and role. */
@@ -14,8 +14,6 @@ export type Person = {
 
 /** `cookies` must be set on the answer: a session is renewed while it is in use. */
 export type SignedIn = { person: Person; cookies: string[] };
-
-const originOf = (request: Request) => new URL(request.url).origin;
 
 /** The person who sent the request, or null. Someone who was removed from the team counts as signed out. */
 export async function personOf(env: Env, request: Request): Promise<SignedIn | null> {
@@ -34,35 +32,29 @@ export async function personOf(env: Env, request: Request): Promise<SignedIn | n
   return { person: { userId: id, name, email, ...membership }, cookies: headers.getSetCookie() };
 }
 
+/** `cookies` must be set on the answer. With `needsCode`, they are good for `enterCode` only: nobody is signed in yet. */
+export type SignIn = { cookies: string[]; needsCode: boolean };
+
 /**
- * Returns the session cookies for an email and password; null if they are wrong, without revealing which of the two.
- * Slow on purpose (scrypt), so the caller must limit how often it is tried.
+ * Signs in by email and password, for people with an authenticator app only up to its code. Null if they are wrong, without revealing which of
+ * the two. Slow on purpose (scrypt), so the caller must limit how often it is tried.
  */
 export async function signIn(
   env: Env,
   request: Request,
   credentials: { email: string; password: string },
-): Promise<string[] | null> {
+): Promise<SignIn | null> {
   const auth = await authOf(env, originOf(request));
-  return cookiesUnlessRefused(() =>
+  const answer = await unlessRefused(() =>
     auth.api.signInEmail({
       body: { email: credentials.email.toLowerCase(), password: credentials.password },
       headers: request.headers,
       returnHeaders: true,
     }),
   );
-}
-
-/** The cookies that a better-auth call sets; null if it refuses its input. */
-async function cookiesUnlessRefused(call: () => Promise<{ headers: Headers }>): Promise<string[] | null> {
-  const { isAPIError } = await import('better-auth/api');
-  try {
-    const { headers } = await call();
-    return headers.getSetCookie();
-  } catch (error) {
-    if (isAPIError(error)) return null;
-    throw error;
-  }
+  return (
+    answer && { cookies: answer.headers.getSetCookie(), needsCode: 'twoFactorRedirect' in answer.response }
+  );
 }
 
 /** Ends the session in the database too, so that a copied cookie is worthless. Returns the cookies to clear. */
@@ -72,11 +64,12 @@ export async function signOut(env: Env, request: Request): Promise<string[]> {
   return headers.getSetCookie();
 }
 
-/** Deletes expired sessions, invitations and password resets. They are already without effect; this keeps their tables small. */
+/** Deletes expired sessions, sign-ins without their code, invitations and password resets. They are already without effect; this keeps their tables small. */
 export async function pruneSessions(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   await db.batch([
     db.delete(sessions).where(lt(sessions.expiresAt, new Date(now))),
+    db.delete(verifications).where(lt(verifications.expiresAt, new Date(now))),
     db.delete(invitations).where(lt(invitations.expiresAt, now)),
     db.delete(passwordResets).where(lt(passwordResets.expiresAt, now)),
   ]);

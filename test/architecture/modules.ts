@@ -35,7 +35,16 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   members: {
     imports: ['audit', 'db', 'env', 'http', 'lib'],
-    owns: ['accounts', 'invitations', 'members', 'password_resets', 'sessions', 'users'],
+    owns: [
+      'accounts',
+      'invitations',
+      'members',
+      'password_resets',
+      'sessions',
+      'two_factors',
+      'users',
+      'verifications',
+    ],
     reads: ['teams'],
     writes: {
       audit_log: 'a password that is reset on the command line has no caller',

@@ -6,11 +6,13 @@ import { listInvitations, listMembers } from '#members';
 import { listAccessTokens } from '#teams';
 import { createCreative } from '../helpers/creatives.ts';
 import { watchedLimit } from '../helpers/limits.ts';
+import { pageOf } from '../helpers/page.ts';
 import { parkMessage } from '../helpers/parked.ts';
 import { type Browser, createPerson, FORM, openSession, PASSWORD } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { dump, tableNames } from '../helpers/tables.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { codeOf } from '../helpers/totp.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 // All who join come from one address.
@@ -50,6 +52,12 @@ async function member({ tenant }: Prepared): Promise<string> {
 async function invitation({ owner }: Prepared): Promise<string> {
   const page = await (await owner.submit('/settings/members', { note: 'Ann', role: 'viewer' })).text();
   return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
+}
+
+/** The key of an authenticator app that waits for its first code. */
+async function newAppKey(owner: Browser): Promise<string> {
+  const page = await pageOf(await owner.submit('/settings/account/app', { password: PASSWORD }));
+  return page.texts('.notice code')[0] ?? '';
 }
 
 const hook = { channel_kind: 'webhook', target: 'https://hooks.example.com/x', digest: 'daily' };
@@ -163,6 +171,23 @@ const CHANGES: Change[] = [
     action: 'member.password_changed',
     by: 'dashboard',
     prepare: form(() => '/settings/account', { current: PASSWORD, next: `another ${PASSWORD}` }),
+  },
+  {
+    action: 'member.second_factor_added',
+    by: 'dashboard',
+    prepare: async ({ owner }) => {
+      const code = await codeOf(await newAppKey(owner));
+      return () => owner.post('/settings/account/app/confirm', { code });
+    },
+  },
+  {
+    action: 'member.second_factor_removed',
+    by: 'dashboard',
+    prepare: async ({ owner }) => {
+      const code = await codeOf(await newAppKey(owner));
+      await owner.post('/settings/account/app/confirm', { code });
+      return () => owner.post('/settings/account/app/remove', { password: PASSWORD });
+    },
   },
   {
     action: 'member.password_reset',
@@ -317,14 +342,17 @@ const CHANGES: Change[] = [
     by: 'dashboard',
     prepare: form(() => '/settings/tokens', { name: 'CI', days: '90' }),
   },
-  {
-    action: 'access_token.revoked',
-    by: 'dashboard',
-    prepare: async ({ tenant, owner }) => {
-      const [token] = await listAccessTokens(db, tenant.team.id);
-      return () => owner.post(`/settings/tokens/${token?.id}/revoke`);
-    },
-  },
+  ...(['access_token.revoked', 'access_token.taken_over'] as const).map(
+    (action): Change => ({
+      action,
+      by: 'dashboard',
+      prepare: async ({ tenant, owner }) => {
+        const [token] = await listAccessTokens(db, tenant.team.id);
+        const path = action === 'access_token.revoked' ? 'revoke' : 'take-over';
+        return () => owner.post(`/settings/tokens/${token?.id}/${path}`);
+      },
+    }),
+  ),
   {
     action: 'access_token.taken_over',
     by: 'dashboard',

@@ -16,6 +16,7 @@ const routes = (method: string) => [
 /** Routes that people without a session need. */
 const OPEN = new Set([
   '/login',
+  '/login/code',
   '/setup',
   '/join/:secret',
   '/reset-password/:secret',
@@ -23,7 +24,15 @@ const OPEN = new Set([
   '/settings',
 ]);
 /** Changes that concern nobody but the person, and the views that everyone of a team may save. */
-const OWN = new Set(['/logout', '/settings/account', '/views', '/views/:id/remove']);
+const OWN = new Set([
+  '/logout',
+  '/settings/account',
+  '/settings/account/app',
+  '/settings/account/app/confirm',
+  '/settings/account/app/remove',
+  '/views',
+  '/views/:id/remove',
+]);
 const ADMIN_PAGES = ['/settings/tokens', '/settings/members', '/settings/audit'];
 
 const POSTS = routes('POST').filter((path) => !OPEN.has(path));

@@ -7,7 +7,10 @@ import { type BuildOptions, build } from 'esbuild';
 /** What is imported of packages that consist of many files. */
 const ENTRIES = [
   '@hono/zod-validator',
-  ...['adapters/drizzle', 'api', 'crypto', 'minimal'].map((part) => `better-auth/${part}`),
+  '@better-auth/utils/otp',
+  ...['adapters/drizzle', 'api', 'crypto', 'minimal', 'plugins/two-factor'].map(
+    (part) => `better-auth/${part}`,
+  ),
   'drizzle-orm',
   ...['d1', 'durable-sqlite', 'durable-sqlite/migrator', 'sqlite-core'].map((part) => `drizzle-orm/${part}`),
   'hono',

@@ -42,7 +42,7 @@ export const cookieOf = (response: Response) =>
     .join('; ');
 
 /** A browser that holds a cookie. */
-function browserWith(worker: TestWorker, cookie: string) {
+export function browserWith(worker: TestWorker, cookie: string) {
   const get = (path: string, more = '') =>
     worker.request(path, { headers: { Cookie: more === '' ? cookie : `${cookie}; ${more}` } });
   const post = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>

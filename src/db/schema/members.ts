@@ -13,6 +13,8 @@ export const users = sqliteTable(
     email: text().notNull(),
     emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
     image: text(),
+    /** Whether signing in takes a code from an authenticator app, too. */
+    twoFactorEnabled: integer('two_factor_enabled', { mode: 'boolean' }).notNull().default(false),
     createdAt: moment('created_at'),
     updatedAt: moment('updated_at'),
   },
@@ -53,6 +55,37 @@ export const accounts = sqliteTable(
     updatedAt: moment('updated_at'),
   },
   (table) => [index('accounts_by_user').on(table.userId)],
+);
+
+/** The authenticator app of a person: at most one. Named by better-auth, which writes it. */
+export const twoFactors = sqliteTable(
+  'two_factors',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id').notNull(),
+    /** The key that the app has, and the recovery codes, encrypted with `SESSION_SECRET`. */
+    secret: text().notNull(),
+    backupCodes: text('backup_codes').notNull(),
+    /** Whether the person has entered a code of it. */
+    verified: integer({ mode: 'boolean' }).notNull().default(false),
+    failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+    lockedUntil: integer('locked_until', { mode: 'timestamp_ms' }),
+  },
+  (table) => [index('two_factors_by_user').on(table.userId)],
+);
+
+/** Sign-ins whose password was right and whose code is still missing. Named by better-auth, which writes it. */
+export const verifications = sqliteTable(
+  'verifications',
+  {
+    id: text().primaryKey(),
+    identifier: text().notNull(),
+    value: text().notNull(),
+    expiresAt: moment('expires_at'),
+    createdAt: moment('created_at'),
+    updatedAt: moment('updated_at'),
+  },
+  (table) => [index('verifications_by_identifier').on(table.identifier)],
 );
 
 /** A person belongs to one team. */
