@@ -72,6 +72,6 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without af
   const ltv = await report(loud, 'ltv', 'from=2012-01-01&to=2012-01-01&days=0,1100');
   // Of the 3,000 days those within 1,100 of the acquisition, every other one.
   expect(await ltv.json()).toMatchObject({
-    data: [{ days: { 0: { revenue: 0.000001 }, 1100: { revenue: 0.000551 } } }],
+    data: [{ days: { 0: { revenue: 0.000000001 }, 1100: { revenue: 0.000000551 } } }],
   });
 });

@@ -320,9 +320,10 @@ export function describeEveryReport(options: History): void {
       const events = sent.filter((event) => within(event.day));
       const keyOf = (event: Sent) => JSON.stringify(by.map(({ of }) => of(event) || null));
       const keys = [...new Set(events.map(keyOf))];
-      expect(data.length).toBe(keys.length);
+      const shown = new Map(data.map((row) => [JSON.stringify(by.map(({ column }) => row[column])), row]));
+      expect(keys).toEqual(expect.arrayContaining([...shown.keys()]));
       for (const key of keys) {
-        const row = data.find((found) => JSON.stringify(by.map(({ column }) => found[column])) === key);
+        const row = shown.get(key);
         const own = events.filter((event) => keyOf(event) === key);
         const days = daysSinceFirst().filter((day) =>
           by.every(({ column, of }) =>
@@ -330,7 +331,9 @@ export function describeEveryReport(options: History): void {
           ),
         );
         const figures = naive.performance(own, sent, [], days.length, rateOn);
-        expectFigures(row, without(figures, [...SPEND, ...lacks]), key);
+        // There is no row without figures: of a launch that another event has told, for instance.
+        if (!row) expect(Object.values(figures).filter(Boolean), key).toEqual([]);
+        else expectFigures(row, without(figures, [...SPEND, ...lacks]), key);
       }
       const spent = costs.filter(({ day }) => within(day));
       const whole = naive.performance(events, sent, spent, daysSinceFirst().length, rateOn);

@@ -35,8 +35,9 @@ const MAX_SHOWN = 25;
 type Options = Required<Pick<History, 'zone' | 'currency' | 'seed' | 'shards' | 'published'>> & {
   /** The day of the first acquisitions. */
   start: string;
-  /** Asks every n-th question. */
+  /** Asks every n-th question, from this one on. */
   every?: number;
+  first?: number;
 };
 
 /**
@@ -51,6 +52,7 @@ export function describeSecondCount({
   published,
   start,
   every = 1,
+  first = 0,
 }: Options): void {
   const worker = startWorker();
   const moved = (day: string) => plusDays(start, (Date.parse(day) - Date.parse(PERIOD.from)) / (24 * HOUR));
@@ -94,7 +96,7 @@ export function describeSecondCount({
     const differences: string[] = [];
     turn++;
     for (const [index, question] of questionsOf(world, period).entries()) {
-      if (index % (every * part) === (turn % part) * every)
+      if (index % (every * part) === (turn % part) * every + first)
         differences.push(...(await differencesOf(worker, tenant, world, question)));
     }
     expect(differences.slice(0, MAX_SHOWN).join('\n'), `${differences.length} differences`).toBe('');
