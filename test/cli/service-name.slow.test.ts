@@ -150,7 +150,7 @@ describe('SERVICE_NAME=acme npm start', () => {
     expect(output).toBe('');
     const imported = runScript('import.ts', { args: [path.join(folder, 'events.ndjson')], env });
     await imported.ended;
-    expect(imported.output()).toMatch(/^total +1 +0 +0 +1$/m);
+    expect(imported.output()).toContain('0 events accepted, 1 rejected.');
   });
 
   it('shows the header in the documentation and the dashboard', async () => {
