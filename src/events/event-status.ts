@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
-import { type AppendedStatus, counterOf } from '#counting';
+import { type AppendedStatus, counterOf, settleCounters } from '#counting';
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
@@ -22,10 +22,10 @@ const notFound = () => new AppError('not_found', 'Event not found');
  * (accepted but not counted) or `parked`; the last two with the reason. An unknown id is `queued` for as long as a queue can hold an event,
  * so another team's event looks the same as an invented id. Throws `not_found` after that, and for an event that was erased with its device.
  *
- * Asks every counter of the team, or only those of `applicationId`.
+ * Asks every counter of the team, or only those of `applicationId`. A waiting event is counted first.
  */
 export async function eventStatus(
-  env: Pick<Env, 'DB' | 'COUNTERS' | 'RAW_EVENTS'>,
+  env: Pick<Env, 'DB' | 'COUNTERS' | 'EVENTS' | 'RAW_EVENTS'>,
   teamId: string,
   id: string,
   now: number,
@@ -63,7 +63,12 @@ export async function eventStatus(
   for (const group of groupsOf(counters)) {
     const answers = await Promise.all(
       group.map(async ({ owner, shard }) => {
-        const found = await findIn(env, owner, shard, id);
+        let found = await findIn(env, owner, shard, id);
+        if (found?.status === 'queued') {
+          const shards = own.find((application) => application.id === owner)?.shards ?? 1;
+          await settleCounters(env, { id: owner, shards });
+          found = await findIn(env, owner, shard, id);
+        }
         return found && { ...base, application_id: owner, ...found };
       }),
     );

@@ -363,10 +363,11 @@ describe('GET /v1/events/:event_id', () => {
     const events = [buy(), buy(), sent(counter, 'custom.ad', { test: true }), sent(counter)];
     await counter.append(events);
     const ids = events.map(({ id }) => id);
-    for (const id of ids) {
-      expect(await status(tenant, id)).toMatchObject({ status: 'queued', event: { event_id: id } });
-    }
-    await counter.stub().settle();
+    // Asking counts what waits.
+    expect(await status(tenant, ids[0] ?? '')).toMatchObject({
+      status: 'counted',
+      event: { event_id: ids[0] },
+    });
     const expected = [
       { status: 'counted' },
       { status: 'duplicate', duplicate_of: ids[0] },
