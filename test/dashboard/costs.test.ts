@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { putCosts } from '../helpers/money.ts';
 import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -177,6 +178,17 @@ it('maps to a creative with all its names, and refuses what would add two curren
   expect((await pageOf(clash)).error).toBe(
     'Spring › Young › Cat already has costs in another currency on 2026-03-02.',
   );
+  // Costs of another application there are no matter.
+  const elsewhere = await createTenant();
+  await putCosts(worker, elsewhere, [
+    { date: '2026-03-05', campaign: 'Spring', adset: 'Young', creative: 'Cat', currency: 'eur', amount: 1 },
+  ]);
+  await upload('date,campaign,currency,amount,clicks\n2026-03-05,W,usd,1,3');
+  expect((await admin.post('/costs/names', { names: names('W', '', ''), to: creative.id })).status).toBe(303);
+  await upload(
+    'date,campaign,adset,creative,currency,amount,clicks\n2026-03-05,W,,,usd,1,3\n2026-03-05,Spring,Young,Cat,usd,1,4',
+  );
+  expect(await stored()).toContain('2026-03-05,Spring,Young,Cat,usd,2000000000,,7');
   await upload('date,campaign,currency,amount\n2026-03-02,Z,usd,8999999991');
   const large = await admin.post('/costs/names', { names: names('Z', '', ''), to: creative.id });
   expect(large.status).toBe(409);

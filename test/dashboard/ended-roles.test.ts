@@ -1,4 +1,8 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { accessTokens, database } from '#db';
+import { newId } from '#lib/ids';
+import { listAccessTokens } from '#teams';
 import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, createPerson, openSession, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -67,6 +71,36 @@ it.each([
     expect(log).toContain('All for The board');
   },
 );
+
+it('ends no token of another team that has the same creator, and hands over none that is revoked', async () => {
+  const other = await createTenant();
+  const admin = await busyAdmin();
+  const id = newId('tkn');
+  const values = {
+    hash: 'a'.repeat(64),
+    id,
+    teamId: other.team.id,
+    name: 'Theirs',
+    createdBy: admin.email,
+    createdAt: 0,
+  };
+  await database(env.DB).insert(accessTokens).values(values);
+  const tokens = await pageOf(await owner.get('/settings/tokens'));
+  const takeOver = tokens.row('Access tokens', `Board of ${admin.id}`).actions[0] ?? '';
+  expect((await owner.post(`/settings/members/${admin.id}/role`, { role: 'viewer' })).status).toBe(303);
+  const [theirs] = await listAccessTokens(database(env.DB), other.team.id).then((all) =>
+    all.filter((one) => one.id === id),
+  );
+  expect(theirs?.revokedAt).toBeNull();
+  expect(takeOver).toMatch(/take-over$/);
+  expect((await owner.post(takeOver)).status).toBe(404);
+});
+
+it('keeps the share links and access tokens of an owner who becomes an admin', async () => {
+  const admin = await busyAdmin();
+  for (const role of ['owner', 'admin']) await owner.post(`/settings/members/${admin.id}/role`, { role });
+  expect([await seen(admin.link), await statusOf(admin.nightly)]).toEqual([200, 200]);
+});
 
 it('keeps the share links and access tokens of an admin who becomes an owner or stays the last one', async () => {
   const admin = await busyAdmin();

@@ -82,6 +82,7 @@ it('is added by a code of the app, and asked for from then on', async () => {
   const added = await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeOf(key) });
   expect(added.status).toBe(303);
   expect((await browser.get(ACCOUNT)).status).toBe(200);
+  expect((await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeOf(key) })).status).toBe(400);
   const first = await logIn(person);
   expect(first.headers.get('location')).toBe(`/login/code?next=${encodeURIComponent(ACCOUNT)}`);
   // The password alone opens nothing.

@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listAudit } from '#audit';
 import { counterOf } from '#counting';
-import { database } from '#db';
+import { applicationDeletions, database } from '#db';
 import { continueDeletions } from '#deletion';
 import { forgetCredentials } from '#http';
+import { newId } from '#lib/ids';
 import { nextTurn } from '#lib/next-turn';
 import { clearApplication, firstTokens } from '../../src/deletion/clear-application.ts';
 import service from '../../src/index.ts';
@@ -345,6 +347,36 @@ it('is completed by the cron although another application’s deletion keeps fai
   const cron = () => continueDeletions(bucket as unknown as Env, database(env.DB), Date.now());
   await expect(cron()).rejects.toThrow('R2 fails');
   await expectNothingLeft(tenant);
+});
+
+it('is continued by the cron before what was deleted long ago is cleared once more', async () => {
+  await env.DB.prepare('DELETE FROM application_deletions').run();
+  const db = database(env.DB);
+  const at = Date.now();
+  const deletion = (deletedAt: number, clearedAt: number | null) => {
+    const deletedId = newId('app');
+    const teamId = newId('team');
+    return {
+      deletedId,
+      teamId,
+      name: 'X',
+      shards: 1,
+      deletedAt,
+      clearedAt,
+      tokensThrough: firstTokens(deletedId),
+    };
+  };
+  const waiting = deletion(at, null);
+  // More than one run takes.
+  const rows = Array.from({ length: 20 }, () => deletion(at - 10 * DAY_MS, at - 10 * DAY_MS));
+  for (const row of [...rows, waiting]) await db.insert(applicationDeletions).values(row);
+  await continueDeletions(env, db, at);
+  const [left] = await db
+    .select()
+    .from(applicationDeletions)
+    .where(eq(applicationDeletions.deletedId, waiting.deletedId));
+  expect(left?.clearedAt).toBe(at);
+  await env.DB.prepare('DELETE FROM application_deletions').run();
 });
 
 it('also deletes late arrivals, once nothing more can arrive', async () => {

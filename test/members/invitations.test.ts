@@ -103,6 +103,19 @@ it('keeps the invitations of the last owner', async () => {
   expect(await open()).toEqual(['owner: owner']);
 });
 
+it('accepts no invitation that expired after its page was opened', async () => {
+  const secret = await invite(owner, { role: 'viewer', note: 'Ann' });
+  const found = await findInvitation(db, secret, Date.now());
+  if (!found) throw new Error('the invitation is open');
+  const [row] = await listInvitations(db, team.id, Date.now());
+  const person = { name: 'Ann', email: 'ann-late@team.test', password: PASSWORD };
+  await expect(acceptInvitation(env.DB, found, person, row?.expiresAt ?? 0)).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  expect(await listMembers(db, team.id)).toHaveLength(1);
+  expect(await acceptInvitation(env.DB, found, person, (row?.expiresAt ?? 0) - 1)).toBe(true);
+});
+
 it('lists no expired invitation', async () => {
   await inviteEach(owner, ['viewer']);
   const [row] = await listInvitations(db, team.id, Date.now());

@@ -75,6 +75,25 @@ describe('the rate of a day', () => {
   });
 });
 
+it('uses the first of several bases by name, if no pair of rates is fresher or wholly the team’s', () => {
+  const rates = (inUsd: RateSource) => [
+    rate('gbp', 'aed', '2026-03-02', '6', 'reference'),
+    rate('chf', 'aed', '2026-03-02', '5', 'reference'),
+    rate('gbp', 'usd', '2026-03-02', '1.3'),
+    rate('chf', 'usd', '2026-03-02', '1', inUsd),
+  ];
+  const worthOf = (own: Rate[]) => converted(new RateBook(own), 100, 'gbp', 'chf', '2026-03-09');
+  // A pair is as good as its worse rate.
+  expect(worthOf(rates('reference'))).toBe(120);
+  expect(worthOf(rates('team'))).toBe(130);
+  // An old rate of one base does not stand in for two newer ones of another.
+  const fresher = [
+    rate('gbp', 'usd', '2026-03-03', '1.4'),
+    rate('chf', 'usd', '2026-03-03', '1', 'reference'),
+  ];
+  expect(worthOf([...rates('reference'), ...fresher])).toBe(140);
+});
+
 describe('amounts', () => {
   const amount = fc.integer({ min: 1, max: 10_000_000_000 });
 

@@ -4,7 +4,7 @@ import { database } from '#db';
 import type { Bucket } from '#lake';
 import { newApiKey } from '#lib/credentials';
 import { isSampled } from '#lib/log-sample';
-import { createApplication } from '#teams';
+import { createApplication, listApplications } from '#teams';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -62,6 +62,7 @@ describe('parked messages', () => {
     const sent = worker.queue.take();
     await worker.deliver([...sent, ...sent]);
     expect(await impressions(worker, tenant)).toBe(2);
+    expect(await health(worker, tenant)).toMatchObject({ status: 'degraded', parked_messages: 1 });
     expect((await worker.team(tenant, `/v1/parked/${three}`, { method: 'DELETE' })).status).toBe(200);
     expect((await worker.team(tenant, `/v1/parked/${three}`, { method: 'DELETE' })).status).toBe(404);
     expect((await worker.team(tenant, `/v1/parked/${one}/replay`, { method: 'POST' })).status).toBe(404);
@@ -283,6 +284,19 @@ describe('the health of counting', () => {
     expect(counters.calls).toHaveLength(7 * 64);
     expect(answer).toMatchObject({ is_complete: false });
     expect(answer.applications).toHaveLength(7);
+    // As many as one request may query, with no application left out.
+    const [, ...others] = (
+      await listApplications(caller.db, tenant.team.id, { limit: 20, cursor: '' })
+    ).slice(7);
+    for (const { id } of others) await env.DB.prepare('DELETE FROM applications WHERE id = ?').bind(id).run();
+    await env.DB.prepare(
+      'UPDATE applications SET shards = 52 WHERE id = (SELECT max(id) FROM applications WHERE team_id = ?)',
+    )
+      .bind(tenant.team.id)
+      .run();
+    const whole = await health(startWorker({ COUNTERS: counters.asBinding() }), tenant);
+    expect(whole).toMatchObject({ is_complete: true });
+    expect(whole.applications).toHaveLength(8);
   });
 });
 

@@ -50,6 +50,26 @@ it('adds up amounts exactly beyond 64 bits of nanos', async () => {
   expect(low).toBeLessThan(10 ** 12);
 });
 
+it.each([10 ** 12, 10 ** 12 - 1, 1, 10 ** 18 - 128])('carries what %d and more add up to', (amount) => {
+  const additions = new Additions('rollup_ads');
+  const key = {
+    application_id: 'app',
+    day: '2026-03-01',
+    source: '',
+    media_source: '',
+    placement: '',
+    creative_id: '',
+    currency: '',
+  };
+  const whole = BigInt(amount);
+  // The second amount makes the low part exactly 10^12.
+  const rest = 10 ** 12 - Number(whole % NANOS_PER_HIGH);
+  for (const ad_revenue of [amount, rest]) additions.add(key, 1, { ad_revenue });
+  const at = additionColumns('rollup_ads').indexOf('ad_revenue');
+  const [row = []] = [...additions.rows()];
+  expect(row.slice(at, at + 2)).toEqual([0, Number((whole + BigInt(rest)) / NANOS_PER_HIGH)]);
+});
+
 it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
   'has all creatives of %s together: paid and organic rows, each added up exactly',
   async (table) => {

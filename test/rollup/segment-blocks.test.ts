@@ -169,6 +169,14 @@ it('adds up the sums of several kept blocks, with amounts carried', () => {
   const almost = 10 ** 12 - 1;
   const [small = ''] = packBlocks(table, [row('crt_new', 9, 3, almost), row('crt_1', 8, 5, 7)]);
   const [again = ''] = packBlocks(table, [row('crt_new', 5, 1, 1), row('crt_new', 9, 4, almost)]);
+  // Exactly the least that is carried, alone.
+  const [least = ''] = packBlocks(table, [row('crt_new', 9, 4, 1)]);
+  const exact = entriesOf(openToKeep(table, [small, least], new BlockCache().share));
+  expect(
+    exact
+      .find(({ key, segment }) => key[1] === 'crt_new' && segment === 9)
+      ?.sums.slice(amountAt, amountAt + 2),
+  ).toEqual([0, 1]);
   const kept = openToKeep(table, [small, text, again], new BlockCache().share);
   const inTwoParts = new Map<string, number[]>();
   for (const [name, sums] of unpack(table, [small, text, again])) {
