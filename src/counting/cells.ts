@@ -20,8 +20,19 @@ export class Cells {
     for (const { key, sums } of cells.values()) this.add(rename(key), sums);
   }
 
-  /** The numbers of each key and its sums, one after another. */
-  toArray(): Float64Array {
-    return Float64Array.from([...this.cells.values()].flatMap(({ key, sums }) => [...key, ...sums]));
+  /** The numbers of each key and its sums in these units, one after another, in the order of the keys. */
+  toArray(units: readonly number[]): Float64Array {
+    const ordered = [...this.cells.values()].sort(({ key: left }, { key: right }) => byNumbers(left, right));
+    return Float64Array.from(
+      ordered.flatMap(({ key, sums }) => [...key, ...sums.map((sum, index) => sum / (units[index] ?? 1))]),
+    );
   }
+}
+
+function byNumbers(left: readonly number[], right: readonly number[]): number {
+  for (const [index, number] of left.entries()) {
+    const difference = number - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }

@@ -19,6 +19,7 @@ const SLACK = 4;
 
 const TABLES = ['histories', 'spending', 'firsts', 'waiting', 'ages'] as const;
 type Tables = Record<(typeof TABLES)[number], Cells>;
+/** Amounts are whole billionths until they are answered: their sums don't depend on the order of devices, on which the fit would depend too. */
 type Group = Omit<PurchasesAnswer[number], keyof Tables | 'unconverted' | 'active'> &
   Tables & { unconverted: Set<string>; active: number[] };
 
@@ -54,15 +55,33 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
     while (isOver(SLACK * maxCells)) round();
   }
   while (isOver(maxCells)) round();
-  return [...groups.values()].map(({ unconverted, active, ...group }) => ({
+  return [...groups.values()].map(toAnswer);
+}
+
+function toAnswer({ unconverted, active, firstValues, earnings, ...group }: Group): PurchasesAnswer[number] {
+  return {
     ...group,
+    purchaseRevenue: group.purchaseRevenue / NANOS,
+    adRevenue: group.adRevenue / NANOS,
     unconverted: [...unconverted],
     active: Float64Array.from(active, (count) => count ?? 0),
-    ...(Object.fromEntries(TABLES.map((name) => [name, group[name].toArray()])) as Record<
-      keyof Tables,
-      Float64Array
-    >),
-  }));
+    histories: group.histories.toArray([1, NANOS]),
+    spending: group.spending.toArray([1, NANOS]),
+    firsts: group.firsts.toArray([1]),
+    waiting: group.waiting.toArray([1]),
+    ages: group.ages.toArray([1]),
+    firstValues: {
+      count: firstValues.count,
+      sum: firstValues.sum / NANOS,
+      squares: firstValues.squares / NANOS ** 2,
+    },
+    earnings: {
+      ...earnings,
+      a: earnings.a / NANOS,
+      na: earnings.na / NANOS,
+      aa: earnings.aa / NANOS ** 2,
+    },
+  };
 }
 
 const emptyGroup = () => ({
@@ -100,7 +119,7 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
     const inside = paid.filter((day) => day >= from && day <= to).length;
     group.purchaseRevenue += purchase;
     if (inside === 0) continue;
-    const mean = purchase / inside;
+    const mean = Math.round(purchase / inside);
     const repeats = first >= from && first <= to ? inside - 1 : inside;
     valued += repeats;
     value += repeats * mean;
@@ -114,9 +133,9 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
   const last = paid.at(-1) ?? first;
   const history = [paid.length - 1, last - first, Math.max(last, age) - first, valued];
   group.histories.add(history, [1, value]);
-  if (value === 0) return;
-  const bin = Math.round(Math.log(value / valued) / VALUE_BIN);
-  group.spending.add([valued, bin], [1, value / valued]);
+  const mean = valued === 0 ? 0 : Math.round(value / valued);
+  if (mean === 0) return;
+  group.spending.add([valued, Math.round(Math.log(mean / NANOS) / VALUE_BIN)], [1, mean]);
 }
 
 function addActivity(
@@ -142,7 +161,7 @@ function addActivity(
   earnings.aa += ad * ad;
 }
 
-/** A device's known revenue by band, in units of the reporting currency. The last band has no end. */
+/** A device's known revenue by band, in billionths of the reporting currency. The last band has no end. */
 function bandsOf(
   device: CohortDevice,
   rates: Record<string, number>,
@@ -159,8 +178,8 @@ function bandsOf(
       const own = earned[index];
       if (!own || (own.ad === 0 && own.purchase === 0)) continue;
       if (rate === undefined) unconverted.add(currency);
-      band.ad += (own.ad / NANOS) * (rate ?? 0);
-      band.purchase += (own.purchase / NANOS) * (rate ?? 0);
+      band.ad += Math.round(own.ad * (rate ?? 0));
+      band.purchase += Math.round(own.purchase * (rate ?? 0));
     }
   }
   return bands;
