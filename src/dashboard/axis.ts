@@ -107,19 +107,19 @@ export function hoursIn(view: Shown): Place[] {
  * Aligns earlier values with the places of a period, by day and hour of the clock, because days may have different numbers of hours. Other units
  * are aligned by position.
  */
-export function alignedTo(
+export function alignedTo<Value>(
   places: readonly Place[],
   earlier: readonly Place[],
-  figures: readonly (number | null)[],
+  figures: readonly (Value | null)[],
   unit: Unit,
-): (number | null)[] {
+): (Value | null)[] {
   if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
   const hourOf = (all: readonly Place[]) => {
     const days = [...new Set(all.map(({ key }) => key.slice(0, 10)))];
     return ({ key }: Place) => `${days.indexOf(key.slice(0, 10))} ${key.slice(11, 13)}`;
   };
   const [ofNow, ofEarlier] = [hourOf(places), hourOf(earlier)];
-  const byHour = new Map<string, number | null>();
+  const byHour = new Map<string, Value | null>();
   for (const [index, place] of earlier.entries()) {
     const hour = ofEarlier(place);
     if (!byHour.has(hour)) byHour.set(hour, figures[index] ?? null);

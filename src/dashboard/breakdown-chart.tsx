@@ -2,7 +2,7 @@ import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { Bar, LineChart, type Series } from './chart.tsx';
 import { type ComparedReport, earlierPlaces, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
-import { MetricCell } from './lacking.tsx';
+import { EarlierCell, lackedAt, MetricCell } from './lacking.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
 import type { View } from './view.ts';
 
@@ -57,13 +57,24 @@ const OverTime = ({
       at === places && index < firstIndex ? null : value,
     );
   const series: Series[] = other
-    ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
-    : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
+    ? largest(report.data, other, metric).map(({ name, rows }) => ({
+        name,
+        values: valuesOf(rows),
+        lacks: lackedAt(places, unit, rows, metric),
+      }))
+    : [
+        {
+          name: METRICS[metric].label,
+          values: valuesOf(report.data),
+          lacks: lackedAt(places, unit, report.data, metric),
+        },
+      ];
   if (!other && reportBefore && periods) {
     const earlier = earlierPlaces(view, unit, periods);
     series.push({
       name: `${METRICS[metric].label}, before`,
       values: alignedTo(places, earlier, valuesOf(reportBefore.data, earlier), unit),
+      lacks: alignedTo(places, earlier, lackedAt(earlier, unit, reportBefore.data, metric), unit),
       isWhole: true,
       before: 0,
     });
@@ -103,7 +114,12 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
             <Bar share={numberIn(row, metric) / top} />
             <span class="number">
               <MetricCell name={metric} row={row} currency={view.currency} />
-              {was !== null && <span class="muted"> from {showMetric(metric, was, view.currency)}</span>}
+              {was !== null && was.value !== null && (
+                <span class="muted">
+                  {' from '}
+                  <EarlierCell name={metric} earlier={was} currency={view.currency} />
+                </span>
+              )}
             </span>
           </li>
         );

@@ -3,6 +3,7 @@ import type { PerformanceReport } from '#reports';
 import { type ComparedReport, change, figuresBefore, shareText, toneOf } from './compared.tsx';
 import { NOTHING } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
+import { type Amounts, type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
 import { type MetricName, nothingOf, showMetric } from './metrics.ts';
 import type { Column } from './parts.tsx';
 import type { Compared } from './period.ts';
@@ -15,7 +16,10 @@ const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
 
 const figureIn = (row: Row, metric: MetricName) => (typeof row[metric] === 'number' ? row[metric] : null);
 
+const UNKNOWN: Earlier = { value: null, lacks: [] };
+
 const beforeOf = (metric: MetricName) => `${metric}_before`;
+const lackedBeforeOf = (metric: MetricName) => `${metric}_before_lacks`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
 /**
@@ -34,13 +38,18 @@ export function withBefore(
   if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, earlier, periods);
   const isByTime = groups.some(isTimeGroup);
   if (isByTime && groups.join() !== 'day') return report.data;
-  const earlierOf = figuresBefore(groups, before, metric);
+  const earlierFigure = figuresBefore(groups, before, metric);
   const apart = daysBetween(periods.before.from, view.from);
   return report.data.map((row) => {
     const day = isByTime && !row.is_other ? addDays(String(row.day), -apart) : null;
     const isOutside = day !== null && (String(row.day) > periods.now.to || day > periods.before.to);
-    if (row.is_other || isOutside) return rowWithChange(row, metric, null, null);
-    return rowWithChange(row, metric, earlierOf(day === null ? row : { ...row, day }), figureIn(row, metric));
+    if (row.is_other || isOutside) return rowWithChange(row, metric, UNKNOWN, null);
+    return rowWithChange(
+      row,
+      metric,
+      earlierFigure(day === null ? row : { ...row, day }),
+      figureIn(row, metric),
+    );
   });
 }
 
@@ -65,9 +74,9 @@ function withHoursBefore(
   return rows.map((row) => {
     const hour = String(row.hour);
     const found = known.get(addDays(hour.slice(0, DAY_CHARS), -apart) + hour.slice(DAY_CHARS, CLOCK_CHARS));
-    const was = found ? found[metric] : isCut ? null : nothingOf(metric);
-    const isKnown = !row.is_other && hour !== current && typeof was === 'number';
-    return rowWithChange(row, metric, isKnown ? was : null, isKnown ? figureIn(row, metric) : null);
+    const was = found ? earlierOf(metric, found) : { value: isCut ? null : nothingOf(metric), lacks: [] };
+    const isKnown = !row.is_other && hour !== current && was.value !== null;
+    return rowWithChange(row, metric, isKnown ? was : UNKNOWN, isKnown ? figureIn(row, metric) : null);
   });
 }
 
@@ -99,9 +108,15 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
 };
 
 /** A row with the earlier value of a metric and its change, as `withBefore` adds them. */
-export const rowWithChange = (row: Row, metric: MetricName, was: number | null, is: number | null): Row => ({
+export const rowWithChange = (
+  row: Row,
+  metric: MetricName,
+  { value: was, lacks }: Earlier,
+  is: number | null,
+): Row => ({
   ...row,
   [beforeOf(metric)]: was,
+  ...(lacks.length > 0 ? { [lackedBeforeOf(metric)]: [...lacks] } : {}),
   [changeOf(metric)]: was === null || is === null ? null : is - was,
 });
 
@@ -134,7 +149,16 @@ export function changeColumns(
     {
       label: 'Before',
       ...sorted('before'),
-      cell: (row) => showMetric(metric, numberAt(row, beforeOf(metric)), view.currency),
+      cell: (row) => (
+        <EarlierCell
+          name={metric}
+          earlier={{
+            value: numberAt(row, beforeOf(metric)),
+            lacks: (row[lackedBeforeOf(metric)] ?? []) as Amounts,
+          }}
+          currency={view.currency}
+        />
+      ),
     },
     {
       label: 'Change',

@@ -9,6 +9,8 @@ export type Series = {
   isWhole?: boolean;
   /** The values to draw, if they differ from the known ones: a line between two of them. */
   drawn?: readonly (number | null)[];
+  /** What the values lack; null where they lack nothing. */
+  lacks?: readonly (string | null)[];
   /** The texts that the readout shows instead of the values. */
   texts?: readonly string[];
   /** The range in which the values probably lie. */
@@ -63,6 +65,14 @@ function linesOf(
     points: (points.length === 1 ? [...points, ...points] : points).join(' '),
     partial: apart,
   }));
+}
+
+const MAX_LACKING = 3;
+
+function lackingHint(labels: readonly string[]): string {
+  const more = labels.length - MAX_LACKING;
+  const shown = labels.slice(0, MAX_LACKING).join(', ');
+  return `Without amounts that have no exchange rate: ${shown}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 /** The points of a band: along its upper edge and back along its lower edge. */
@@ -134,17 +144,20 @@ export const LineChart = ({
   const apart = new Set(partial);
   const marked = new Map<number, string[]>();
   for (const { index, text } of markers) marked.set(index, [...(marked.get(index) ?? []), text]);
+  const lacking = labels.filter((_, index) => series.some(({ lacks }) => lacks?.[index]));
   const readout = {
     places,
     labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
     notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
     // The label of the axis if this is the largest visible series.
     series: series.map((one) => {
-      const { name, values, texts } = one;
+      const { name, values, texts, lacks = [] } = one;
       const own = niceTop(topOf(extentOf(one)), isWhole);
       return {
         name,
-        texts: texts ?? values.map((value) => format(value ?? null)),
+        texts:
+          texts ??
+          values.map((value, index) => format(value ?? null) + (lacks[index] ? ` ${lacks[index]}` : '')),
         top: own,
         ticks: gridOf(own).map(format),
       };
@@ -219,10 +232,11 @@ export const LineChart = ({
           })}
         </svg>
       </div>
-      {(level || marked.size > 0 || apart.size > 0) && (
+      {(level || marked.size > 0 || apart.size > 0 || lacking.length > 0) && (
         <p class="hint">
           {[
             ...(apart.size > 0 ? ['Dotted: not complete yet.'] : []),
+            ...(lacking.length > 0 ? [lackingHint(lacking)] : []),
             ...(level ? [`Horizontal line: ${level.text}.`] : []),
             ...[...marked].map(([index, texts]) => `${labels[index]}: ${texts.join(', ')}.`),
           ].join(' ')}

@@ -5,7 +5,8 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { type Place, placesIn, shortDays, type Unit } from './axis.ts';
 import { count, percent } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
-import { type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
+import { type MetricName, nothingOf } from './metrics.ts';
 import {
   clock,
   comparedPeriods,
@@ -124,12 +125,9 @@ export const earlierPlaces = (view: View, unit: Unit, periods: Periods): Place[]
 export const isCompared = ({ periods }: Pick<ComparedReport, 'periods'>, name: MetricName): boolean =>
   periods !== null && (periods.untilHour === null || isHourly(name));
 
-/** A metric's total over what is shown or over the period before. */
-export const comparedTotal = (
-  compared: ComparedReport,
-  name: MetricName,
-  of: 'shown' | 'before',
-): number | null => figure(compared[of]?.totals, name);
+/** A metric's total over what is shown. */
+export const comparedTotal = (compared: ComparedReport, name: MetricName): number | null =>
+  figure(compared.shown.totals, name);
 
 const figure = (totals: Totals | undefined, name: string): number | null => {
   const value = totals?.[name];
@@ -176,16 +174,25 @@ export const Change = ({
   compared: ComparedReport;
 }) => {
   const { periods } = compared;
-  const earlier = comparedTotal(compared, name, 'before');
-  if (!periods || earlier === null || !isCompared(compared, name)) return null;
-  const text = showMetric(name, earlier, view.currency);
+  const earlier = earlierOf(name, compared.before?.totals);
+  if (!periods || earlier.value === null || !isCompared(compared, name)) return null;
+  const was = <EarlierCell name={name} earlier={earlier} currency={view.currency} />;
   const growing = isGrowing(name, periods, view);
-  const by = growing ? null : change(comparedTotal(compared, name, 'shown'), earlier);
-  if (by === null) return <span class="muted">{`${text} before${growing ? '; still growing' : ''}`}</span>;
+  const by = growing ? null : change(comparedTotal(compared, name), earlier.value);
+  if (by === null)
+    return (
+      <span class="muted">
+        {was}
+        {` before${growing ? '; still growing' : ''}`}
+      </span>
+    );
   return (
     <span>
       <ChangeShare name={name} by={by} />
-      <span class="muted">{` from ${text}`}</span>
+      <span class="muted">
+        {' from '}
+        {was}
+      </span>
     </span>
   );
 };
@@ -227,18 +234,18 @@ function whyNoHours(view: View, days: Compared): string {
 export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
-/** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 for a sum without data. */
+/** The earlier value of a metric for every group, by `keyOf`, with what it lacks: null if the group may have been cut off, 0 for a sum without data. */
 export function figuresBefore(
   groups: readonly string[],
   before: PerformanceReport | null,
   name: MetricName,
-): (row: Row) => number | null {
+): (row: Row) => Earlier {
   const rows = before?.data.filter((row) => !row.is_other) ?? [];
   const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
   const isCut = before === null || before.data.some((row) => row.is_other);
   return (row) => {
     const found = known.get(keyOf(groups, row));
-    if (found) return figure(found, name);
-    return isCut ? null : nothingOf(name);
+    if (found) return earlierOf(name, found);
+    return { value: isCut ? null : nothingOf(name), lacks: [] };
   };
 }

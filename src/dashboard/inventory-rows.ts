@@ -14,6 +14,7 @@ import {
   isWhole,
   type Row,
 } from './inventory-table.tsx';
+import { earlierOf } from './lacking.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
 import { askedOf, comparedPeriods } from './part-of-day.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -134,8 +135,8 @@ export async function readTotals(
   const read = async (of: View, known?: PerformanceReport) => {
     const own = known ? { report: known } : {};
     const compared = await readCompared(c.env, of, { group_by: asked.level }, now, { ...wanted, ...own });
-    const [is, was] = [comparedTotal(compared, metric, 'shown'), comparedTotal(compared, metric, 'before')];
-    return rowWithChange(compared.shown.totals, metric, was, is);
+    const was = earlierOf(metric, compared.before?.totals);
+    return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));
   };
   if (isWhole(asked)) return read(view, report);
   const active = rows.filter(({ figures }) => figures);

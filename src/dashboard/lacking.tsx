@@ -1,7 +1,7 @@
 import { money } from './format.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 
-type Amounts = readonly { currency: string; amount: number }[];
+export type Amounts = readonly { currency: string; amount: number }[];
 type Value = string | number | boolean | null | undefined | object;
 
 /** Amounts without an exchange rate, as a list of words. */
@@ -17,10 +17,26 @@ function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amoun
   return METRICS[name].unit === 'money' ? unconverted : [];
 }
 
+const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
+
+/** What the figures of a chart lack, by the row's place; null where they lack nothing. */
+export function lackedAt(
+  places: readonly { key: string }[],
+  unit: string,
+  rows: readonly Readonly<Record<string, Value>>[],
+  name: MetricName,
+): (string | null)[] {
+  const byKey = new Map(rows.map((row) => [String(row[unit]), lackedBy(name, row)]));
+  return places.map(({ key }) => {
+    const amounts = byKey.get(key) ?? [];
+    return amounts.length === 0 ? null : `without ${noRate(amounts)}`;
+  });
+}
+
 /** Marks a figure that lacks amounts; nothing if it lacks none. */
 export const Mark = ({ amounts }: { amounts: Amounts }) =>
   amounts.length === 0 ? null : (
-    <abbr class="lacking" title={`Without ${amountsText(amounts)}: no exchange rate`}>
+    <abbr class="lacking" title={`Without ${noRate(amounts)}`}>
       *
     </abbr>
   );
@@ -39,3 +55,26 @@ export const MetricCell = ({ name, row, currency }: Shown & { currency: string }
     </>
   );
 };
+
+/** A metric of an earlier period, and what it lacks. */
+export type Earlier = { value: number | null; lacks: Amounts };
+
+export const earlierOf = (name: MetricName, row: Readonly<Record<string, Value>> | undefined): Earlier => {
+  const value = row?.[name];
+  return { value: typeof value === 'number' ? value : null, lacks: row ? lackedBy(name, row) : [] };
+};
+
+export const EarlierCell = ({
+  name,
+  earlier: { value, lacks },
+  currency,
+}: {
+  name: MetricName;
+  earlier: Earlier;
+  currency: string;
+}) => (
+  <>
+    {showMetric(name, value, currency)}
+    <Mark amounts={lacks} />
+  </>
+);

@@ -5,9 +5,9 @@ import { finestUnitOf, placesIn, type Unit } from './axis.ts';
 import { ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { Headline, withoutHours } from './headline.tsx';
-import { MetricCell } from './lacking.tsx';
+import { EarlierCell, MetricCell } from './lacking.tsx';
 import { readMarkers } from './markers.ts';
-import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { METRICS, type MetricName, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
 import { isHourly } from './part-of-day.ts';
 import { Card, type Column, Table } from './parts.tsx';
@@ -120,7 +120,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
           {
             label: 'Revenue before',
             numeric: true,
-            cell: (row: Row) => showMetric('revenue', before(row), view.currency),
+            cell: (row: Row) => <EarlierCell name="revenue" earlier={before(row)} currency={view.currency} />,
           },
         ]
       : []),

@@ -1,6 +1,7 @@
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 import { type ComparedReport, earlierPlaces } from './compared.tsx';
+import { lackedAt } from './lacking.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import type { View } from './view.ts';
 
@@ -12,7 +13,8 @@ function earlierSeries(view: View, unit: Unit, compared: ComparedReport, name: M
   const earlier = earlierPlaces(view, unit, periods);
   const figures = valuesAt(earlier, unit, report.data, (row) => row[name], nothingOf(name));
   const values = alignedTo(places, earlier, figures, unit);
-  return [{ name: `${METRICS[name].label}, before`, values, isWhole: true, before: 0 }];
+  const lacks = alignedTo(places, earlier, lackedAt(earlier, unit, report.data, name), unit);
+  return [{ name: `${METRICS[name].label}, before`, values, lacks, isWhole: true, before: 0 }];
 }
 
 /** Totals of a report that is grouped by `unit` alone, over time. All metrics have the unit of the first. */
@@ -46,6 +48,7 @@ export const TimeChart = ({
         ...[first, ...others].map((name) => ({
           name: METRICS[name].label,
           values: valuesAt(places, unit, data, (row) => row[name], nothingOf(name)),
+          lacks: lackedAt(places, unit, data, name),
         })),
         ...earlierSeries(view, unit, compared, first),
       ]}

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
@@ -53,4 +53,36 @@ it('marks the days of a cohort from which on an amount is missing', async () => 
   expect(page.notices.join()).toContain('$300.00 (TWD)');
   const csv = await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02&format=csv`);
   expect((await csv.text()).match(/twd/g)).toHaveLength(7);
+});
+
+describe('an earlier period that lacks an amount', () => {
+  const without = 'Without $300.00 (TWD): no exchange rate';
+
+  async function open(path: string) {
+    const tenant = await createTenant();
+    const browser = await signedIn(worker, tenant.team, 'viewer');
+    const of = { creative_id: '', country: 'de', purchases: 1, installs: 3 };
+    const rows = [
+      { ...of, day: '2026-03-03', currency: 'usd', purchase_revenue: 5_000_000_000 },
+      { ...of, day: '2026-03-03', currency: 'twd', purchase_revenue: 300_000_000_000 },
+      { ...of, day: '2026-03-04', currency: 'usd', purchase_revenue: 4_000_000_000 },
+    ];
+    await addFigures(env.DB, tenant.application.id, 'rollup_daily', rows);
+    const query = `app=${tenant.application.id}&from=2026-03-04&to=2026-03-04&compare=previous`;
+    return pageOf(await browser.get(`${path}${query}`));
+  }
+
+  it.each(['/?', '/breakdown?by=day&'])('is marked on %s', async (path) => {
+    const page = await open(path);
+    expect(page.texts('abbr.lacking').length).toBeGreaterThan(0);
+    for (const mark of page.all('abbr.lacking')) expect(mark.getAttribute('title')).toBe(without);
+  });
+
+  it.each(['/breakdown?by=day&'])('is named in the readout and below the chart of %s', async (path) => {
+    const page = await open(path);
+    const before = page.chart.series.find(({ name }) => name === 'Revenue, before');
+    expect(before?.texts).toEqual(['$5.00 without $300.00 (TWD): no exchange rate']);
+    expect(page.chart.series[0]?.texts).toEqual(['$4.00']);
+    expect(page.texts('.chart .hint').join()).toContain('Without amounts that have no exchange rate: ');
+  });
 });
