@@ -20,8 +20,12 @@ const SLACK = 4;
 const TABLES = ['histories', 'spending', 'firsts', 'waiting', 'ages'] as const;
 type Tables = Record<(typeof TABLES)[number], Cells>;
 /** Amounts are whole billionths until they are answered: their sums don't depend on the order of devices, on which the fit would depend too. */
-type Group = Omit<PurchasesAnswer[number], keyof Tables | 'unconverted' | 'active'> &
-  Tables & { unconverted: Set<string>; active: number[] };
+type Group = Omit<
+  PurchasesAnswer[number],
+  keyof Tables | 'purchaseRevenue' | 'adRevenue' | 'unconverted' | 'active'
+> &
+  Tables & { revenue: Map<string, Earned>; active: number[] };
+type Earned = { ad: number; purchase: number };
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
@@ -55,15 +59,21 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
     while (isOver(SLACK * maxCells)) round();
   }
   while (isOver(maxCells)) round();
-  return [...groups.values()].map(toAnswer);
+  return [...groups.values()].map((group) => toAnswer(group, question.rates));
 }
 
-function toAnswer({ unconverted, active, firstValues, earnings, ...group }: Group): PurchasesAnswer[number] {
+function toAnswer(
+  { revenue, active, firstValues, earnings, ...group }: Group,
+  rates: PurchasesQuestion['rates'],
+): PurchasesAnswer[number] {
+  const currencies = [...revenue].sort(([left], [right]) => (left < right ? -1 : 1));
+  const total = (of: (earned: Earned) => number) =>
+    currencies.reduce((sum, [currency, earned]) => sum + (of(earned) / NANOS) * (rates[currency] ?? 0), 0);
   return {
     ...group,
-    purchaseRevenue: group.purchaseRevenue / NANOS,
-    adRevenue: group.adRevenue / NANOS,
-    unconverted: [...unconverted],
+    purchaseRevenue: total(({ purchase }) => purchase),
+    adRevenue: total(({ ad }) => ad),
+    unconverted: currencies.map(([currency]) => currency).filter((currency) => rates[currency] === undefined),
     active: Float64Array.from(active, (count) => count ?? 0),
     histories: group.histories.toArray([1, NANOS]),
     spending: group.spending.toArray([1, NANOS]),
@@ -85,11 +95,11 @@ function toAnswer({ unconverted, active, firstValues, earnings, ...group }: Grou
 }
 
 const emptyGroup = () => ({
-  ...{ size: 0, payers: 0, purchaseRevenue: 0, adRevenue: 0 },
+  ...{ size: 0, payers: 0 },
   ...{ unvaluedFirsts: 0, unvaluedRepeats: 0, unvaluedDays: 0 },
   firstValues: { count: 0, sum: 0, squares: 0 },
   earnings: { n: 0, a: 0, nn: 0, na: 0, aa: 0 },
-  unconverted: new Set<string>(),
+  revenue: new Map<string, Earned>(),
   active: [],
   ...(Object.fromEntries(TABLES.map((name) => [name, new Cells()])) as Tables),
 });
@@ -102,7 +112,7 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
   const age = Math.max(0, daysBetween(device.acquiredDay, today));
   const known = isPast ? (REVENUE_DAYS.findLast((day) => day <= age) ?? -1) : Number.POSITIVE_INFINITY;
   const paid = daysUntil(device.paidDays, isPast ? age : Number.POSITIVE_INFINITY);
-  const bands = bandsOf(device, rates, known, group.unconverted);
+  const bands = bandsOf(device, rates, known, group.revenue);
   group.size++;
   group.ages.add([age], [1]);
   addActivity(group, device, { age, known, isPast, ad: bands.reduce((sum, { ad }) => sum + ad, 0) });
@@ -117,7 +127,6 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
   let [valued, value] = [0, 0];
   for (const { from, to, purchase } of bands) {
     const inside = paid.filter((day) => day >= from && day <= to).length;
-    group.purchaseRevenue += purchase;
     if (inside === 0) continue;
     const mean = Math.round(purchase / inside);
     const repeats = first >= from && first <= to ? inside - 1 : inside;
@@ -152,7 +161,6 @@ function addActivity(
       else group.unvaluedDays++;
     }
   }
-  group.adRevenue += ad;
   const { earnings } = group;
   earnings.n += n;
   earnings.a += ad;
@@ -161,12 +169,12 @@ function addActivity(
   earnings.aa += ad * ad;
 }
 
-/** A device's known revenue by band, in billionths of the reporting currency. The last band has no end. */
+/** A device's known revenue by band, in billionths of the reporting currency, which are added to the totals by currency, too. The last band has no end. */
 function bandsOf(
   device: CohortDevice,
   rates: Record<string, number>,
   known: number,
-  unconverted: Set<string>,
+  totals: Group['revenue'],
 ): { from: number; to: number; ad: number; purchase: number }[] {
   const found = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map((to, band) => ({
     ...{ from: (REVENUE_DAYS[band - 1] ?? -1) + 1, to, ad: 0, purchase: 0 },
@@ -177,7 +185,8 @@ function bandsOf(
     for (const [index, band] of bands.entries()) {
       const own = earned[index];
       if (!own || (own.ad === 0 && own.purchase === 0)) continue;
-      if (rate === undefined) unconverted.add(currency);
+      const { ad, purchase } = totals.get(currency) ?? { ad: 0, purchase: 0 };
+      totals.set(currency, { ad: ad + own.ad, purchase: purchase + own.purchase });
       band.ad += Math.round(own.ad * (rate ?? 0));
       band.purchase += Math.round(own.purchase * (rate ?? 0));
     }

@@ -83,7 +83,10 @@ export type PurchasesQuestion = {
   maxGroups: number;
 };
 
-/** How often, until when and for how much the devices of each group purchased, and how active they were. Amounts are in units of the reporting currency. */
+/**
+ * How often, until when and for how much the devices of each group purchased, and how active they were. Amounts are in units of the reporting
+ * currency. Everything is the same in whatever order devices are read; tables are in the order of their numbers.
+ */
 export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
