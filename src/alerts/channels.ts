@@ -17,7 +17,7 @@ const TEST_PREFIX = 'test:';
 
 export type Channel = typeof channels.$inferSelect;
 
-/** Where messages are sent: a webhook that accepts Slack's `{"text"}`, or an email address. */
+/** Where messages are sent: a webhook of Discord or one that accepts Slack's `{"text"}`, or an email address. */
 export const NewChannel = z
   .object({
     kind: z.enum(['webhook', 'mail'], { error: 'must be webhook or mail' }),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import * as z from 'zod';
+import { toOneLine } from '#lib/one-line';
 
 // A message as it is stored until it is delivered, and how it is written for a webhook and for an email. Pure.
 
@@ -32,20 +33,25 @@ const figureLine = ({ label, value, changes }: z.infer<typeof Figure>): string =
   return `${label}: ${value}${isCompared ? ` (${changes.map((change) => change || '–').join(', ')})` : ''}`;
 };
 
-/** Plain text, one fact per line. `origin` is the dashboard's. */
-export function toText({ heading, sentences, figures, comparedWith, link }: Message, origin: string): string {
-  return [
+/** One fact per line, whatever the names in it contain, and the URL of the link. `origin` is the dashboard's. */
+export function toLines(
+  { heading, sentences, figures, comparedWith, link }: Message,
+  origin: string,
+): { lines: string[]; url: string } {
+  const lines = [
     heading,
     ...figures.map(figureLine),
     ...(figures.length > 0 ? [`In parentheses: the change from ${comparedWith.join(' and from ')}.`] : []),
     ...sentences,
-    origin + link.path,
-  ].join('\n');
+  ];
+  return { lines: lines.map(toOneLine), url: origin + link.path };
 }
 
-/** The text for a webhook in Slack's format, in which `<!channel>` in a campaign's name would notify everyone. `&` stays: others show it as sent. */
-export const toWebhookText = (message: Message, origin: string): string =>
-  toText(message, origin).replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** Plain text. `origin` is the dashboard's. */
+export function toText(message: Message, origin: string): string {
+  const { lines, url } = toLines(message, origin);
+  return [...lines, url].join('\n');
+}
 
 // Mail clients ignore style sheets, so every element has its own style.
 const CELL = 'padding:6px 0 6px 10px;border-top:1px solid #dcded9;text-align:right;white-space:nowrap';

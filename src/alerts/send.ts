@@ -1,9 +1,11 @@
 import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
 import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
+import { toOneLine } from '#lib/one-line';
 import { type Channel, channelsById } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
-import { Message, toHtml, toText, toWebhookText } from './message.ts';
+import { Message, toHtml, toText } from './message.ts';
+import { toWebhookRequest } from './webhook-body.ts';
 import { webhookFault } from './webhook-url.ts';
 
 const NOTICES_PER_RUN = 20;
@@ -26,10 +28,11 @@ export const canMail = (env: Env): boolean =>
 async function postToWebhook({ target, origin }: Channel, message: Message): Promise<void> {
   const fault = webhookFault(target);
   if (fault) throw new Error(`The address ${fault}`);
-  const answer = await fetch(target, {
+  const { url, body } = toWebhookRequest(target, message, origin);
+  const answer = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ text: toWebhookText(message, origin) }),
+    body: JSON.stringify(body),
     // Do not follow redirects: only the original URL was checked.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -49,7 +52,7 @@ async function sendMail(
   await env.MAIL.send({
     to: target,
     from: MAIL_FROM,
-    subject,
+    subject: toOneLine(subject),
     text: toText(message, origin),
     html: await toHtml(message, origin),
   });

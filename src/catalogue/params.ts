@@ -1,4 +1,5 @@
 import { dropped } from '#lib/leniency';
+import { hasControlCharacters } from '#lib/one-line';
 
 const MAX_PARAMS = 100;
 const MAX_NAME = 256;
@@ -29,7 +30,7 @@ function readValue(value: unknown): string | ReturnType<typeof dropped> | undefi
 export function readParams(params: Record<string, unknown>): Params {
   const entries = Object.entries(params).map(([name, value], index) => {
     if (index >= MAX_PARAMS) return [name, dropped(`is more than ${MAX_PARAMS} entries; ignored`)] as const;
-    const isUsable = name.length <= MAX_NAME && !name.includes('\0') && name.isWellFormed();
+    const isUsable = name.length <= MAX_NAME && !hasControlCharacters(name) && name.isWellFormed();
     if (!isUsable)
       return [name.slice(0, MAX_NAME), dropped('has a name that is too long or malformed; ignored')] as const;
     return [name, readValue(value)] as const;

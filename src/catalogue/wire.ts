@@ -2,9 +2,10 @@ import * as z from 'zod';
 import {
   optionalCount,
   optionalName,
+  optionalNameOrNumber,
   optionalNumber,
-  optionalText,
-  requiredName,
+  optionalTextOrNumber,
+  requiredNameOrNumber,
   requiredText,
 } from '#lib/fields';
 import { descriptive, replaceable } from '#lib/leniency';
@@ -19,11 +20,11 @@ const MAX_PROPERTIES_JSON = 4096;
 /** The name shown in reports in place of a malformed one. */
 export const UNKNOWN = 'unknown';
 
-export const key = () => descriptive(optionalName(MAX_KEY));
+export const key = () => descriptive(optionalTextOrNumber(MAX_KEY));
 export const dayNumber = () => descriptive(optionalCount(MAX_DAY_NUMBER));
 export const runningTotal = () => descriptive(optionalNumber(Number.MAX_SAFE_INTEGER));
 /** A name by which events are grouped. It is required, but revenue must not be lost because of a malformed one. */
-export const grouping = () => replaceable(requiredName(), UNKNOWN);
+export const grouping = () => replaceable(requiredNameOrNumber(), UNKNOWN);
 
 export const flag = () =>
   z
@@ -65,14 +66,14 @@ const properties = () =>
 const envelope = {
   created_at: timestamp(),
   creativeToken: requiredText(),
-  device_name: descriptive(optionalText()),
-  device_model: descriptive(optionalText()),
-  os_system: descriptive(optionalText()),
+  device_name: descriptive(optionalName()),
+  device_model: descriptive(optionalName()),
+  os_system: descriptive(optionalName()),
   utc_offset: descriptive(utcOffset()),
   retention_day: dayNumber(),
-  app_version: descriptive(optionalName()),
-  sdk_version: descriptive(optionalName()),
-  sdk_type: descriptive(optionalName()),
+  app_version: descriptive(optionalNameOrNumber()),
+  sdk_version: descriptive(optionalNameOrNumber()),
+  sdk_type: descriptive(optionalNameOrNumber()),
   /** Sent by an editor or a debug build: stored and shown, but not counted in reports. */
   dev: descriptive(flag()),
   /** User properties that may be stored. */

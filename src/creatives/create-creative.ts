@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import * as z from 'zod';
 import type { Caller } from '#audit';
 import { creatives, database } from '#db';
-import { AppError, optionalText, requiredText, toFaults, unavailable } from '#http';
+import { AppError, optionalName, requiredName, requiredText, toFaults, unavailable } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -14,8 +14,8 @@ import type { MadeCreative, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
 import type { CreatedCreative } from './operations.ts';
 
-const name = requiredText(255);
-const more = { campaign: optionalText(255), adset: optionalText(255) };
+const name = requiredName(255);
+const more = { campaign: optionalName(255), adset: optionalName(255) };
 
 /** The names of a new creative. Without a campaign or an ad set, the current week and weekday are used. */
 export const CreativeNames = z.object({ creative: name, ...more });

@@ -79,7 +79,7 @@ export const NewChannelCard = ({
         label="Channel"
         name="channel_kind"
         value={values.channel_kind ?? 'webhook'}
-        options={[['webhook', 'Webhook (Slack)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
+        options={[['webhook', 'Webhook (Slack, Discord)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
       />
       <Field
         label="Address"
@@ -105,8 +105,8 @@ export const NewChannelCard = ({
       <button type="submit">Add channel</button>
     </form>
     <p class="muted">
-      A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and Discord if
-      its URL ends in <code>/slack</code>.
+      A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and one of
+      Discord its own format.
     </p>
   </Card>
 );

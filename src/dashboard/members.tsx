@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
-import { requiredText } from '#http';
+import { requiredName } from '#http';
 import {
   changeRole,
   createPasswordReset,
@@ -31,7 +31,7 @@ import { optionsOf, ROLE_NAMES } from './words.ts';
 const PATH = '/settings/members';
 
 const NewRole = z.object({ role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }) });
-const Invitation = NewRole.extend({ note: requiredText(255) });
+const Invitation = NewRole.extend({ note: requiredName(255) });
 
 async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const { person } = c.var;

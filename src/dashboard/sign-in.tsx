@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
-import { AppError, callerNetwork, type Fault, requiredText, requireWithin } from '#http';
+import { AppError, callerNetwork, type Fault, requiredName, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
   enterCode,
@@ -22,7 +22,7 @@ import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
 import { ROLE_NAMES } from './words.ts';
 
-const FirstRun = NewPerson.extend({ team: requiredText(255) });
+const FirstRun = NewPerson.extend({ team: requiredName(255) });
 
 /** All sign-in limits use the same message and waiting time. */
 export const TOO_MANY_ATTEMPTS = {

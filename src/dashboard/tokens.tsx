@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { requiredText } from '#http';
+import { requiredName } from '#http';
 import { DAY_MS } from '#lib/time';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { CopyNow } from './copyable.tsx';
@@ -23,7 +23,7 @@ const LIFETIMES = [
 ] as const;
 
 const NewToken = z.object({
-  name: requiredText(255),
+  name: requiredName(255),
   days: z
     .enum(
       LIFETIMES.map(([days]) => days),

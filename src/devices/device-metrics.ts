@@ -1,11 +1,19 @@
 import * as z from 'zod';
-import { oneOf, optionalName, optionalNumber, optionalText, requiredText } from '#http';
+import {
+  oneOf,
+  optionalNameOrNumber,
+  optionalNumber,
+  optionalText,
+  optionalTextOrNumber,
+  requiredName,
+  requiredText,
+} from '#http';
 import { descriptive, replaceable, withWarnings } from '#lib/leniency';
 import { isTimezone } from '#lib/time';
 import { timestamp } from '#lib/timestamp';
 
 const pixels = () => descriptive(optionalNumber(1e6));
-const identity = () => descriptive(optionalName(128));
+const identity = () => descriptive(optionalTextOrNumber(128));
 
 /** Body of `POST /fetch-token`, and an item of `POST /fetch-token/batch`. */
 export const DeviceMetrics = z.lazy(() =>
@@ -16,9 +24,9 @@ export const DeviceMetrics = z.lazy(() =>
         created_at: timestamp(),
         data: z.object(
           {
-            device_name: requiredText(),
-            device_model: requiredText(),
-            os_system: requiredText(),
+            device_name: requiredName(),
+            device_model: requiredName(),
+            os_system: requiredName(),
             /** IANA name. Some SDKs send a timestamp here; the zone is then unknown, stored as empty text. */
             timezone: replaceable(requiredText().refine(isTimezone, 'must be an IANA time zone'), '', {
               effect: 'taken as unknown',
@@ -27,7 +35,7 @@ export const DeviceMetrics = z.lazy(() =>
             window_height: pixels(),
             window_width: pixels(),
             /** The backend's own name for the device. The same name returns the same device. */
-            device_id: optionalName(),
+            device_id: optionalTextOrNumber(),
             /** ISO 3166, two letters. */
             country: descriptive(
               optionalText().pipe(
@@ -48,9 +56,9 @@ export const DeviceMetrics = z.lazy(() =>
           },
           { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
         ),
-        app_version: descriptive(optionalName()),
-        sdk_version: descriptive(optionalName()),
-        sdk_type: descriptive(optionalName()),
+        app_version: descriptive(optionalNameOrNumber()),
+        sdk_version: descriptive(optionalNameOrNumber()),
+        sdk_type: descriptive(optionalNameOrNumber()),
         /** Sent by an editor or a debug build. Its device and events are not counted in reports. */
         dev: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
         // Identities of an installation, as sent by SDKs: app set id, vendor id, advertising id, Android id.

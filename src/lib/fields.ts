@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
 import { type IdPrefix, isId } from './ids.ts';
 import { keeps, keptBy } from './keeps.ts';
+import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from './search.ts';
 
 /** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
@@ -29,7 +30,10 @@ const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
     .check(
       z.overwrite((text) => text.trim().toWellFormed()),
       z.maxLength(max, `must be at most ${max} characters`),
-      z.refine((text: string) => !text.includes('\0'), 'must not contain a NUL character'),
+      z.refine((text: string) => !text.includes('\0'), {
+        error: 'must not contain a NUL character',
+        abort: true,
+      }),
       ...more,
     );
 
@@ -42,32 +46,49 @@ const isPlainText = (value: unknown, max: number): value is string =>
   value.isWellFormed() &&
   !value.includes('\0');
 
+const required = () => z.minLength(1, 'is required');
+
+const absentIfEmpty = (text: z.ZodType<string, string>) =>
+  text.nullish().transform((given) => given || undefined);
+
 export const requiredText = perLimit((max) =>
-  keeps(wellFormed(max, z.minLength(1, 'is required')), (value) => isPlainText(value, max)),
+  keeps(wellFormed(max, required()), (value) => isPlainText(value, max)),
 );
 
 export const optionalText = perLimit((max) =>
-  keeps(
-    wellFormed(max)
-      .nullish()
-      .transform((text) => text || undefined),
-    (value) => value === undefined || isPlainText(value, max),
-  ),
+  keeps(absentIfEmpty(wellFormed(max)), (value) => value === undefined || isPlainText(value, max)),
 );
 
-/** Some clients send a name that consists of digits as a number. */
-const numberAsText = (value: unknown) =>
-  typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+// A name appears in pages, files, mail subjects and chats, where a line break or an escape sequence would pose as something else. Keys and
+// filters are texts: they are only compared, also with names that were stored before.
 
-/** As `requiredText`, also sent as a number. */
+const oneLine = () => z.refine<string>((text) => !hasControlCharacters(text), CONTROL_FAULT);
+
+const isPlainName = (value: unknown, max: number) => isPlainText(value, max) && !hasControlCharacters(value);
+
+/** As `requiredText`, without control characters. */
 export const requiredName = perLimit((max) =>
-  keeps(z.preprocess(numberAsText, requiredText(max)), keptBy(requiredText(max))),
+  keeps(wellFormed(max, oneLine(), required()), (value) => isPlainName(value, max)),
 );
 
-/** Like `optionalText`, but also accepts a number. */
+/** As `optionalText`, without control characters. */
 export const optionalName = perLimit((max) =>
-  keeps(z.preprocess(numberAsText, optionalText(max)), keptBy(optionalText(max))),
+  keeps(absentIfEmpty(wellFormed(max, oneLine())), (value) => value === undefined || isPlainName(value, max)),
 );
+
+/** Some clients send a name or key that consists of digits as a number. */
+const orNumber = <Schema extends z.ZodType>(schema: Schema) =>
+  keeps(
+    z.preprocess(
+      (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value),
+      schema,
+    ),
+    keptBy(schema),
+  );
+
+export const requiredNameOrNumber = perLimit((max) => orNumber(requiredName(max)));
+export const optionalNameOrNumber = perLimit((max) => orNumber(optionalName(max)));
+export const optionalTextOrNumber = perLimit((max) => orNumber(optionalText(max)));
 
 const DECIMAL = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i;
 

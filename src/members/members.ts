@@ -15,7 +15,7 @@ import {
   twoFactors,
   users,
 } from '#db';
-import { AppError, emailAddress, requiredText } from '#http';
+import { AppError, emailAddress, requiredName } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
 
@@ -26,7 +26,7 @@ export type Role = (typeof ROLES)[number];
 export const atLeast = (role: Role, wanted: Role) => ROLES.indexOf(role) <= ROLES.indexOf(wanted);
 
 export const NewPerson = z.object({
-  name: requiredText(100),
+  name: requiredName(100),
   email: emailAddress(),
   password: z
     .string('is required')

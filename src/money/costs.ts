@@ -6,7 +6,9 @@ import {
   currencyCode,
   invalidRequest,
   optionalCount,
+  optionalName,
   optionalText,
+  requiredName,
   requiredNumber,
   requiredText,
 } from '#http';
@@ -43,6 +45,9 @@ export const Costs = z.object({
   application_id: requiredText(128),
   rows: costRows(
     CostKey.extend({
+      campaign: requiredName(255),
+      adset: optionalName(255),
+      creative: optionalName(255),
       currency: currencyCode(),
       amount: requiredNumber(MAX_COST),
       impressions: optionalCount(MAX_COUNT),

@@ -2,7 +2,7 @@ import { eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, teams } from '#db';
-import { AppError, currencyCode, idListQuery, requiredText } from '#http';
+import { AppError, currencyCode, idListQuery, requiredName, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
@@ -37,7 +37,7 @@ const allowedOrigins = z
   .refine((origins) => origins.every(isOrigin), ORIGINS);
 
 const fields = {
-  name: requiredText(255),
+  name: requiredName(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
   currency: currencyCode(),
   data_collection: z.boolean({ error: 'must be true or false' }),

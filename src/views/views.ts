@@ -2,7 +2,7 @@ import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, savedViews, shareLinks, teams } from '#db';
-import { AppError, requiredText } from '#http';
+import { AppError, requiredName } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
@@ -41,12 +41,12 @@ const ViewAddress = z
 export const viewAddress = ({ path, query }: { path: string; query: string }): string =>
   query === '' ? path : `${path}?${query}`;
 
-export const NewView = z.object({ address: ViewAddress, name: requiredText(100) });
+export const NewView = z.object({ address: ViewAddress, name: requiredName(100) });
 
 const LIFETIMES = ['1', '7', '30', '90', '365'] as const;
 export const NewShareLink = z.object({
   address: ViewAddress,
-  note: requiredText(255),
+  note: requiredName(255),
   days: z.enum(LIFETIMES, { error: `must be one of ${LIFETIMES.join(', ')}` }).transform(Number),
 });
 

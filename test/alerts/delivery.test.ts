@@ -70,6 +70,22 @@ async function play(tenant: Tenant, link: string | null, acquired: string, bough
 
 const inTokyo = () => createTenant({ timezone: 'Asia/Tokyo', currency: 'eur' });
 
+it('writes a name with line breaks, stored by an earlier version, in one line', async () => {
+  const tenant = await createTenant({
+    timezone: 'Asia/Tokyo',
+    name: 'Game\r\nBcc: all@team.test\u2028\u0007',
+  });
+  for (const kind of ['webhook', 'mail'] as const) await addChannel(tenant, kind, 'weekly');
+  await composeDigests(mailing, MORNING);
+  await sendNotices(mailing, MORNING);
+  const name = 'Game Bcc: all@team.test ';
+  expect(mails.map(({ subject }) => subject)).toEqual([`${name}: weekly digest, 2026-03-23 to 2026-03-29`]);
+  expect(mails[0]?.text.split('\n')[0]).toBe(`${name} · 2026-03-23 to 2026-03-29`);
+  expect(texts.map((text) => text.split('\n')[0])).toEqual([
+    `${name.replace('@', '@\u200b')} · 2026-03-23 to 2026-03-29`,
+  ]);
+});
+
 it('sends the daily and the weekly digest to a webhook and by mail, in the time zone and currency of the application', async () => {
   const tenant = await inTokyo();
   const { token: link } = await createCreative(worker, tenant, { campaign: 'Spring & <Co>' });
@@ -100,7 +116,7 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
     'CPI: €3.00',
     'ROAS so far: 200%',
     'In parentheses: the change from the day before and from Sunday a week before.',
-    'Top campaigns by revenue: Spring & &lt;Co&gt; (€6.00).',
+    'Top campaigns by revenue: Spring &amp; &lt;Co&gt; (€6.00).',
     `https://dash.test/?app=${app}&from=2026-03-29&to=2026-03-29`,
   ]);
   expect(weekly.split('\n').slice(0, 3)).toEqual([

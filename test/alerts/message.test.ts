@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Message, toHtml, toText, toWebhookText } from '../../src/alerts/message.ts';
+import { type Message, toHtml, toText } from '../../src/alerts/message.ts';
 import { Page } from '../helpers/page.ts';
 
 const ORIGIN = 'https://dash.test';
@@ -42,12 +42,6 @@ it('writes an alert as text', () => {
   expect(toText(ALERT, ORIGIN)).toBe(
     'Test game · Alert: CPI is above €2.00\nCPI of the last seven days is €3.00, above €2.00.\nhttps://dash.test/alerts?app=app_1',
   );
-});
-
-it('lets no name notify a Slack channel or pose as a link', () => {
-  const lines = toWebhookText(DIGEST, ORIGIN).split('\n');
-  expect(lines[6]).toBe('Top campaigns by revenue: &lt;!channel&gt; & &lt;b&gt;Summer&lt;/b&gt; (€30.00).');
-  expect(lines[7]).toBe('https://dash.test/?app=app_1&from=2026-03-28&to=2026-03-28');
 });
 
 it('writes a digest as HTML with a table, and no markup of names', async () => {

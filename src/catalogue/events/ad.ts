@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { currencyCode, optionalName, optionalNumber, requiredName, requiredNumber } from '#lib/fields';
+import {
+  currencyCode,
+  optionalNameOrNumber,
+  optionalNumber,
+  requiredNameOrNumber,
+  requiredNumber,
+} from '#lib/fields';
 import { descriptive, replaceable } from '#lib/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
@@ -28,10 +34,10 @@ const asAd = wireForm(
   'custom.ad',
   payload({
     ad_id: grouping(),
-    name: descriptive(optionalName()),
-    source: replaceable(requiredName().transform(lowerCase), UNKNOWN),
-    media_source: descriptive(optionalName().transform((name) => name && lowerCase(name))),
-    channel: descriptive(optionalName()),
+    name: descriptive(optionalNameOrNumber()),
+    source: replaceable(requiredNameOrNumber().transform(lowerCase), UNKNOWN),
+    media_source: descriptive(optionalNameOrNumber().transform((name) => name && lowerCase(name))),
+    channel: descriptive(optionalNameOrNumber()),
     watch_time: descriptive(optionalNumber(Number.MAX_SAFE_INTEGER)),
     reward: descriptive(flag()),
     /** Some networks send -1 or no currency if they do not know the revenue of an impression. */

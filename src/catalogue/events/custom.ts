@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { requiredText } from '#lib/fields';
+import { requiredName } from '#lib/fields';
 import { descriptive, dropped } from '#lib/leniency';
+import { CONTROL_FAULT, hasControlCharacters } from '#lib/one-line';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
 import { readParams } from '../params.ts';
@@ -22,23 +23,41 @@ const Custom = storedOfDevice('custom', () => ({
 }));
 type Custom = z.infer<typeof Custom>;
 
+const nameFault = (text: string) => (hasControlCharacters(text) ? `${CONTROL_FAULT}; ignored` : null);
+
+/** What the parameters of an `ad_request` have to be, because reports count by them. */
+const REQUEST_FAULTS = new Map<string, (text: string) => string | null>([
+  [
+    'value',
+    (text) => (REQUEST_COUNT.test(text) ? null : 'must be a whole number from 0 to 999999; counted as 1'),
+  ],
+  ['id', nameFault],
+  ['key', nameFault],
+]);
+
+function checkRequests(params: Record<string, string>): Record<string, string> {
+  const checked = Object.entries(params).map(([name, text]) => {
+    // A parameter that was dropped already is no text.
+    const fault = typeof text === 'string' ? REQUEST_FAULTS.get(name)?.(text) : null;
+    return [name, fault ? (dropped(fault) as never) : text] as const;
+  });
+  return Object.fromEntries(checked);
+}
+
 const asCustom = wireForm(
   'custom',
   payload({
-    event_name: requiredText(),
+    event_name: requiredName(),
     params: descriptive(
       z
         .record(z.string(), z.unknown(), { error: 'must be an object' })
         .nullish()
         .transform((params) => (params ? readParams(params) : undefined)),
     ),
-  }).transform((custom) => {
-    const requested = custom.params?.value;
-    const isCount = typeof requested !== 'string' || REQUEST_COUNT.test(requested);
-    if (custom.event_name !== AD_REQUEST || isCount) return custom;
-    const fault = dropped('must be a whole number from 0 to 999999; counted as 1') as never;
-    return { ...custom, params: { ...custom.params, value: fault } };
-  }),
+  }).transform(({ params, ...custom }) => ({
+    ...custom,
+    params: params && custom.event_name === AD_REQUEST ? checkRequests(params) : params,
+  })),
   {
     examples: {
       custom: { event_name: 'level_up', params: { value: '7' } },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currencyCode, oneOf, optionalName, requiredNumber } from '#lib/fields';
+import { currencyCode, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
@@ -33,7 +33,7 @@ const asPurchase = wireForm(
   'custom.purchase',
   payload({
     item_id: grouping(),
-    item_name: descriptive(optionalName()),
+    item_name: descriptive(optionalNameOrNumber()),
     value: requiredNumber(MAX_AMOUNT),
     currency: currencyCode(),
     status: oneOf(Object.keys(STATUSES) as [keyof typeof STATUSES]).transform((status) => STATUSES[status]),

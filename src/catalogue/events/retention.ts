@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optionalName, optionalNumber } from '#lib/fields';
+import { optionalNumber, optionalTextOrNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
 import { type EventKind, line } from '../kind.ts';
 import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
@@ -25,7 +25,7 @@ const asRetention = wireForm(
   payload({
     retentionDay: dayNumber(),
     backfillDay: dayNumber(),
-    session_id: descriptive(optionalName()),
+    session_id: descriptive(optionalTextOrNumber()),
   }),
   {
     examples: { retention: { session_id: 'a3f1', retentionDay: '0' } },
@@ -44,7 +44,7 @@ const asSession = wireForm(
     /** Whether the session starts or ends. */
     a: descriptive(z.enum(['start', 'end'], { error: 'must be start or end' }).nullish()),
     /** The session's id. */
-    sid: descriptive(optionalName()),
+    sid: descriptive(optionalTextOrNumber()),
     /** Its length in seconds, at its end. */
     sd: descriptive(optionalNumber(MAX_SESSION_SECONDS)),
   }),
