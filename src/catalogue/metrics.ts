@@ -99,7 +99,7 @@ export const METRICS = {
     formula: 'active devices of each day / days',
     hint: 'Active devices per day; the mean over several days',
     definition:
-      "Devices with any event on a day, their acquisition included; over several days, the mean over all days since the application's first event.",
+      "Devices with any event on a day, their acquisition included; over several days, the mean over all days since the application's first event. A device counts under the app version of its latest event of the day; an event that arrives when the device has been active on seven later days no longer changes that.",
     source: `${ADJUST}daily-active-users/`,
     value: (sums, days) => per(sums.activeDevices, days),
   },
@@ -187,7 +187,8 @@ export const METRICS = {
     unit: 'count',
     missing: 'by app_version without day; in the row other of a report by time',
     hint: 'Distinct devices that paid',
-    definition: 'Distinct devices with a successful purchase in the period of the row.',
+    definition:
+      'Distinct devices with a successful purchase in the period of the row. On a day, a device counts under the app version of its latest purchase; a purchase that arrives when the device has paid on seven later days no longer changes that.',
     source: OURS,
     value: (sums) => sums.payers,
   },

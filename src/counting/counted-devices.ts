@@ -42,11 +42,11 @@ export function loadCounted(
   shared: Shared,
 ): LoadedDevice {
   const [id, creativeId, country, os, appVersion, activeDays, activeAges, paidDays, ad, purchase] = facts;
-  const [, , , , , , , , , , launches = ''] = facts;
+  const [, , , , , , , , , , launches = '', activeVersions = '', paidVersions = ''] = facts;
   return {
     ...{ applicationId, acquiredDay: shared.text(acquiredDay), id, test: false },
     ...{ creativeId: shared.text(creativeId), segment: shared.segment(country, os, appVersion) },
-    ...{ activeDays, activeAges, paidDays, launches },
+    ...{ activeDays, activeAges, paidDays, launches, activeVersions, paidVersions },
     ...{ isNew: false, totals: { ad, purchase } },
   };
 }
@@ -122,13 +122,14 @@ export class CountedDevice extends RunningDevice {
   toRows(history: DeviceHistory): { facts: DeviceFactsRow; history: HistoryRow } | null {
     const { state, isChanged } = this.toState(history);
     if (!isChanged && !this.hasNewTotals) return null;
-    const { id, segment, activeDays, activeAges, paidDays, launches, steps, revenue } = state;
+    const { id, segment, activeDays, activeAges, paidDays, steps, revenue } = state;
+    const { launches, activeVersions, paidVersions } = state;
     const { country, os, appVersion } = segment;
     const known = [id, this.creativeId, country, os, appVersion] as const;
     return {
       facts: [
         ...([...known, activeDays, activeAges, paidDays, toText(this.ad), toText(this.purchase)] as const),
-        ...(launches === '' ? ([] as const) : ([launches] as const)),
+        ...([launches, activeVersions, paidVersions] as const),
       ],
       history: [steps, revenue],
     };

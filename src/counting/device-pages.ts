@@ -27,8 +27,10 @@ export type DeviceFactsRow = [
   /** Counted revenue and the running total that the client keeps, for ads and for purchases: see `totals.ts`. */
   adTotals: string | null,
   purchaseTotals: string | null,
-  /** See `addLaunch`. Absent if empty, as for most devices, and on pages of earlier releases. */
+  /** What only further events need. Absent for devices that are erased or not counted yet, and on pages of earlier releases. */
   launches?: string,
+  activeVersions?: string,
+  paidVersions?: string,
 ];
 
 /** Funnel steps with their times, and revenue by age: see `StepHistory` and `DeviceRevenue`. */

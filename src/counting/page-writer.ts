@@ -208,9 +208,14 @@ export function anonymiseCounted(store: Store, id: string, acquiredDay: string):
   const index = facts.findIndex(([own]) => own === id);
   const found = facts[index];
   if (!found) return;
-  const [, ...counted] = found;
+  // Nothing is counted for it any more, so what only further events need goes too.
+  const [, creativeId, country, os, appVersion, activeDays, activeAges, paidDays, ad, purchase] = found;
+  const segment = [creativeId, country, os, appVersion] as const;
   const packed = packPage({
-    facts: facts.with(index, [anonymousId(page, day.pages), ...counted]),
+    facts: facts.with(index, [
+      ...([anonymousId(page, day.pages), ...segment] as const),
+      ...([activeDays, activeAges, paidDays, ad, purchase] as const),
+    ]),
     histories,
   });
   const { savePage, saveDay } = statementsOf(store);

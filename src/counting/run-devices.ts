@@ -200,8 +200,9 @@ export class RunDevices {
   }
 
   private add(number: number, loaded: LoadedDevice): void {
-    const { activeDays, activeAges, paidDays, launches } = loaded;
-    const characters = activeDays.length + activeAges.length + paidDays.length + launches.length;
+    const { activeDays, activeAges, paidDays, launches, activeVersions, paidVersions } = loaded;
+    const texts = [activeDays, activeAges, paidDays, launches, activeVersions, paidVersions];
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
     this.devices[number] = new CountedDevice(loaded, this.journal);
     this.found++;
     this.dayBytes += characters * BYTES_PER_CHARACTER;

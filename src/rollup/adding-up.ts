@@ -6,7 +6,7 @@ import {
   type LoggedEvent,
   type Rollups,
 } from '#catalogue';
-import { daysBetween } from '#lib/time';
+import { dayNumber, daysBetween } from '#lib/time';
 import type { RunningDevice } from './device-state.ts';
 import type { HourAdditions } from './hours.ts';
 import type { KeyValues } from './key-values.ts';
@@ -32,10 +32,16 @@ export type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean
 /** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
 export type Segments = { event: number; cohort: number };
 
+/** The number of the segment that a device's events of a version have. */
+export type SegmentOf = (device: RunningDevice, appVersion: string) => number;
+
+const SECONDS_PER_DAY = 86_400;
+
 /** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
 export class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
+  private readonly segmentOf: SegmentOf;
   /** The values that the event's rows have in their keys, as far as they are set. */
   private readonly key: KeyNumbers = {
     ...{ application_id: 0, day: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
@@ -45,11 +51,12 @@ export class AddingUp implements Rollups {
   /** The number of its hour; null if it is not counted by hour. */
   private hour: number | null = null;
   /** Null for an event of a creative. */
-  private of: { event: DeviceEvent; device: RunningDevice } | null = null;
+  private of: { event: DeviceEvent; device: RunningDevice; appVersion: string } | null = null;
 
-  constructor(counted: Counted, isFirst: IsFirst) {
+  constructor(counted: Counted, isFirst: IsFirst, segmentOf: SegmentOf) {
     this.counted = counted;
     this.isFirstOfKeys = isFirst;
+    this.segmentOf = segmentOf;
   }
 
   /** Starts the next event. `creativeId` is empty for an organic device. */
@@ -71,10 +78,18 @@ export class AddingUp implements Rollups {
     if (this.hour !== null) this.counted.hours.addNumbered(this.key, this.hour, amounts);
   }
 
-  /** Adds measures that count a device once per day, which do not exist by hour. */
-  private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
+  /** Counts the device once per day, which does not exist by hour, under the version of the day's latest event: see `DayVersions`. */
+  private countOnceADay(measure: 'active_devices' | 'payers', day: number): void {
+    const { event, device, appVersion } = this.ofDevice();
+    const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
+    const at = { version: appVersion, second };
+    const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
+    if (!added || added.former === appVersion) return;
     this.key.currency = this.numberOf('');
-    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
+    const { daily } = this.counted;
+    if (added.former !== null)
+      daily.addNumbered(this.key, this.segmentOf(device, added.former), { [measure]: -1 });
+    daily.addNumbered(this.key, this.segments.event, { [measure]: 1 });
   }
 
   addAds(
@@ -110,8 +125,8 @@ export class AddingUp implements Rollups {
   }
 
   addPayer(): void {
-    const { event, device } = this.ofDevice();
-    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addOnceADay({ payers: 1 });
+    const { event } = this.ofDevice();
+    this.countOnceADay('payers', daysBetween(event.acquired_day, event.day));
   }
 
   isNewLaunch(teller: 'session' | 'return'): boolean {
@@ -127,7 +142,7 @@ export class AddingUp implements Rollups {
   addActivity(kind: EventKind<LoggedEvent>): void {
     const { event, device } = this.ofDevice();
     const day = daysBetween(event.acquired_day, event.day);
-    if (device.addActiveDay(day)) this.addOnceADay({ active_devices: 1 });
+    this.countOnceADay('active_devices', day);
     // A backend may send events from before the acquisition that it reported. They count as day 0.
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);
@@ -148,7 +163,7 @@ export class AddingUp implements Rollups {
     return this.counted.values.numberOf(value);
   }
 
-  private ofDevice(): { event: DeviceEvent; device: RunningDevice } {
+  private ofDevice(): NonNullable<AddingUp['of']> {
     if (!this.of) throw new Error('The event has no device');
     return this.of;
   }

@@ -1,5 +1,6 @@
 import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
+import { DayVersions, type VersionAt } from './day-versions.ts';
 import { bandOf, DeviceRevenue } from './device-revenue.ts';
 import type { Earning, Journal } from './journal.ts';
 import { addLaunch, type Teller } from './launches.ts';
@@ -19,6 +20,9 @@ export type DeviceFacts = {
   paidDays: string;
   /** Launches per day: see `addLaunch`. */
   launches: string;
+  /** The app versions of its last active days and of its last days with a purchase: see `DayVersions`. */
+  activeVersions: string;
+  paidVersions: string;
 };
 
 /** The part of a device's stored state that events only add to. */
@@ -36,7 +40,7 @@ export const deviceKey = (device: { applicationId: string; acquiredDay: string; 
   `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
 /**
- * A device during a run. A run keeps many of them, so each set of days exists only once: as text until a day is added, then parsed. Additions to
+ * A device during a run. A run keeps many of them, so each list of days exists only once: as text until a day is added, then parsed. Additions to
  * steps and revenue wait in the run's journal, and the stored ones are read only when everything is written. A device and an event thus take the
  * same resources however many days, steps and currencies a device has had.
  */
@@ -53,6 +57,8 @@ export class RunningDevice {
   private activeAges: string | DaySet;
   private paidDays: string | DaySet;
   private launches: string;
+  private activeVersions: string | DayVersions;
+  private paidVersions: string | DayVersions;
   /** Positions in the journal; -1 as long as nothing was added. */
   private firstEntry = -1;
   private lastEntry = -1;
@@ -69,6 +75,8 @@ export class RunningDevice {
     this.activeAges = stored.activeAges;
     this.paidDays = stored.paidDays;
     this.launches = stored.launches;
+    this.activeVersions = stored.activeVersions;
+    this.paidVersions = stored.paidVersions;
     this.journal = journal;
   }
 
@@ -77,23 +85,28 @@ export class RunningDevice {
     return this.hasNewFacts || this.firstEntry >= 0;
   }
 
-  /** Marks a calendar day as active. Returns false if it already was. Throws if the stored days cannot be parsed. */
-  addActiveDay(day: number): boolean {
+  /**
+   * Marks a calendar day as active, under the version of an event. Returns what changed: see `DayVersions.add`. Throws if what is stored
+   * cannot be parsed.
+   */
+  addActiveDay(day: number, at: VersionAt): { former: string | null } | null {
     this.activeDays = parsed(this.activeDays);
-    return this.mark(this.activeDays.add(day));
+    this.activeVersions = parsedVersions(this.activeVersions);
+    return this.markAdded(this.activeVersions.add(day, at, this.activeDays.add(day)));
   }
 
-  /** Marks a calendar day as paid. Returns false if it already was. Throws like `addActiveDay`. */
-  addPaidDay(day: number): boolean {
+  /** Marks a calendar day as paid, like `addActiveDay`. */
+  addPaidDay(day: number, at: VersionAt): { former: string | null } | null {
     this.paidDays = parsed(this.paidDays);
-    return this.mark(this.paidDays.add(day));
+    this.paidVersions = parsedVersions(this.paidVersions);
+    return this.markAdded(this.paidVersions.add(day, at, this.paidDays.add(day)));
   }
 
   /** Marks a retention day number. Returns null if it was already marked, otherwise the latest earlier one. Throws like `addActiveDay`. */
   addActiveAge(age: number): { previous: number | null } | null {
     this.activeAges = parsed(this.activeAges);
     const previous = this.activeAges.last;
-    return this.mark(this.activeAges.add(age)) ? { previous } : null;
+    return this.markAdded(this.activeAges.add(age) ? { previous } : null);
   }
 
   /** Adds a launch on a calendar day. Returns whether it is new: see `addLaunch`, which throws if the stored launches cannot be parsed. */
@@ -139,6 +152,8 @@ export class RunningDevice {
       activeAges: `${this.activeAges}`,
       paidDays: `${this.paidDays}`,
       launches: this.launches,
+      activeVersions: `${this.activeVersions}`,
+      paidVersions: `${this.paidVersions}`,
       steps: hasNewSteps ? `${history}` : stored.steps,
       revenue: earned === null ? stored.revenue : `${earned}`,
     };
@@ -150,6 +165,11 @@ export class RunningDevice {
     this.lastEntry = place;
   }
 
+  private markAdded<Added>(added: Added | null): Added | null {
+    this.mark(added !== null);
+    return added;
+  }
+
   private mark(isNew: boolean): boolean {
     this.hasNewFacts ||= isNew;
     return isNew;
@@ -157,3 +177,5 @@ export class RunningDevice {
 }
 
 const parsed = (days: string | DaySet): DaySet => (typeof days === 'string' ? DaySet.parse(days) : days);
+const parsedVersions = (days: string | DayVersions): DayVersions =>
+  typeof days === 'string' ? DayVersions.parse(days) : days;

@@ -7,7 +7,7 @@ import {
   type SegmentBook,
   UNKNOWN_SEGMENT,
 } from '#catalogue';
-import { AddingUp, type Counted, type IsFirst, type Segments } from './adding-up.ts';
+import { AddingUp, type Counted, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
 import { HourAdditions } from './hours.ts';
 import { Journal } from './journal.ts';
@@ -120,7 +120,9 @@ export function startTally(known: KnownSoFar): Tally {
     values,
   };
   const isFirst = firstOfKeys(known.keys);
-  const adding = new AddingUp(counted, isFirst);
+  const segmentOf: SegmentOf = (device, appVersion) =>
+    values.numberOf(known.segments.idOf({ ...device.segment, appVersion }));
+  const adding = new AddingUp(counted, isFirst, segmentOf);
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
@@ -133,8 +135,9 @@ export function startTally(known: KnownSoFar): Tally {
     const device = known.deviceOf(event);
     if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    const segments = segmentsOf(event, device, known.segments, values);
-    adding.begin(event, event.creative_id ?? '', segments, { event, device });
+    const appVersion = event.device?.app_version ?? device.segment.appVersion;
+    const segments = segmentsOf(device, appVersion, segmentOf);
+    adding.begin(event, event.creative_id ?? '', segments, { event, device, appVersion });
     kind.count(event, adding);
     adding.addActivity(kind);
     const step = kind.stepOf(event);
@@ -145,18 +148,11 @@ export function startTally(known: KnownSoFar): Tally {
 }
 
 /** Most events of a device have the same segment, so its number is cached with the device. */
-function segmentsOf(
-  event: DeviceEvent,
-  device: RunningDevice,
-  book: SegmentBook,
-  values: KeyValues,
-): Segments {
-  const { segment } = device;
-  const appVersion = event.device?.app_version ?? segment.appVersion;
+function segmentsOf(device: RunningDevice, appVersion: string, segmentOf: SegmentOf): Segments {
   const known = device.segments;
   if (known?.appVersion === appVersion) return known;
-  const own = values.numberOf(book.idOf({ ...segment, appVersion }));
-  const cohort = known?.cohort ?? values.numberOf(book.idOf(segment));
+  const own = segmentOf(device, appVersion);
+  const cohort = known?.cohort ?? segmentOf(device, device.segment.appVersion);
   device.segments = { event: own, cohort, appVersion };
   return device.segments;
 }

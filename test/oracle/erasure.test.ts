@@ -80,4 +80,19 @@ describe.each([1, 3])('an erasure from %d counters', (shards) => {
       for (const id of erased) expect(text).not.toContain(id);
     }
   });
+
+  it('leaves no times of its activity, which only further events would need', async () => {
+    for (const stub of stubs()) {
+      const pages = await runInDurableObject(stub, (_, { storage }) =>
+        storage.sql
+          .exec<{ facts: ArrayBuffer }>('SELECT facts FROM device_pages')
+          .toArray()
+          .map(({ facts }): string[][] => JSON.parse(inflateText(Buffer.from(facts)))),
+      );
+      const columns = (isErased: boolean) =>
+        new Set(pages.flat().flatMap((row) => (row[0]?.startsWith('dev_') === isErased ? [] : [row.length])));
+      expect(columns(false)).toEqual(new Set([13]));
+      expect(columns(true)).toEqual(new Set([10]));
+    }
+  });
 });

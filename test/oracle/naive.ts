@@ -76,12 +76,12 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const purchaseRevenue = money(paid.map(amountOf), rateOn);
   // The two amounts that are shown add up to the third.
   const revenue = adRevenue + purchaseRevenue;
-  // A device is one of a day, under the application version of the first event that it sends on it, and so is a payer.
+  // A device is one of a day, under the application version of the latest event that it sends on it, and so is a payer.
   const inside = (first: ReadonlySet<Sent>) => events.filter((event) => first.has(event));
-  const active = inside(firstOfDays(all)).length;
+  const active = inside(lastOfDays(all)).length;
   const isOneDay = distinct(events.map((event) => event.day)) === 1;
   const payers = isOneDay
-    ? inside(firstOfDays(all.filter(isPaid))).length
+    ? inside(lastOfDays(all.filter(isPaid))).length
     : distinct(paid.map((event) => event.device));
   const adRequests = total(events.map(requests));
   const spend = money(costs, rateOn);
@@ -132,15 +132,24 @@ function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlyS
   };
 }
 
-/** The first event that each device sends on each day. */
-const firstOfDays = ofHistory((all) => {
-  const first = new Map<string, Sent>();
-  for (const event of all) {
-    const key = `${event.device}/${event.day}`;
-    if (!first.has(key)) first.set(key, event);
-  }
-  return [...first.values()];
-});
+/**
+ * The latest event that each device sends on each day; of those of one second, the one of the greatest version. An event that arrives when
+ * seven later days of its device are known comes too late to change a day.
+ */
+const lastOfDays = ofHistory((all) =>
+  [...Map.groupBy(all, ({ device }) => device).values()].flatMap((own) => {
+    const last = new Map<string, Sent>();
+    for (const event of own) {
+      const before = last.get(event.day);
+      const isTooLate = [...last.keys()].filter((day) => day > event.day).length >= 7;
+      if (!before || (!isTooLate && isAfter(event, before))) last.set(event.day, event);
+    }
+    return [...last.values()];
+  }),
+);
+
+const isAfter = (event: Sent, before: Sent) =>
+  second(event) > second(before) || (second(event) === second(before) && event.version > before.version);
 
 /**
  * The first event of each session of a device that was sent: it counts as the session. What a device's sessions and its returns without

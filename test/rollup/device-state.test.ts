@@ -15,6 +15,8 @@ const FACTS: DeviceFacts = {
   activeAges: '',
   paidDays: '',
   launches: '',
+  activeVersions: '',
+  paidVersions: '',
 };
 const NOTHING = { steps: '', revenue: '' };
 const start = () => new RunningDevice(FACTS, new Journal());

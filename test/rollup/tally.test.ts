@@ -20,6 +20,8 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   activeAges: '0',
   paidDays: '',
   launches: '',
+  activeVersions: '',
+  paidVersions: '',
   steps: '["A1"]',
   revenue: '',
   ...more,
@@ -92,6 +94,7 @@ describe('tally', () => {
         ...fresh,
         activeDays: '0',
         activeAges: '0',
+        activeVersions: '[[0,43200,"1.0"]]',
         steps: `["A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}"]`,
       },
     ]);
@@ -308,7 +311,9 @@ describe('tally', () => {
     const counted = tally([refund], known());
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
     expect([show(counted.items), show(counted.revenue)]).toEqual([[], []]);
-    expect(counted.devices).toEqual([device({ activeDays: '0-1', activeAges: '0-1' })]);
+    expect(counted.devices).toEqual([
+      device({ activeDays: '0-1', activeAges: '0-1', activeVersions: '[[1,43200,"1.0"]]' }),
+    ]);
     expect(counted.keys.map(({ key }) => key)).toEqual(['refunded:t:1']);
   });
 
