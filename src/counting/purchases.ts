@@ -73,7 +73,11 @@ function toAnswer(
     ...group,
     purchaseRevenue: total(({ purchase }) => purchase),
     adRevenue: total(({ ad }) => ad),
-    unconverted: currencies.map(([currency]) => currency).filter((currency) => rates[currency] === undefined),
+    unconverted: Object.fromEntries(
+      currencies.flatMap(([currency, { ad, purchase }]) =>
+        rates[currency] === undefined ? [[currency, ad + purchase]] : [],
+      ),
+    ),
     active: Float64Array.from(active, (count) => count ?? 0),
     histories: group.histories.toArray([1, NANOS]),
     spending: group.spending.toArray([1, NANOS]),
@@ -122,6 +126,8 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
     return;
   }
   group.payers++;
+  // The models would value purchases that cannot be converted at the mean of all others.
+  if (bands.some(({ unrated }) => unrated > 0) && bands.every(({ purchase }) => purchase === 0)) return;
   group.firsts.add([first], [1]);
   // The purchases in one band have their mean value, as far as they are known.
   let [valued, value] = [0, 0];
@@ -169,15 +175,18 @@ function addActivity(
   earnings.aa += ad * ad;
 }
 
-/** A device's known revenue by band, in billionths of the reporting currency, which are added to the totals by currency, too. The last band has no end. */
+/**
+ * A device's known revenue by band, in billionths of the reporting currency, and the billionths of purchases that have no rate. The last band has
+ * no end. What the device earned is added to the totals by currency, too.
+ */
 function bandsOf(
   device: CohortDevice,
   rates: Record<string, number>,
   known: number,
   totals: Group['revenue'],
-): { from: number; to: number; ad: number; purchase: number }[] {
+): { from: number; to: number; ad: number; purchase: number; unrated: number }[] {
   const found = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map((to, band) => ({
-    ...{ from: (REVENUE_DAYS[band - 1] ?? -1) + 1, to, ad: 0, purchase: 0 },
+    ...{ from: (REVENUE_DAYS[band - 1] ?? -1) + 1, to, ad: 0, purchase: 0, unrated: 0 },
   }));
   const bands = found.filter(({ to }) => to <= known);
   for (const { currency, bands: earned } of readRevenue(device.revenue)) {
@@ -187,8 +196,12 @@ function bandsOf(
       if (!own || (own.ad === 0 && own.purchase === 0)) continue;
       const { ad, purchase } = totals.get(currency) ?? { ad: 0, purchase: 0 };
       totals.set(currency, { ad: ad + own.ad, purchase: purchase + own.purchase });
-      band.ad += Math.round(own.ad * (rate ?? 0));
-      band.purchase += Math.round(own.purchase * (rate ?? 0));
+      if (rate === undefined) {
+        band.unrated += own.purchase;
+        continue;
+      }
+      band.ad += Math.round(own.ad * rate);
+      band.purchase += Math.round(own.purchase * rate);
     }
   }
   return bands;

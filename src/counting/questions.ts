@@ -104,8 +104,11 @@ export type PurchasesAnswer = {
   unvaluedFirsts: number;
   unvaluedRepeats: number;
   unvaluedDays: number;
-  /** Currencies without a rate in which a device earned. */
-  unconverted: string[];
+  /**
+   * What the revenue lacks: by currency, the nanos that have no rate. Devices that have purchased in such currencies alone are in none of the
+   * histories, firsts, waiting and values below.
+   */
+  unconverted: Record<string, number>;
   /**
    * Purchases on one day are one, and the first is not a repeat:
    * `[repeats, day of the last, days seen, repeats of known value, devices, sum of these values, …]`, in days since the first purchase.

@@ -4,6 +4,7 @@ import { Range } from './chart.tsx';
 import { type CohortRow, type CohortsAsked, cohortName } from './cohort-parts.tsx';
 import type { Forecast } from './forecast.ts';
 import { count, money, NOTHING } from './format.ts';
+import { Mark } from './lacking.tsx';
 import { Card, Table } from './parts.tsx';
 import type { View } from './view.ts';
 
@@ -46,6 +47,12 @@ export const PredictedCard = ({
   report: Awaited<ReturnType<typeof reportPredictedLtv>>;
 }>) => {
   const inCurrency = (value: number | null) => money(value, view.currency);
+  const amount = (row: Predicted, value: number | null) => (
+    <>
+      {inCurrency(value)}
+      {value !== null && <Mark amounts={row.unconverted ?? []} />}
+    </>
+  );
   const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
   return (
     <Card title={`Predicted LTV after another ${report.horizon_days} days`} aside={children}>
@@ -60,21 +67,21 @@ export const PredictedCard = ({
           {
             label: 'Revenue per device so far',
             numeric: true,
-            cell: (row) => inCurrency(perDevice(row, row.revenue)),
+            cell: (row) => amount(row, perDevice(row, row.revenue)),
           },
           {
             label: 'From purchases',
             numeric: true,
             hint: 'Per device, predicted',
-            cell: (row) => inCurrency(perDevice(row, row.predicted_purchase_revenue)),
+            cell: (row) => amount(row, perDevice(row, row.predicted_purchase_revenue)),
           },
           {
             label: 'From ads',
             numeric: true,
             hint: 'Per device, predicted',
-            cell: (row) => inCurrency(perDevice(row, row.predicted_ad_revenue)),
+            cell: (row) => amount(row, perDevice(row, row.predicted_ad_revenue)),
           },
-          { label: 'Predicted LTV', numeric: true, cell: (row) => inCurrency(row.predicted_ltv) },
+          { label: 'Predicted LTV', numeric: true, cell: (row) => amount(row, row.predicted_ltv) },
           {
             label: 'Likely between',
             numeric: true,

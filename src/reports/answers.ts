@@ -106,6 +106,13 @@ const side = z.object({
   to: day(),
   size: z.int().meta(figure('size')),
 });
+const lackingOfDevices = (where: string) =>
+  z
+    .array(z.object({ currency: z.string(), amount: z.number() }))
+    .optional()
+    .meta({
+      description: `Amounts without an exchange rate, in their own currency, which ${where}. Present only if there are any. CSV: a column with JSON.`,
+    });
 const value = (of: 'a' | 'b') =>
   z
     .number()
@@ -141,13 +148,7 @@ export const Compare = z.object({
         description:
           "The z-test uses the pooled variance for p and each side's own variance (Wald) for the interval. Welch's t-test does not assume equal variances.",
       }),
-      unconverted: z
-        .array(z.object({ currency: z.string(), amount: z.number() }))
-        .optional()
-        .meta({
-          description:
-            'Amounts without an exchange rate, in their own currency, which `arpu` lacks. Present only if there are any. CSV: a column with JSON.',
-        }),
+      unconverted: lackingOfDevices('`arpu` lacks'),
     }),
   ),
   a: side,
@@ -165,9 +166,9 @@ const predicted = (description: string) => z.number().nullable().meta({ descript
 const lower = predicted('The lower bound of its 95 % interval.');
 const upper = predicted('The upper bound of its 95 % interval.');
 const soFar = (what: string) =>
-  predicted(
-    `${what} so far. Null if part of it cannot be converted. With \`as_of\`, what the days around it earned is estimated, because devices store revenue by bands of days.`,
-  );
+  z.number().meta({
+    description: `${what} so far. With \`as_of\`, what the days around it earned is estimated, because devices store revenue by bands of days.`,
+  });
 const reason = (what: string) =>
   z
     .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
@@ -211,6 +212,9 @@ export const PredictedLtv = z.object({
       bg_nbd_a: predicted('See `bg_nbd_r`.'),
       bg_nbd_b: predicted('See `bg_nbd_r`.'),
       bg_nbd_log_likelihood: predicted('The log-likelihood of these parameters.'),
+      unconverted: lackingOfDevices(
+        'the revenue so far lacks, and the predictions with it: devices that have purchased in such currencies alone are not in the prediction of purchases',
+      ),
       is_other,
     }),
   ),

@@ -10,14 +10,13 @@ import {
   isCountryFilter,
   optionalText,
 } from '#http';
-import { fromNanos } from '#lib/money';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
-import type { Compare } from './answers.ts';
 import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
 import { DEVICE_FILTERS, deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
+import { unconvertedOfDevices } from './unrated.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 
@@ -166,26 +165,10 @@ function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer) {
       b: right && right.size > 0 ? right.mean : null,
       ...columnsOf(left && right && compareMeans(left, right)),
       test: TESTS.means,
-      ...lackingOf(a, b),
+      ...unconvertedOfDevices([a, b]),
     };
     return [proportion('retention', 'active'), proportion('conversion', 'payers'), arpu];
   });
-}
-
-/**
- * What `arpu` lacks: the revenue of both sides that has no rate. Devices store their revenue as numbers, so beyond 2^53 nanos it may be rounded,
- * and there is no exact amount.
- */
-function lackingOf(...sides: OutcomesAnswer['days']): Pick<Compare['data'][number], 'unconverted'> {
-  const unrated = new Map<string, number>();
-  for (const [currency, amount] of sides.flatMap((own) => Object.entries(own.unconverted))) {
-    unrated.set(currency, (unrated.get(currency) ?? 0) + amount);
-  }
-  const unconverted = [...unrated]
-    .filter(([, amount]) => amount !== 0)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([currency, amount]) => ({ currency, amount: fromNanos(BigInt(Math.round(amount))) }));
-  return unconverted.length === 0 ? {} : { unconverted };
 }
 
 const columnsOf = (found: Difference | null) => ({

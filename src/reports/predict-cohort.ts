@@ -2,6 +2,7 @@ import type { PurchasesAnswer } from '#counting';
 import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
 import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
 import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
+import { unconvertedOfDevices } from './unrated.ts';
 
 /** With less data than this, a prediction would be a guess. */
 const MIN_PAYERS = 50;
@@ -12,10 +13,9 @@ const MIN_ACTIVE_DAYS = 50;
 /** Why there is no prediction of purchases or ads. */
 export const REASONS = {
   too_young: `No device was acquired ${MIN_DAYS} days ago or earlier.`,
-  too_few_payers: `Fewer than ${MIN_PAYERS} devices have purchased.`,
-  too_few_repeat_payers: `Fewer than ${MIN_REPEAT_PAYERS} devices have purchased on more than one day.`,
+  too_few_payers: `Fewer than ${MIN_PAYERS} devices have purchased in a currency with an exchange rate.`,
+  too_few_repeat_payers: `Fewer than ${MIN_REPEAT_PAYERS} devices have purchased on more than one day in a currency with an exchange rate.`,
   too_little_activity: `Devices were active on fewer than ${MIN_ACTIVE_DAYS} days after the first.`,
-  unconverted_amounts: 'Some amounts are in a currency without an exchange rate.',
   no_fit: 'The model does not describe these devices.',
 } as const;
 type Reason = keyof typeof REASONS;
@@ -32,35 +32,32 @@ export const PREDICTED_COLUMNS = [
   ...amountColumns('predicted_revenue'),
   ...amountColumns('predicted_ltv'),
   ...['reason', 'ads_reason'],
-  ...['bg_nbd_r', 'bg_nbd_alpha', 'bg_nbd_a', 'bg_nbd_b', 'bg_nbd_log_likelihood'],
+  ...['bg_nbd_r', 'bg_nbd_alpha', 'bg_nbd_a', 'bg_nbd_b', 'bg_nbd_log_likelihood', 'unconverted'],
 ];
 
 /**
  * The row of one cohort, without the columns that name it. Purchases: BG/NBD models how often those repeat who have bought, Gamma-Gamma how
  * much, and an exponential-gamma model how many of the others begin; purchases on one day count as one. Ads: the retention curve × the revenue
- * per active day. The two are taken as independent of each other for their sum.
+ * per active day. The two are taken as independent of each other for their sum. Amounts without an exchange rate are left out and listed.
  */
 export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
   const size = total(parts, (part) => part.size);
   const payers = total(parts, (part) => part.payers);
-  const isConverted = parts.every(({ unconverted }) => unconverted.length === 0);
   const purchases = purchasesOf(parts);
   const ads = adsOf(parts);
-  const soFar = isConverted ? earnedSoFar(parts, purchases, ads) : null;
-  const purchased = isConverted
-    ? predictPurchases(purchases, { payers, ages: ads.devices }, horizonDays)
-    : 'unconverted_amounts';
-  const shown = isConverted ? predictFromAds(ads, horizonDays) : 'unconverted_amounts';
+  const soFar = earnedSoFar(parts, purchases, ads);
+  const purchased = predictPurchases(purchases, ads.devices, horizonDays);
+  const shown = predictFromAds(ads, horizonDays);
   const [ofPurchases, ofAds] = [predictionIn(purchased), predictionIn(shown)];
   const together = ofPurchases && ofAds ? joinIntervals(ofPurchases, ofAds) : null;
   const perDevice = (ahead: number | undefined) =>
-    ahead === undefined || soFar === null ? null : (soFar.purchases + soFar.ads + ahead) / size;
+    ahead === undefined ? null : (soFar.purchases + soFar.ads + ahead) / size;
   return {
     size,
     payers,
-    purchase_revenue: rounded(soFar?.purchases),
-    ad_revenue: rounded(soFar?.ads),
-    revenue: rounded(soFar && soFar.purchases + soFar.ads),
+    purchase_revenue: rounded(soFar.purchases),
+    ad_revenue: rounded(soFar.ads),
+    revenue: rounded(soFar.purchases + soFar.ads),
     predicted_purchases: ofPurchases?.purchases ?? null,
     ...intervalFields('predicted_purchase_revenue', ofPurchases),
     ...intervalFields('predicted_ad_revenue', ofAds),
@@ -75,6 +72,7 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
     bg_nbd_a: ofPurchases?.repeats.a ?? null,
     bg_nbd_b: ofPurchases?.repeats.b ?? null,
     bg_nbd_log_likelihood: ofPurchases?.repeats.logLikelihood ?? null,
+    ...unconvertedOfDevices(parts),
   };
 }
 
@@ -83,14 +81,13 @@ const predictionIn = <Found extends Interval>(found: Found | Reason): Found | nu
 
 const NANOS = 1e9;
 /** To what an amount of money is rounded everywhere. */
-const rounded = (amount: number | null | undefined) =>
-  amount == null ? null : Math.round(amount * NANOS) / NANOS;
+const rounded = (amount: number) => Math.round(amount * NANOS) / NANOS;
 
 function intervalFields<Name extends string>(name: Name, found: Interval | null) {
   const fields = {
-    [name]: rounded(found?.revenue),
-    [`${name}_low`]: rounded(found?.low),
-    [`${name}_high`]: rounded(found?.high),
+    [name]: found && rounded(found.revenue),
+    [`${name}_low`]: found && rounded(found.low),
+    [`${name}_high`]: found && rounded(found.high),
   };
   return fields as Record<Name | `${Name}_low` | `${Name}_high`, number | null>;
 }
@@ -167,13 +164,9 @@ function earnedSoFar(parts: PurchasesAnswer, { histories, firstValues }: Purchas
 type Ages = AdHistory['devices'];
 const isTooYoung = (devices: Ages) => !devices.some(({ age }) => age >= MIN_DAYS);
 
-function predictPurchases(
-  purchases: Purchases,
-  { payers, ages }: { payers: number; ages: Ages },
-  horizonDays: number,
-): Prediction | Reason {
+function predictPurchases(purchases: Purchases, ages: Ages, horizonDays: number): Prediction | Reason {
   if (isTooYoung(ages)) return 'too_young';
-  if (payers < MIN_PAYERS) return 'too_few_payers';
+  if (purchases.histories.reduce((sum, { count }) => sum + count, 0) < MIN_PAYERS) return 'too_few_payers';
   const repeat = purchases.histories.reduce((sum, { x, count }) => sum + (x > 0 ? count : 0), 0);
   if (repeat < MIN_REPEAT_PAYERS) return 'too_few_repeat_payers';
   if (purchases.spending.length === 0) return 'no_fit';

@@ -1,4 +1,4 @@
-import { amountField, type WithExact } from '#lib/money';
+import { amountField, fromNanos, type WithExact } from '#lib/money';
 
 /** Amounts without a rate, by currency. They are in none of the sums beside them. */
 export type Unrated = ReadonlyMap<string, bigint>;
@@ -29,6 +29,24 @@ export function unconvertedField<Name extends string = 'unconverted'>(
 ): Partial<Record<Name, Unconverted>> {
   const amounts = unrated.size === 0 ? [] : unconvertedOf(unrated);
   return (amounts.length === 0 ? {} : { [name]: amounts }) as Partial<Record<Name, Unconverted>>;
+}
+
+/**
+ * What figures lack that counters compute from the revenue of devices. Devices store it as numbers, so beyond 2^53 nanos it may be rounded, and
+ * there is no exact amount.
+ */
+export function unconvertedOfDevices(parts: readonly { unconverted: Readonly<Record<string, number>> }[]): {
+  unconverted?: { currency: string; amount: number }[];
+} {
+  const unrated = new Map<string, number>();
+  for (const [currency, amount] of parts.flatMap((own) => Object.entries(own.unconverted))) {
+    unrated.set(currency, (unrated.get(currency) ?? 0) + amount);
+  }
+  const unconverted = [...unrated]
+    .filter(([, amount]) => amount !== 0)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([currency, amount]) => ({ currency, amount: fromNanos(BigInt(Math.round(amount))) }));
+  return unconverted.length === 0 ? {} : { unconverted };
 }
 
 /** Amounts without a rate by number of a group or of a cell. */

@@ -62,7 +62,7 @@ const HISTORY: Parameters<typeof start>[0] = [
 it('reports the repeats of devices since their first purchase, and who has not purchased', async () => {
   const ask = await start(HISTORY);
   const [answer] = await ask();
-  expect(answer).toMatchObject({ cohort: '', key: '', size: 5, payers: 3, unconverted: [] });
+  expect(answer).toMatchObject({ cohort: '', key: '', size: 5, payers: 3, unconverted: {} });
   expect(answer).toMatchObject({ purchaseRevenue: 22, adRevenue: 0, unvaluedFirsts: 0, unvaluedRepeats: 0 });
   expect(answer?.histories).toEqual([
     [0, 0, 28, 0, 2, 0],
@@ -80,7 +80,34 @@ it('reports the repeats of devices since their first purchase, and who has not p
   expect(answer?.spending[0]).toMatchObject([1, expect.any(Number), 1, 3]);
   expect(answer?.active).toEqual([5, 0, 2, 0, 1]);
   expect((await ask({ cohortBy: 'week' }))[0]).toMatchObject({ cohort: '2026-W09' });
-  expect((await ask({ rates: { usd: 1 } }))[0]).toMatchObject({ unconverted: ['eur'], purchaseRevenue: 16 });
+});
+
+it('leaves out amounts without a rate, and lists them', async () => {
+  const ask = await start([
+    ...HISTORY,
+    [['2026-03-03', 0]],
+    [
+      ['2026-03-03', 4_000_000_000, 'eur'],
+      ['2026-03-09', 5_000_000_000, 'eur'],
+    ],
+  ]);
+  const [answer] = await ask({ rates: { usd: 1 } });
+  expect(answer).toMatchObject({
+    ...{ size: 7, payers: 5, purchaseRevenue: 16 },
+    unconverted: { eur: 12_000_000_000 },
+  });
+  // Who has paid in such a currency alone would be expected to pay as others do. A free purchase is one.
+  expect(answer?.histories).toEqual([
+    [0, 0, 28, 0, 3, 0],
+    [1, 4, 30, 1, 1, 3],
+  ]);
+  expect(answer?.firsts).toEqual([
+    [0, 1],
+    [2, 3],
+  ]);
+  expect(answer?.waiting).toEqual([[30, 2]]);
+  expect(answer?.firstValues.count).toBe(4);
+  expect(answer?.ages).toEqual([[30, 7]]);
 });
 
 it('uses nothing after a past day', async () => {

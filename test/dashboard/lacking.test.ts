@@ -4,7 +4,7 @@ import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
 
@@ -53,6 +53,35 @@ it('marks the days of a cohort from which on an amount is missing', async () => 
   expect(page.notices.join()).toContain('$300.00 (TWD)');
   const csv = await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02&format=csv`);
   expect((await csv.text()).match(/twd/g)).toHaveLength(7);
+});
+
+it('marks the figures of predicted LTV that lack an amount', async () => {
+  const tenant = await createTenant();
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  for (const [day, currency] of [
+    ['2026-03-02', 'usd'],
+    ['2026-03-09', 'usd'],
+    ['2026-03-09', 'twd'],
+  ]) {
+    const creativeToken = await fetchToken(worker, tenant, { created_at: `${day}T10:00:00.000Z` });
+    const payload = { item_id: 'gems', value: 3, currency, status: 'completed', tr_id: `${day} ${currency}` };
+    const event = { created_at: `${day} 11:00:00`, creativeToken, type: 'custom.purchase', payload };
+    await worker.post(tenant, '/webhook', event);
+  }
+  await worker.deliver(worker.queue.take());
+  const query = `app=${tenant.application.id}&from=2026-03-02&to=2026-03-15&cohort=week&predict=90`;
+  const page = await pageOf(await browser.get(`/ltv?${query}`));
+  const card = page.card('Predicted LTV after another 90 days');
+  const [caption = ''] = card.tables;
+  expect(card.cells(caption, 'Devices', 'Revenue per device so far', 'From purchases', 'From ads')).toEqual([
+    ['1', '$3.00', '–', '$0.00'],
+    ['2', '$1.50 *', '–', '$0.00 *'],
+  ]);
+  expect(card.all('abbr.lacking').map((mark) => mark.getAttribute('title'))).toEqual(
+    Array.from({ length: 2 }, () => 'Without $3.00 (TWD): no exchange rate'),
+  );
+  const csv = await browser.get(`/ltv?${query}&table=predicted&format=csv`);
+  expect((await csv.text()).match(/twd/g)).toHaveLength(1);
 });
 
 describe('an earlier period that lacks an amount', () => {

@@ -194,7 +194,7 @@ it('makes no prediction from too little data, and says why', async () => {
     rows: [
       [
         ...['1 Mar – 7 Mar', '3', '1', '$1.67', '–', '$0.00', '–', '–'],
-        'Purchases: Fewer than 50 devices have purchased.',
+        'Purchases: Fewer than 50 devices have purchased in a currency with an exchange rate.',
       ],
     ],
     totals: [],

@@ -8,6 +8,7 @@ import * as naive from './naive.ts';
 import {
   askReport,
   CHANGING_RATES,
+  CURRENCIES,
   expectFigures,
   monday,
   PERIOD,
@@ -158,6 +159,10 @@ describe.each([
       expectFigures(row, naive.brought(groups.get(name) ?? [], worthOf), name);
     }
 
+    const ratesOf = (code: string): [string, number][] => {
+      const rate = worthOf(code);
+      return rate === null ? [] : [[code, rate]];
+    };
     // The inputs of the fit: how often, until when, and since when, of each device.
     const asked = async (groupBy: DeviceGroup | null) =>
       askPurchases(
@@ -170,7 +175,7 @@ describe.each([
           cohortBy: 'all',
           today,
           isPast: false,
-          rates: {},
+          rates: Object.fromEntries(CURRENCIES.flatMap((code) => ratesOf(code))),
         },
       );
     for (const [groupBy, of] of [
@@ -193,7 +198,9 @@ describe.each([
       const expected = Map.groupBy(acquired(is), of);
       expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
       for (const [key, own] of expected) {
-        const histories = naive.purchaseHistories(own, today).map((history) => JSON.stringify(history));
+        const histories = naive
+          .purchaseHistories(own, today, worthOf)
+          .map((history) => JSON.stringify(history));
         expect(found.get(key)?.sort()).toEqual(histories.sort());
       }
     }

@@ -331,10 +331,6 @@ export function outcomes(cohort: Sent[], day: number, today: string, worthOf: Wo
   };
 }
 
-/** The currencies in which a cohort earned and that have no rate. */
-export const withoutRate = (events: Sent[], worthOf: WorthOf): string[] =>
-  [...new Set(events.map(currencyOf))].filter((code) => worthOf(code) === null).sort();
-
 type Outcomes = ReturnType<typeof outcomes>;
 
 /** What two cohorts differ in by a day; shares with their 95 % Wald interval. */
@@ -377,28 +373,39 @@ function intervalOf(a: Proportion, b: Proportion) {
   return { low: second - first - margin, high: second - first + margin };
 }
 
-/** What the prediction is fitted to: a device's repeats since its first purchase, or since when it has not purchased. */
-export function purchaseHistories(cohort: Sent[], today: string) {
-  return devicesOf(cohort).map((own) => {
-    const days = new Set(own.filter(isPaid).map(age));
+/**
+ * What the prediction is fitted to: a device's repeats since its first purchase, or since when it has not purchased. Nothing can be said of devices
+ * that have paid nothing but what has no rate.
+ */
+export function purchaseHistories(cohort: Sent[], today: string, worthOf: WorthOf) {
+  type History = { x: number | null; tx: number | null; T: number };
+  return devicesOf(cohort).flatMap((own): History[] => {
+    const paid = own.filter(isPaid);
+    const worth = paid.filter((event) => nanos(event) > 0n).map((event) => worthOf(currencyOf(event)));
+    if (worth.length > 0 && worth.every((rate) => rate === null)) return [];
+    const days = new Set(paid.map(age));
     const T = number(today) - number(own[0]?.acquired ?? '');
-    if (days.size === 0) return { x: null, tx: null, T };
+    if (days.size === 0) return [{ x: null, tx: null, T }];
     const first = Math.min(...days);
-    return { x: days.size - 1, tx: Math.max(...days) - first, T: T - first };
+    return [{ x: days.size - 1, tx: Math.max(...days) - first, T: T - first }];
   });
 }
 
 /** What a cohort has brought so far, as the prediction begins with it: rounded like all money. */
 export function brought(cohort: Sent[], worthOf: WorthOf) {
   const [paid, ads] = [cohort.filter(isPaid), cohort.filter(isAd)];
-  const isKnown = withoutRate([...paid, ...ads], worthOf).length === 0;
-  const sumOf = (events: Sent[]) => (isKnown ? Math.round(worthIn(events, worthOf) * 1e9) / 1e9 : null);
+  const sumOf = (events: Sent[]) => Math.round(worthIn(events, worthOf) * 1e9) / 1e9;
+  const lacking = unconverted(
+    amountsOf(cohort).filter(({ currency }) => worthOf(currency) === null),
+    () => null,
+  );
   return {
     size: devicesOf(cohort).length,
     payers: devicesOf(paid).length,
     purchase_revenue: sumOf(paid),
     ad_revenue: sumOf(ads),
     revenue: sumOf([...paid, ...ads]),
+    unconverted: lacking.length === 0 ? undefined : lacking,
   };
 }
 

@@ -1,3 +1,4 @@
+import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { packEvents } from '#counting';
@@ -14,7 +15,7 @@ const worker = startWorker();
 const TODAY = new Date().toISOString().slice(0, 10);
 const day = (ago: number) => addDays(TODAY, -ago);
 
-type Row = Record<string, number | string | null>;
+type Row = Record<string, unknown>;
 
 async function ask(tenant: Tenant, query = '', from = day(60), to = TODAY) {
   const answer = await worker.team(
@@ -22,6 +23,14 @@ async function ask(tenant: Tenant, query = '', from = day(60), to = TODAY) {
     `/v1/reports/predicted-ltv?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
   );
   return { status: answer.status, body: (await answer.json()) as { data: Row[]; message?: string } & Row };
+}
+
+async function askCsv(tenant: Tenant, query = '') {
+  const answer = await worker.team(
+    tenant,
+    `/v1/reports/predicted-ltv?application_id=${tenant.application.id}&from=${day(60)}&to=${TODAY}&format=csv&${query}`,
+  );
+  return Papa.parse<Record<string, string>>((await answer.text()).trim(), { header: true }).data;
 }
 
 /** Devices acquired `ago` days ago. `payers` of them purchase occasionally, some of them on many days. */
@@ -169,12 +178,8 @@ describe('GET /v1/reports/predicted-ltv', () => {
     expect(Math.abs(Number(ads) / adRevenue - 1)).toBeLessThan(0.25);
     expect(Number(row.predicted_revenue_low)).toBeGreaterThan(Number(row.predicted_purchase_revenue_low));
     expect(Number(row.predicted_revenue_high)).toBeGreaterThan(Number(row.predicted_purchase_revenue_high));
-    const answer = await worker.team(
-      tenant,
-      `/v1/reports/predicted-ltv?application_id=${tenant.application.id}&from=${day(60)}&to=${TODAY}&format=csv`,
-    );
-    const [header = ''] = (await answer.text()).split('\r\n');
-    expect(header.split(',')).toEqual(Object.keys(row));
+    const [line = {}] = await askCsv(tenant);
+    expect(Object.keys(line)).toEqual([...Object.keys(row), 'unconverted']);
   });
 
   it('predicts ads where nobody has purchased', async () => {
@@ -218,7 +223,6 @@ describe('GET /v1/reports/predicted-ltv', () => {
     { reason: 'too_young', cohort: { ago: 3, devices: 80, payers: 70 } },
     { reason: 'too_few_payers', cohort: { ago: 30, devices: 100, payers: 49 } },
     { reason: 'too_few_repeat_payers', cohort: { ago: 30, devices: 100, payers: 80, once: true } },
-    { reason: 'unconverted_amounts', cohort: { ago: 30, devices: 100, payers: 80, currency: 'eur' } },
   ])('makes no prediction and says why: $reason', async ({ reason, cohort }) => {
     const tenant = await createTenant();
     await sendCohort(tenant, cohort);
@@ -232,7 +236,36 @@ describe('GET /v1/reports/predicted-ltv', () => {
       predicted_revenue: null,
       predicted_ltv: null,
     });
-    expect(body.data[0]?.revenue === null).toBe(reason === 'unconverted_amounts');
+    expect(body.data[0]?.unconverted).toBeUndefined();
+  });
+
+  it('leaves out amounts without an exchange rate, and says which', async () => {
+    const tenant = await createTenant();
+    const known = await sendCohort(tenant, { ago: 40, devices: 300, payers: 100, adNanos: 10_000_000 });
+    const [before = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    const cohort = { ago: 41, devices: 80, payers: 80, currency: 'eur', adNanos: 10_000_000 };
+    const unknown = await sendCohort(tenant, cohort);
+    const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    expect(row).toMatchObject({ size: 380, payers: 180, reason: null, ads_reason: null });
+    expect(row.revenue).toBeCloseTo(known.revenue + known.adRevenue, 6);
+    const lacking = unknown.revenue + unknown.adRevenue;
+    expect(row.unconverted).toEqual([{ currency: 'eur', amount: expect.closeTo(lacking, 6) }]);
+    // Who pays in euros is not expected to pay in dollars.
+    for (const name of ['', '_low', '_high'].map((end) => `predicted_purchase_revenue${end}`)) {
+      expect(row[name], name).toBe(before[name]);
+    }
+    // Days, weeks and groups that lack nothing have no such field.
+    const days = (await ask(tenant, 'cohort=day&horizon_days=30')).body.data;
+    expect(days.map(({ reason, unconverted }) => [reason, unconverted])).toEqual([
+      ['too_few_payers', row.unconverted],
+      [null, undefined],
+    ]);
+    expect(days[0]).toMatchObject({ revenue: 0, payers: 80, predicted_ad_revenue: 0, predicted_ltv: null });
+    const csv = await askCsv(tenant, 'cohort=day');
+    expect(csv.map(({ size, unconverted }) => [size, unconverted])).toEqual([
+      ['80', JSON.stringify(row.unconverted)],
+      ['300', ''],
+    ]);
   });
 
   it('predicts nothing without devices', async () => {
