@@ -9,14 +9,36 @@ export type YearSize = { days: number; creatives: number; countries: number };
 export const YEAR_FROM = '2025-01-01';
 export const yearTo = ({ days }: YearSize) => addDays(YEAR_FROM, days - 1);
 /** The country and the creative that reports are narrowed to. */
-export const YEAR_COUNTRY = 'c1';
+export const YEAR_COUNTRY = 'de';
 export const YEAR_CREATIVE = 'crt_year_7';
 
+const COUNTRIES = [
+  'us',
+  'de',
+  'br',
+  'in',
+  'jp',
+  'fr',
+  'gb',
+  'mx',
+  'id',
+  'tr',
+  'kr',
+  'it',
+  'es',
+  'ph',
+  'vn',
+  'pl',
+  'ca',
+  'ar',
+  'th',
+  'nl',
+];
 const CURRENCIES = ['usd', 'eur', 'jpy'];
 
 /** The rollups of a year as one counter would have added them, a run a day, with exchange rates of every day. */
 export async function fillYear(db: D1Database, applicationId: string, size: YearSize): Promise<void> {
-  const countries = Array.from({ length: size.countries }, (_, index) => `c${index}`);
+  const countries = COUNTRIES.slice(0, size.countries);
   const ids = countries.map((country) => segmentId({ country, os: 'android', appVersion: '1' }));
   const numbers = JSON.stringify(Array.from({ length: size.creatives - 1 }, (_, index) => index + 1));
   const days = Array.from({ length: size.days }, (_, day) => addDays(YEAR_FROM, day));
