@@ -96,6 +96,13 @@ const statementsOf = perStore((store) => {
       .orderBy(asc(devicePages.id))
       .prepare(),
     both: store.select().from(devicePages).where(wanted).orderBy(asc(devicePages.id)).prepare(),
+    bytes: store
+      .select({
+        bytes: sql<number>`coalesce(sum(length(${devicePages.facts}) + length(${devicePages.histories})), 0)`,
+      })
+      .from(devicePages)
+      .where(ids)
+      .prepare(),
   };
 });
 
@@ -103,7 +110,11 @@ const statementsOf = perStore((store) => {
 export const deviceDay = (store: Store, day: number): DeviceDay | null =>
   statementsOf(store).day.get({ day }) ?? null;
 
-function parametersOf({ day, pages }: Pick<DeviceDay, 'day' | 'pages'>, page: number) {
+/** The size of a day's pages in bytes. */
+export const bytesOfDay = (store: Store, day: number): number =>
+  statementsOf(store).bytes.get({ first: pageId(day, 0), end: pageId(day + 1, 0) })?.bytes ?? 0;
+
+function parametersOf({ day, pages }: DeviceDay, page: number) {
   return {
     own: pageId(day, page),
     first: pageId(day, 0),
@@ -112,32 +123,23 @@ function parametersOf({ day, pages }: Pick<DeviceDay, 'day' | 'pages'>, page: nu
   };
 }
 
-const isOfPage = (id: number, { day, pages }: Pick<DeviceDay, 'day' | 'pages'>, page: number) =>
+const isOfPage = (id: number, { day, pages }: DeviceDay, page: number) =>
   pageOf(id - pageId(day, 0), pages) === page;
 
 /** The facts of a page's devices. Throws if they cannot be read. */
-export function readFacts(
-  store: Store,
-  day: Pick<DeviceDay, 'day' | 'pages'>,
-  page: number,
-): DeviceFactsRow[] {
+export function readFacts(store: Store, day: DeviceDay, page: number): DeviceFactsRow[] {
   const rows = statementsOf(store).facts.all(parametersOf(day, page));
   return rows.flatMap(({ id, facts }) => (isOfPage(id, day, page) ? unpack<DeviceFactsRow>(facts) : []));
 }
 
-/** A page's devices, and the size of its rows in bytes. Throws if they cannot be read. */
-export function readPage(
-  store: Store,
-  day: Pick<DeviceDay, 'day' | 'pages'>,
-  page: number,
-): PageRows & { bytes: number } {
+/** A page's devices. Throws if they cannot be read. */
+export function readPage(store: Store, day: DeviceDay, page: number): PageRows {
   const rows = statementsOf(store)
     .both.all(parametersOf(day, page))
     .filter(({ id }) => isOfPage(id, day, page));
   return {
     facts: rows.flatMap(({ facts }) => unpack<DeviceFactsRow>(facts)),
     histories: rows.flatMap(({ histories }) => unpack<HistoryRow>(histories)),
-    bytes: rows.reduce((sum, { facts, histories }) => sum + facts.length + histories.length, 0),
   };
 }
 

@@ -6,6 +6,7 @@ import { dayNumber } from '#lib/time';
 import type { CountedDevice } from './counted-devices.ts';
 import {
   anonymousId,
+  bytesOfDay,
   type DeviceDay,
   deviceDay,
   hashOfDevice,
@@ -58,46 +59,41 @@ export class PageWriter {
 
   /** Writes changed devices, all acquired on one day. */
   *addDay(day: number, devices: readonly CountedDevice[]): Steps {
-    const before = deviceDay(this.store, day) ?? { day, pages: 1, bytes: 0 };
+    const stored = deviceDay(this.store, day);
+    const before = stored ?? { day, pages: 1 };
     const added = devices.filter(({ isNew }) => isNew).length;
-    const needed = Math.ceil((before.bytes + added * NEW_DEVICE_BYTES) / PAGE_BYTES);
-    const after = { ...before, pages: Math.max(before.pages, needed) };
+    const needed = Math.ceil((bytesOfDay(this.store, day) + added * NEW_DEVICE_BYTES) / PAGE_BYTES);
+    const after = { day, pages: Math.max(before.pages, needed) };
     const changed = Map.groupBy(devices, ({ id }) => pageOf(hashOfDevice(id)[0], before.pages));
     for (let page = before.pages; page < after.pages; page++) {
       const source = pageOf(page, before.pages);
       if (!changed.has(source)) changed.set(source, []);
     }
     for (const [page, own] of [...changed].sort(([left], [right]) => left - right)) {
-      after.bytes += yield* this.rewrite(before, page, own, after.pages);
+      yield* this.rewrite(before, page, own, after.pages);
     }
-    this.prepared.days.push(after);
+    if (after.pages !== stored?.pages) this.prepared.days.push(after);
   }
 
   /** Passes on the last part. It counts the pages that were added, so it must be applied after all others. */
   end(): void {
-    if (this.prepared.days.length > 0) this.flush();
+    const { pages, days } = this.prepared;
+    if (pages.length > 0 || days.length > 0) this.flush();
   }
 
-  /** Writes a page and those that its devices move to. Returns by how many bytes they have grown. */
-  private *rewrite(
-    before: DeviceDay,
-    page: number,
-    devices: readonly CountedDevice[],
-    pages: number,
-  ): Generator<void, number, void> {
+  /** Writes a page and those that its devices move to. */
+  private *rewrite(before: DeviceDay, page: number, devices: readonly CountedDevice[], pages: number): Steps {
     const stored = this.read(before, page, devices);
-    if (!stored) return 0;
+    if (!stored) return;
     const targetOf = (id: string) => (pages === before.pages ? page : pageOf(hashOfDevice(id)[0], pages));
     const kept = Map.groupBy(stored.facts.keys(), (index) => targetOf(stored.facts[index]?.[0] ?? ''));
     const changed = Map.groupBy(devices, ({ id }) => targetOf(id));
     const together: PreparedPage[] = [];
-    let grown = -stored.bytes;
     for (const target of new Set([page, ...kept.keys(), ...changed.keys()])) {
       const rows = this.merge(stored, kept.get(target) ?? [], changed.get(target) ?? []);
       // An empty page needs no row, but one that has lost all its devices has one.
       if (rows.facts.length === 0 && (target !== page || stored.facts.length === 0)) continue;
       const { facts, histories } = packPage(rows);
-      grown += facts.length + histories.length;
       const prepared: PreparedPage = [
         pageId(before.day, target),
         facts.toString('base64'),
@@ -111,7 +107,6 @@ export class PageWriter {
       yield;
     }
     this.add(together);
-    return grown;
   }
 
   private read(day: DeviceDay, page: number, devices: readonly CountedDevice[]) {
@@ -174,11 +169,8 @@ const statementsOf = perStore((store) => ({
     .prepare(),
   saveDay: store
     .insert(deviceDays)
-    .values({ day: placeholder('day'), pages: placeholder('pages'), bytes: placeholder('bytes') })
-    .onConflictDoUpdate({
-      target: deviceDays.day,
-      set: { pages: sql`excluded.pages`, bytes: sql`excluded.bytes` },
-    })
+    .values({ day: placeholder('day'), pages: placeholder('pages') })
+    .onConflictDoUpdate({ target: deviceDays.day, set: { pages: sql`excluded.pages` } })
     .prepare(),
 }));
 
@@ -204,7 +196,7 @@ export function anonymiseCounted(store: Store, id: string, acquiredDay: string):
   const day = deviceDay(store, dayNumber(acquiredDay));
   if (!day) return;
   const page = pageOf(hashOfDevice(id)[0], day.pages);
-  const { facts, histories, bytes } = readPage(store, day, page);
+  const { facts, histories } = readPage(store, day, page);
   const index = facts.findIndex(([own]) => own === id);
   const found = facts[index];
   if (!found) return;
@@ -218,7 +210,5 @@ export function anonymiseCounted(store: Store, id: string, acquiredDay: string):
     ]),
     histories,
   });
-  const { savePage, saveDay } = statementsOf(store);
-  savePage.run({ id: pageId(day.day, page), ...packed });
-  saveDay.run({ ...day, bytes: day.bytes - bytes + packed.facts.length + packed.histories.length });
+  statementsOf(store).savePage.run({ id: pageId(day.day, page), ...packed });
 }

@@ -86,11 +86,10 @@ export const devices = sqliteTable('devices', {
   attribution: text().notNull(),
 });
 
-/** How many pages the counted devices of an acquisition day are divided into, and their size. `day` is a day number. */
+/** How many pages the counted devices of an acquisition day are divided into. `day` is a day number. */
 export const deviceDays = sqliteTable('device_days', {
   day: integer().primaryKey(),
   pages: integer().notNull(),
-  bytes: integer().notNull(),
 });
 
 /** What was counted for devices, many per row: see `device-pages.ts`. Devices for which nothing was counted are on no page. */

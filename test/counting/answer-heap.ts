@@ -66,7 +66,7 @@ function fill(): void {
     const day = dayNumber(addDays(FIRST, age));
     const length = Math.max(0, Math.min(perDay, DEVICES - age * perDay));
     const devices = Array.from({ length }, (_, index) => deviceOf(age * perDay + index));
-    storage.sql.exec('INSERT INTO device_days (day, pages, bytes) VALUES (?, ?, 0)', day, pages);
+    storage.sql.exec('INSERT INTO device_days (day, pages) VALUES (?, ?)', day, pages);
     const byPage = Map.groupBy(devices, ({ facts: [id] }) => pageOf(hashOfDevice(id)[0], pages));
     for (const [page, own] of byPage) {
       const pack = (rows: unknown[]) => deflateText(JSON.stringify(rows));

@@ -1,0 +1,1 @@
+ALTER TABLE `device_days` DROP COLUMN `bytes`;
