@@ -19,7 +19,6 @@ const figureIn = (row: Row, metric: MetricName) => (typeof row[metric] === 'numb
 const UNKNOWN: Earlier = { value: null, lacks: [] };
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
-const lackedBeforeOf = (metric: MetricName) => `${metric}_before_lacks`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
 /**
@@ -116,7 +115,7 @@ export const rowWithChange = (
 ): Row => ({
   ...row,
   [beforeOf(metric)]: was,
-  ...(lacks.length > 0 ? { [lackedBeforeOf(metric)]: [...lacks] } : {}),
+  ...(lacks.length > 0 ? { before_unconverted: [...lacks] } : {}),
   [changeOf(metric)]: was === null || is === null ? null : is - was,
 });
 
@@ -154,7 +153,7 @@ export function changeColumns(
           name={metric}
           earlier={{
             value: numberAt(row, beforeOf(metric)),
-            lacks: (row[lackedBeforeOf(metric)] ?? []) as Amounts,
+            lacks: (row.before_unconverted ?? []) as Amounts,
           }}
           currency={view.currency}
         />

@@ -33,6 +33,7 @@ import {
   STATUSES,
   totalCells,
 } from './inventory-table.tsx';
+import { lackingIn } from './lacking.tsx';
 import type { MetricName } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { answerCsv, CsvLink, renderReport, Unconverted, ViewFields, wantsCsv, Zone } from './report.tsx';
@@ -165,6 +166,7 @@ function listPage(c: DashboardContext) {
         ...(asked.level === 'creative' ? { archived: item.archived } : {}),
         ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
         ...changesIn(all?.byId.get(item.id), comparedMetric(asked)),
+        ...lackingIn(all?.byId.get(item.id)),
       }));
       return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
     }

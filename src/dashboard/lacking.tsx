@@ -1,3 +1,4 @@
+import { LACKING } from '#reports';
 import { money } from './format.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 
@@ -18,6 +19,10 @@ function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amoun
 }
 
 const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
+
+/** The columns of a file that say what a row lacks. */
+export const lackingIn = (row: Readonly<Record<string, Value>> = {}) =>
+  Object.fromEntries(LACKING.flatMap((name) => (name in row ? [[name, row[name]]] : [])));
 
 /** What the figures of a chart lack, by the row's place; null where they lack nothing. */
 export function lackedAt(

@@ -211,6 +211,9 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
             which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
             Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
+            {asked.group !== '' &&
+              hasSpend([asked.group], view) &&
+              ' Spend on names that match nothing is in no cohort.'}
           </p>
         </Card>
       </>

@@ -31,8 +31,9 @@ function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
   );
 }
 
-/** What the figures of a row lack. */
-const LACKING = ['unconverted', 'roas_unconverted'];
+/** What the figures of a row lack, and what its earlier figure does. */
+export const LACKING = ['unconverted', 'roas_unconverted', 'before_unconverted'] as const;
+const isLacking = (name: string): boolean => LACKING.some((own) => own === name);
 
 /**
  * The columns of all rows. If any row has an exact amount beside a number, the exact amount is a column too. The last ones are what rows lack:
@@ -45,10 +46,10 @@ function columnsOf(
 ): readonly string[] {
   const found = new Set(rows.flatMap((row) => Object.keys(row)));
   const lacking = LACKING.filter((name) => found.has(name) || (hasAmounts && name === 'unconverted'));
-  if (rows.length === 0) return [...columns.filter((name) => !LACKING.includes(name)), ...lacking];
+  if (rows.length === 0) return [...columns.filter((name) => !isLacking(name)), ...lacking];
   // The last row may sum up all others and then has a column of its own.
   return [...new Set([rows[0], rows.at(-1)].flatMap((row) => Object.keys(row ?? {})))]
-    .filter((column) => !column.endsWith('_exact') && !LACKING.includes(column))
+    .filter((column) => !column.endsWith('_exact') && !isLacking(column))
     .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]))
     .concat(lacking);
 }

@@ -1,5 +1,5 @@
 export { AdsQuery, reportAds } from './ads.ts';
-export { answerReport } from './answer.ts';
+export { answerReport, LACKING } from './answer.ts';
 export { findChanges } from './changes.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 export { CompareQuery, reportCompare } from './compare.ts';

@@ -72,7 +72,7 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
+    `${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. One whose name the application does not have is in a row with that name, without an id. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
     z.object({ ...PerformanceQuery.shape, group_by: PerformanceQuery.shape.group_by.meta(groupings) }),
     { group_by: ['day', 'source'], currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
@@ -90,7 +90,7 @@ export const operations: Operation[] = [
   report(
     'ltv',
     'Lifetime value and return on ad spend by cohort',
-    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. Each day since the acquisition counts with the devices for which it is over, so no curve falls while a cohort is young. ${cohortRest} ${money}`,
+    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. Each day since the acquisition counts with the devices for which it is over, so no curve falls while a cohort is young. By campaign, ad set or creative, spend without such a name, or with one that the application does not have, is in no cohort. ${cohortRest} ${money}`,
     LtvQuery,
     { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd', limit: 1000 },
     Ltv,

@@ -1,12 +1,17 @@
 import { env } from 'cloudflare:workers';
+import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
+import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { putCosts } from '../helpers/money.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
+
+const rowsOf = (csv: string) => Papa.parse<Record<string, string>>(csv.trim(), { header: true }).data;
 
 it.each(['/', '/breakdown?by=day&'])(
   'marks the figures of %s that lack an amount, and no others',
@@ -55,6 +60,26 @@ it('marks the days of a cohort from which on an amount is missing', async () => 
   expect((await csv.text()).match(/twd/g)).toHaveLength(7);
 });
 
+it('lists what the figures of a creative lack in its line of CSV', async () => {
+  const tenant = await createTenant();
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  for (const creative of ['Cat', 'Dog']) {
+    await createCreative(worker, tenant, { campaign: 'Spring', adset: 'Young', creative });
+  }
+  await putCosts(worker, tenant, [
+    { date: '2026-03-02', campaign: 'Spring', adset: 'Young', creative: 'Cat', currency: 'twd', amount: 300 },
+    { date: '2026-03-02', campaign: 'Spring', adset: 'Young', creative: 'Dog', amount: 3 },
+  ]);
+  const query = `app=${tenant.application.id}&from=2026-03-02&to=2026-03-02&compare=none&format=csv`;
+  const csv = await (await browser.get(`/creatives?${query}`)).text();
+  const rows = rowsOf(csv);
+  const lacking = JSON.stringify([{ currency: 'twd', amount: 300 }]);
+  expect(rows.map(({ creative, spend, unconverted }) => [creative, spend, unconverted]).sort()).toEqual([
+    ['Cat', '0', lacking],
+    ['Dog', '3', ''],
+  ]);
+});
+
 it('marks the figures of predicted LTV that lack an amount', async () => {
   const tenant = await createTenant();
   const browser = await signedIn(worker, tenant.team, 'viewer');
@@ -87,7 +112,9 @@ it('marks the figures of predicted LTV that lack an amount', async () => {
 describe('an earlier period that lacks an amount', () => {
   const without = 'Without $300.00 (TWD): no exchange rate';
 
-  async function open(path: string) {
+  const open = async (path: string) => pageOf(await opened(path));
+
+  async function opened(path: string) {
     const tenant = await createTenant();
     const browser = await signedIn(worker, tenant.team, 'viewer');
     const of = { creative_id: '', country: 'de', purchases: 1, installs: 3 };
@@ -98,13 +125,20 @@ describe('an earlier period that lacks an amount', () => {
     ];
     await addFigures(env.DB, tenant.application.id, 'rollup_daily', rows);
     const query = `app=${tenant.application.id}&from=2026-03-04&to=2026-03-04&compare=previous`;
-    return pageOf(await browser.get(`${path}${query}`));
+    return browser.get(`${path}${query}`);
   }
 
   it.each(['/?', '/breakdown?by=day&'])('is marked on %s', async (path) => {
     const page = await open(path);
     expect(page.texts('abbr.lacking').length).toBeGreaterThan(0);
     for (const mark of page.all('abbr.lacking')) expect(mark.getAttribute('title')).toBe(without);
+  });
+
+  it.each(['/breakdown?by=day&', '/breakdown?by=country&'])('is listed in the CSV of %s', async (path) => {
+    const [row = {}] = rowsOf(await (await opened(`${path}format=csv&`)).text());
+    expect(row).toMatchObject({ revenue: '4', revenue_before: '5', revenue_change: '-1', unconverted: '' });
+    expect(row.before_unconverted).toBe(JSON.stringify([{ currency: 'twd', amount: 300 }]));
+    expect(Object.keys(row).filter((name) => name.includes('lacks'))).toEqual([]);
   });
 
   it.each(['/breakdown?by=day&'])('is named in the readout and below the chart of %s', async (path) => {
