@@ -9,7 +9,7 @@ import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
-import { recordRun } from '#operations';
+import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { pruneShareLinks } from '#views';
@@ -56,6 +56,7 @@ async function runMinute(env: Env, now: number): Promise<void> {
     'prune rejections': pruneRejections(env.DB, now),
     'prune sessions': pruneSessions(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
+    'watch stores': watchStores(env, now),
   });
   // Checks run first, so that their findings are sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });

@@ -2,7 +2,7 @@ import { readApplicationHealth, settleCounters } from '#counting';
 import type { applications } from '#db';
 import { count, money, percent } from '#lib/format';
 import { addDays, dayIn } from '#lib/time';
-import { findApplicationProblems, findDeploymentProblems, readDeployment } from '#operations';
+import { inspect } from '#operations';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import {
   type Finding,
@@ -73,16 +73,8 @@ async function checkSilence(env: Env, { application, threshold, now }: Checked):
 }
 
 async function checkProblems(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
-  const [deployment, health] = await Promise.all([
-    readDeployment(env),
-    readApplicationHealth(env, application),
-  ]);
-  const filed = deployment.filed?.get(application.id) ?? 0;
-  const problems = [
-    ...findDeploymentProblems(deployment, now),
-    ...findApplicationProblems(health, filed, now),
-  ];
-  return findProblems(problems, threshold);
+  const { problems, applications } = await inspect(env, [application], now);
+  return findProblems([...problems, ...applications.flatMap((own) => own.problems)], threshold);
 }
 
 async function checkIdleSpend(env: Env, { application, threshold, now }: Checked): Promise<Finding> {

@@ -13,6 +13,7 @@ import type {
   PurchasesAnswer,
   PurchasesQuestion,
 } from './questions.ts';
+import type { ClosedGap } from './sequence-gap.ts';
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).
@@ -80,6 +81,12 @@ export type CreatedDevice =
  */
 export type Settled = { settled: boolean; countedThrough: number; uncounted: number | null };
 
+/**
+ * Whether there was a gap, and how many parts are on neither side any more. `shards` is the largest number of the application's shards that
+ * the counter has seen, which the database may have forgotten.
+ */
+export type Resumed = ClosedGap & { shards: number };
+
 /** Times are epoch milliseconds; null if there is none. */
 export type CounterHealth = {
   /** Appended events that are not in reports yet: not tallied, or tallied but not yet in D1. */
@@ -91,6 +98,8 @@ export type CounterHealth = {
   slowestMs: number | null;
   /** Parts of the outbox that wait for D1, and why the last attempt failed. */
   outbox: number;
+  /** The number of the last part. */
+  sequence: number;
   flushError: string | null;
   /** Why the counter accepts neither events nor devices at the moment; null if it does. */
   appendError: string | null;
@@ -118,6 +127,9 @@ export type FilePage = {
   /** The newest event that a further file may contain; null if there is none. */
   next: string | null;
 };
+
+/** How many files were forgotten, and the last key that was examined; null if there are no more. */
+export type MissingFiles = { forgotten: number; through: string | null };
 
 export type IndexedFile = FileEntry & { exportedAt: number };
 
@@ -198,6 +210,8 @@ export interface CounterApi {
   listFiles(filter: EventFilter, range: { before: string | null; after: string | null }): Promise<FilePage>;
   /** Which of these device and event ids were erased but may still be in a file. */
   erasedAmong(ids: string[]): Promise<string[]>;
+  /** Forgets files that are no longer in the bucket, among the next 500 after a key. */
+  forgetMissingFiles(after: string): Promise<MissingFiles>;
   /** Returns null for an event that this counter never accepted, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
   /** The statuses of some events, in order; null where `eventStatus` returns null. */
@@ -213,10 +227,11 @@ export interface CounterApi {
   payers(query: PayersQuery): Promise<Payers>;
 
   /**
-   * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the waiting parts are
-   * written after the last one in the database. What was lost remains lost. Returns whether there was a gap; without one, it only flushes.
+   * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the parts that the
+   * database lost and those that wait are added after the last one in the database. Without a gap, it only flushes. Waits up to 2 s; what is
+   * left is added in the background.
    */
-  resumeFlush(): Promise<boolean>;
+  resumeFlush(): Promise<Resumed>;
 
   health(): Promise<CounterHealth>;
 

@@ -3,10 +3,12 @@ import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
-import { type Backlog, readBacklog } from './delayed.ts';
+import type { Backlog } from './delayed.ts';
 import { WAIT_MS } from './pace.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
-import { deliveredThrough } from './queue-progress.ts';
+import { readDelivery } from './queue-progress.ts';
+import { readAllApplied } from './sequence-gap.ts';
+import { counterName } from './shards.ts';
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
@@ -27,19 +29,26 @@ export async function readApplicationHealth(
   env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
   application: Sharded,
 ): Promise<ApplicationHealth> {
-  const [backlog, delivered] = await Promise.all([
-    readBacklog(env.DB, application.id),
-    deliveredThrough(env, Date.now()),
+  const names = Array.from({ length: application.shards }, (_, shard) => counterName(application.id, shard));
+  // Before the counters are asked, so that the database is only ahead of one that has lost its storage.
+  const [{ backlog, deliveredThrough }, applied] = await Promise.all([
+    readDelivery(env, application.id, Date.now()),
+    readAllApplied(env.DB, names),
   ]);
   try {
     const answers = await withTimeout(
       queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
       MAX_WAIT_MS,
     );
-    const counters = answers.reduce(addHealth);
+    const counters = answers
+      .map((own, shard) => ({
+        ...own,
+        hasGap: own.hasGap || (applied.get(names[shard] ?? '') ?? 0) > own.sequence,
+      }))
+      .reduce(addHealth);
     const through = Math.min(
       counters.countedThrough,
-      delivered,
+      deliveredThrough,
       (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1,
     );
     return { applicationId: application.id, counters: { ...counters, countedThrough: through }, backlog };
@@ -64,6 +73,7 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   lastAppendedAt: latest(left.lastAppendedAt, right.lastAppendedAt),
   slowestMs: latest(left.slowestMs, right.slowestMs),
   outbox: left.outbox + right.outbox,
+  sequence: Math.max(left.sequence, right.sequence),
   flushError: left.flushError ?? right.flushError,
   appendError: left.appendError ?? right.appendError,
   hasGap: left.hasGap || right.hasGap,

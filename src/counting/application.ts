@@ -1,11 +1,13 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import type { Settled } from './api.ts';
-import { readBacklog } from './delayed.ts';
+import type { MissingFiles, Resumed, Settled } from './api.ts';
+import { forgetBacklog } from './delayed.ts';
 import { largestGaps } from './queries.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
-import { deliveredThrough } from './queue-progress.ts';
+import { readDelivery } from './queue-progress.ts';
+import { retryCall } from './retry.ts';
+import { counterOf, raiseShards } from './shards.ts';
 
 // Queries by reports over a whole application: they combine the answers of its counters.
 
@@ -26,16 +28,13 @@ export async function settleCounters(
   application: Sharded,
 ): Promise<Progress> {
   const settleAll = async () => {
-    const [backlog, through] = await Promise.all([
-      readBacklog(env.DB, application.id),
-      deliveredThrough(env, Date.now()),
-    ]);
+    const { backlog, deliveredThrough } = await readDelivery(env, application.id, Date.now());
     const answers = await queryCounters<Settled>(
       env,
       application,
       async (counter) => await counter.settle(SETTLE_MS),
     );
-    return { backlog, through, answers };
+    return { backlog, through: deliveredThrough, answers };
   };
   try {
     const { backlog, through, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);
@@ -58,14 +57,50 @@ export async function settleCounters(
   }
 }
 
-/** See `CounterApi.resumeFlush`. Returns how many counters had stopped. Idempotent. */
-export async function resumeCounting(env: Bindings, application: Sharded): Promise<number> {
-  const answers = await queryCounters<boolean>(
-    env,
-    application,
-    async (counter) => await counter.resumeFlush(),
-  );
-  return answers.filter((resumed) => resumed).length;
+/** How many counters had stopped, and how many parts of their sums are neither in the database nor kept by them any more. */
+export type ResumedCounting = { counters: number; missingParts: number };
+
+/**
+ * See `CounterApi.resumeFlush`. Also gives the application the shards back that a restored database does not know of, and forgets which
+ * messages the queue was delivering again: those that it still has are noted at their next attempt. `isRestored`: the database is known to have
+ * been restored, even if no counter has stopped yet. Idempotent.
+ */
+export async function resumeCounting(
+  env: Bindings & Pick<Env, 'DB'>,
+  { id, shards }: Sharded,
+  { isRestored }: { isRestored: boolean },
+): Promise<ResumedCounting> {
+  const answers: Resumed[] = [];
+  let known = shards;
+  for (let asked = 0; asked < known; asked = answers.length) {
+    const next = Array.from({ length: known - asked }, (_, index) => asked + index);
+    answers.push(...(await Promise.all(next.map((shard) => resumeCounter(env, id, shard)))));
+    known = Math.max(known, ...answers.map((own) => own.shards));
+  }
+  if (known > shards) await raiseShards(env.DB, id, known);
+  const stopped = answers.filter(({ hadGap }) => hadGap);
+  if (isRestored || stopped.length > 0) await forgetBacklog(env.DB, id);
+  return {
+    counters: stopped.length,
+    missingParts: stopped.reduce((sum, { missingParts }) => sum + missingParts, 0),
+  };
+}
+
+const resumeCounter = (env: Bindings, id: string, shard: number): Promise<Resumed> =>
+  retryCall(async () => await counterOf(env, id, shard).resumeFlush());
+
+/** Forgets the raw event files of an application that are no longer in the bucket. Returns how many. Idempotent. */
+export async function forgetMissingFiles(env: Bindings, application: Sharded): Promise<number> {
+  const answers = await queryCounters(env, application, async (counter) => {
+    let forgotten = 0;
+    for (let after: string | null = ''; after !== null; ) {
+      const page: MissingFiles = await counter.forgetMissingFiles(after);
+      forgotten += page.forgotten;
+      after = page.through;
+    }
+    return forgotten;
+  });
+  return answers.reduce((sum, forgotten) => sum + forgotten, 0);
 }
 
 /** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */

@@ -8,8 +8,10 @@ import type {
   CounterHealth,
   CreatedDevice,
   DeviceIdentity,
+  MissingFiles,
   NewDevice,
   PackedBatch,
+  Resumed,
   Settled,
 } from './api.ts';
 import { createOrFindAll, SeenShards } from './create-devices.ts';
@@ -18,15 +20,15 @@ import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { appendError, countedThrough, readHealth } from './health.ts';
-import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
+import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
-import { closeGap } from './outbox.ts';
 import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './pace.ts';
 import { Pruner } from './pruner.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
+import { closeGap } from './sequence-gap.ts';
 import { FULL_RUN, type RunLimits } from './settle.ts';
 import { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
@@ -201,13 +203,20 @@ export class Counter extends AnsweringCounter implements CounterApi {
     return erased;
   }
 
-  async resumeFlush(): Promise<boolean> {
+  async resumeFlush(): Promise<Resumed> {
     // Wait for the current flush, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
-    const resumed = this.flusher.hasGap && (await closeGap(this.store, this.db, this.name));
-    if (resumed) await this.flusher.flush();
+    const gap = await closeGap(this.store, this.db, this.name);
+    if (gap.hadGap) {
+      this.settler.noteRequeued();
+      await this.flusher.flushBy(Date.now() + MAX_REPORT_WAIT_MS);
+    }
     await this.arm(Date.now());
-    return resumed;
+    return { ...gap, shards: shardsIn(this.store) };
+  }
+
+  async forgetMissingFiles(after: string): Promise<MissingFiles> {
+    return this.files.forgetMissing(after);
   }
 
   async health(): Promise<CounterHealth> {

@@ -30,17 +30,31 @@ export function forgetDelayed(db: D1Database, messages: readonly OwnMessage[]): 
   );
 }
 
+/** Forgets all messages of an application. Those that still have to be delivered are noted again at their next attempt. */
+export async function forgetBacklog(db: D1Database, ofApplication: string): Promise<void> {
+  await retryTransient(() =>
+    database(db).delete(delayedMessages).where(eq(applicationId, ofApplication)).run(),
+  );
+}
+
 /** How many accepted events counters have refused so far, and when the first was accepted (epoch milliseconds); null if there is none. */
 export type Backlog = { events: number; oldestAt: number | null };
 
 /**
- * An application's backlog. Read it before the counters' progress: a message that is delivered in between is then in either, and never in
- * neither.
+ * An application's backlog, and when the first message of all applications was accepted. Read it before the counters' progress: a message that
+ * is delivered in between is then in either, and never in neither.
  */
-export async function readBacklog(db: D1Database, ofApplication: string): Promise<Backlog> {
+export async function readBacklog(
+  db: D1Database,
+  ofApplication: string,
+): Promise<Backlog & { oldestOfAll: number | null }> {
+  const isOwn = eq(applicationId, ofApplication);
   const [row] = await database(db)
-    .select({ events: sql<number>`coalesce(sum(${events}), 0)`, oldestAt: min(receivedAt) })
-    .from(delayedMessages)
-    .where(eq(applicationId, ofApplication));
-  return row ?? { events: 0, oldestAt: null };
+    .select({
+      events: sql<number>`coalesce(sum(${events}) FILTER (WHERE ${isOwn}), 0)`,
+      oldestAt: sql<number | null>`min(${receivedAt}) FILTER (WHERE ${isOwn})`,
+      oldestOfAll: min(receivedAt),
+    })
+    .from(delayedMessages);
+  return row ?? { events: 0, oldestAt: null, oldestOfAll: null };
 }

@@ -93,8 +93,8 @@ export function forgetLoose(store: Store, keys: readonly string[]): void {
     .run();
 }
 
-/** Removes files from the index, together with their pending erasures. Their objects are then loose. */
-function unlist(store: Store, keys: readonly string[]): void {
+/** Removes files from the index, together with their pending erasures. */
+export function forgetFiles(store: Store, keys: readonly string[]): void {
   store
     .delete(files)
     .where(inArray(files.key, jsonList(keys)))
@@ -103,7 +103,24 @@ function unlist(store: Store, keys: readonly string[]): void {
     .delete(fileErasures)
     .where(inArray(fileErasures.key, jsonList(keys)))
     .run();
+}
+
+/** The same. Their objects are then loose. */
+function unlist(store: Store, keys: readonly string[]): void {
+  forgetFiles(store, keys);
   noteLoose(store, keys);
+}
+
+/** The keys of files in order, after one of them. */
+export function listKeys(store: Store, after: string, limit: number): string[] {
+  return store
+    .select({ key: files.key })
+    .from(files)
+    .where(and(gt(files.key, after), gt(files.eventCount, 0)))
+    .orderBy(asc(files.key))
+    .limit(limit)
+    .all()
+    .map(({ key }) => key);
 }
 
 /** The index that rewriting updates; `transaction` runs each change as one. A file's pending erasures move to its successor. */

@@ -1,7 +1,8 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { BlockMerger } from './block-merger.ts';
-import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
+import { flushNext, oldestInOutbox } from './outbox.ts';
+import { SequenceGap } from './sequence-gap.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 

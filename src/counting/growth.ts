@@ -30,7 +30,7 @@ async function growWhenLoaded(
     .where(eq(applications.id, applicationId));
   if (!row || row.shards >= MAX_SHARDS) return null;
   if (!isLarge && load.shard < row.shards / 2) return null;
-  await raiseShards(db, applicationId, row.shards);
+  await raiseShards(db, applicationId, row.shards * 2);
   return isLarge ? 'size' : 'rate';
 }
 

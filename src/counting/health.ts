@@ -1,7 +1,7 @@
 import { count, desc, max, sql } from 'drizzle-orm';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
 import { insertDevice } from './devices.ts';
-import { appendSome, type Pending } from './log.ts';
+import { appendSome, type Pending, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
 import { MINUTE_MS } from './seen-ids.ts';
@@ -89,6 +89,7 @@ export function readHealth(
     lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),
     slowestMs: newest.length === 0 ? null : Math.max(...newest.map((row) => row.appendedAt - row.receivedAt)),
     outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,
+    sequence: progressOf(store).sequence,
     devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
     hotEvents:
       store

@@ -1,5 +1,11 @@
 export type { AppendedStatus, LogPage, NewDevice, PackedBatch, Settled, StoredDevice } from './api.ts';
-export { countPayers, resumeCounting, settleCounters, sumClientTotals } from './application.ts';
+export {
+  countPayers,
+  forgetMissingFiles,
+  resumeCounting,
+  settleCounters,
+  sumClientTotals,
+} from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,

@@ -1,21 +1,12 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
 import { MEASURES, type RollupTable } from '#catalogue';
-import {
-  batchWithRetry,
-  columnList,
-  counterFlushes,
-  database,
-  excluded,
-  isTransient,
-  retryTransient,
-  segments,
-  toStatement,
-} from '#db';
+import { batchWithRetry, columnList, isTransient, segments, toStatement } from '#db';
 import { logWarning } from '#lib/log';
 import {
   type Additions,
   type BlockRow,
   type MergedBlocks,
+  PARK_REASON,
   type Parked,
   parkStatements,
   replaceBlocks,
@@ -25,6 +16,8 @@ import {
 } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
+import { keepSent } from './sent-parts.ts';
+import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
 import { moveOn, wasAborted } from './turn.ts';
@@ -133,6 +126,18 @@ function statementsOf(
 }
 
 /**
+ * What is kept of a part that D1 has. Merged blocks say nothing that the blocks which they replaced did not. Parked messages may have to be
+ * erased, so only parked sums are kept.
+ */
+const toKeep = (part: Part): Part =>
+  part.flatMap(([kind, rows]): Part => {
+    if (kind === 'merged') return [];
+    if (kind !== 'parked') return [[kind, rows]];
+    const sums = (rows as Parked[]).filter(({ reason }) => reason === PARK_REASON.refused);
+    return sums.length > 0 ? [[kind, sums]] : [];
+  });
+
+/**
  * Adds the next part of the outbox to D1. It is added exactly once however often it is sent, because the part and its number are one
  * transaction. Rows that D1 refuses are parked, so that they do not hold up others. Returns false if the outbox is empty. Throws if D1
  * does not accept the part, which then remains the next one. `onBlocks` receives the added blocks.
@@ -167,7 +172,7 @@ export async function flushNext(
     const isWaiting = nextSequence(store) === next.sequence;
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
-  store.delete(outbox).where(eq(outbox.sequence, next.sequence)).run();
+  keepSent(store, { ...next, payload: JSON.stringify(toKeep(part)) }, now);
   for (const [kind, rows] of part) if (kind === 'blocks') onBlocks(rows as BlockRow[]);
   return true;
 }
@@ -190,74 +195,6 @@ async function withoutRefused(db: D1Database, source: Source, part: Part): Promi
   const { counter, sequence } = source;
   const { applicationId } = readCounterName(counter);
   return [...rest, ['parked', await parkRefused(applicationId, `${counter}/${sequence}`, refused)]];
-}
-
-/**
- * The database and the counter disagree about what was written, because one of them was restored to an earlier time. Nothing is written
- * until someone decides to resume counting: see `closeGap`.
- */
-export class SequenceGap extends Error {
-  constructor(applied: number, next: number) {
-    super(`the database has part ${applied} of this counter, whose next one is ${next}`);
-  }
-}
-
-/** The number of the last part of a counter that the database has; 0 if it has none. */
-async function readApplied(db: D1Database, counter: string): Promise<number> {
-  const [row] = await database(db)
-    .select({ sequence: counterFlushes.sequence })
-    .from(counterFlushes)
-    .where(eq(counterFlushes.counter, counter));
-  return row?.sequence ?? 0;
-}
-
-const nextSequence = (store: Store): number | null =>
-  store
-    .select({ next: min(outbox.sequence) })
-    .from(outbox)
-    .get()?.next ?? null;
-
-/**
- * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, its number moves forward; if the counter
- * is behind, it renumbers its parts. Returns whether there was a gap. Safe to repeat.
- */
-export async function closeGap(store: Store, db: D1Database, counter: string): Promise<boolean> {
-  const next = nextSequence(store);
-  if (next === null) return false;
-  const applied = await readApplied(db, counter);
-  if (applied === next || applied === next - 1 || nextSequence(store) !== next) return false;
-  if (applied > next) {
-    renumber(store, applied + 1 - next);
-    return true;
-  }
-  const { sequence } = counterFlushes;
-  await retryTransient(() =>
-    database(db)
-      .insert(counterFlushes)
-      .values({ counter, sequence: next - 1 })
-      .onConflictDoUpdate({
-        target: counterFlushes.counter,
-        set: { sequence: sql`max(${sequence}, ${excluded(sequence)})` },
-      })
-      .run(),
-  );
-  return true;
-}
-
-/** Synchronous, so no other call runs between the statements. Goes through negative numbers, so that no number is taken twice. */
-function renumber(store: Store, shift: number): void {
-  store
-    .update(outbox)
-    .set({ sequence: sql`-${outbox.sequence}` })
-    .run();
-  store
-    .update(outbox)
-    .set({ sequence: sql`${shift} - ${outbox.sequence}` })
-    .run();
-  store
-    .update(progress)
-    .set({ sequence: sql`${progress.sequence} + ${shift}` })
-    .run();
 }
 
 /** When the oldest waiting event was appended; null if the outbox is empty. */

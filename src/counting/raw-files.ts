@@ -1,12 +1,24 @@
-import { type Bucket, mergeFiles, rewriteWithout, writeFiles } from '#lake';
+import { type Bucket, mergeFiles, missingAmong, rewriteWithout, writeFiles } from '#lake';
+import type { MissingFiles } from './api.ts';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
 import { finishErasure, hasErasures, nextErasure, pruneErasures } from './file-erasures.ts';
-import { dropExpired, fileIndex, forgetLoose, looseKeys, nextMerge, noteLoose } from './file-index.ts';
+import {
+  dropExpired,
+  fileIndex,
+  forgetFiles,
+  forgetLoose,
+  listKeys,
+  looseKeys,
+  nextMerge,
+  noteLoose,
+} from './file-index.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 
 /** The largest number of objects that R2 deletes at once. */
 const MAX_DELETED = 1_000;
+/** The files that are looked for at once, because an invocation has a limited number of calls. */
+const MAX_EXAMINED = 500;
 
 type Surroundings = {
   store: () => Store;
@@ -70,6 +82,22 @@ export class RawFiles {
       this.around.transaction(() => pruneErasures(this.around.store()));
       await this.deleteLoose();
     });
+  }
+
+  /** See `CounterApi.forgetMissingFiles`. */
+  async forgetMissing(after: string): Promise<MissingFiles> {
+    const { store, bucket, transaction } = this.around;
+    let outcome: MissingFiles = { forgotten: 0, through: null };
+    await this.attempt(async () => {
+      const keys = listKeys(store(), after, MAX_EXAMINED);
+      const missing = await missingAmong(bucket(), keys);
+      transaction(() => forgetFiles(store(), missing));
+      outcome = {
+        forgotten: missing.length,
+        through: keys.length < MAX_EXAMINED ? null : (keys.at(-1) ?? null),
+      };
+    });
+    return outcome;
   }
 
   private hasTime(deadline: number): boolean {

@@ -171,6 +171,14 @@ export const outbox = sqliteTable('outbox', {
   oldestAt: integer('oldest_at').notNull(),
 });
 
+/** Parts of the outbox that D1 has confirmed, kept in case it is restored to an earlier time: see `sent-parts.ts`. */
+export const sentParts = sqliteTable('sent_parts', {
+  sequence: integer().primaryKey(),
+  payload: text().notNull(),
+  oldestAt: integer('oldest_at').notNull(),
+  sentAt: integer('sent_at').notNull(),
+});
+
 /** What a run is about to write: see `prepared.ts`. */
 export const preparedWrites = sqliteTable('prepared_writes', {
   part: integer().primaryKey(),

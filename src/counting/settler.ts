@@ -69,6 +69,11 @@ export class Settler {
     this.waiting = { events: this.waiting.events + events, oldestAt: this.waiting.oldestAt ?? now };
   }
 
+  /** Parts whose events are unknown went back to the outbox. */
+  noteRequeued(): void {
+    this.unwritten = null;
+  }
+
   /** Nothing waits, because everything was deleted. */
   forget(): void {
     this.changes++;

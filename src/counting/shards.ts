@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, lt } from 'drizzle-orm';
 import { applications, database } from '#db';
 import { murmur128 } from '#lib/murmur';
 
@@ -35,14 +35,12 @@ export function possibleShards(alias: string, shards: number): number[] {
   return [...homes];
 }
 
-/**
- * Doubles the shards of an application, unless that happened after a counter saw `shards` of them. Existing devices stay where they are; new ones
- * are spread over all shards.
- */
+/** Raises the number of an application's shards. Never lowers it: existing devices stay where they are, new ones are spread over all shards. */
 export async function raiseShards(db: D1Database, applicationId: string, shards: number): Promise<unknown> {
+  const raised = Math.min(MAX_SHARDS, shards);
   return database(db)
     .update(applications)
-    .set({ shards: sql`min(${MAX_SHARDS}, ${applications.shards} * 2)` })
-    .where(and(eq(applications.id, applicationId), eq(applications.shards, shards)))
+    .set({ shards: raised })
+    .where(and(eq(applications.id, applicationId), lt(applications.shards, raised)))
     .run();
 }

@@ -6,6 +6,7 @@ import { pruneKeys } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
+import { pruneSent } from './sent-parts.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function readRedeliveryLimit(
   return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
 }
 
-/** Deletes ids and keys once nothing can repeat them, and revoked tokens once no event can have them. Call it in a transaction. */
+/** Deletes ids and keys once nothing can repeat them, revoked tokens once no event can have them, and sent parts once D1 cannot lose them. Call it in a transaction. */
 export function pruneRepeats(
   store: Store,
   seen: SeenIds,
@@ -51,5 +52,6 @@ export function pruneRepeats(
   const lastValid = redeliveryLimit - 2 * TOKEN_TTL_DAYS * DAY_MS;
   store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
   pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
+  pruneSent(store, now);
   store.update(progress).set({ prunedAt: now }).run();
 }

@@ -1,10 +1,15 @@
 import { DurableObject } from 'cloudflare:workers';
+import { database } from '#db';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
+import { keepMade, missingCreatives } from './made-creatives.ts';
 
 /** Storage key of the ids of failed calls, for which it is unknown whether D1 committed them. */
 const UNCONFIRMED = 'unconfirmed';
 /** A stored value takes 2 MB. So many failures in a row are an outage, in which D1 commits nothing anyway. */
 const MAX_UNCONFIRMED = 2_000;
+
+/** Per call: each takes six statements, of which an invocation has 1,000. */
+const MAX_RECREATED = 150;
 
 /**
  * Creates the creatives of one application, one at a time. The platform's input gates do not cover waits for D1, so calls queue up on a
@@ -18,6 +23,23 @@ export class CreativeRegistry extends DurableObject<Env> {
   /** Idempotent: see `getOrCreate`. A failed call leaves nothing behind and does not affect later calls. */
   async create(wanted: WantedCreative): Promise<MadeCreative> {
     const made = this.last.then(() => this.createNext(wanted));
+    this.last = made.catch(() => undefined);
+    return made;
+  }
+
+  /**
+   * Creates again, with the same ids, what it created in the last 30 days and the database no longer has, because it was restored to an earlier
+   * time. Returns how many creatives; call it until none is left. Idempotent.
+   */
+  async recreate(): Promise<number> {
+    const made = this.last.then(async () => {
+      let created = 0;
+      for await (const wanted of missingCreatives(this.ctx.storage, database(this.db))) {
+        await getOrCreate(this.db, wanted);
+        if (++created === MAX_RECREATED) break;
+      }
+      return created;
+    });
     this.last = made.catch(() => undefined);
     return made;
   }
@@ -37,6 +59,7 @@ export class CreativeRegistry extends DurableObject<Env> {
     try {
       const made = await getOrCreate(this.db, wanted, unconfirmed);
       if (unconfirmed.length > 0) await this.ctx.storage.delete(UNCONFIRMED);
+      if (made.replayed === null) await keepMade(this.ctx.storage, wanted, Date.now());
       return made;
     } catch (error) {
       const left = [...unconfirmed, wanted.minted].slice(-MAX_UNCONFIRMED);

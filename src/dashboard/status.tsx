@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
-import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
+import { isStuck } from '#counting';
 import { database } from '#db';
 import { atLeast } from '#members';
 import {
-  type Deployment,
-  findApplicationProblems,
-  findDeploymentProblems,
+  type InspectedApplication,
+  type Inspection,
+  inspect,
   isFilling,
-  readDeployment,
   resumeApplication,
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
@@ -30,13 +29,12 @@ const SLOW_MS = 60_000;
 const megabytes = (bytes: number) => `${count(Math.ceil(bytes / 1e6))} MB`;
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
-/** Shown after a restore of the database. `resumePath` is null for people who may not resume counting. */
-const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
+/** Shown after a store was restored or lost. `resumePath` is null for people who may not resume counting. */
+const ResumeNotice = ({ resumePath }: { resumePath: string | null }) => (
   <Notice kind="bad">
     <p>
-      Counting has stopped: the database was restored to an earlier time. New events are still accepted and
-      will be counted once counting resumes. What was counted between that time and the restore stays missing
-      from the reports.
+      New events are still accepted, and will be counted once counting resumes. Resuming adds to the reports
+      what the database has lost since the restored time.
     </p>
     {resumePath === null ? (
       <p>Ask an admin of your team to resume it.</p>
@@ -44,7 +42,7 @@ const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
       <Action
         to={resumePath}
         label="Resume counting"
-        confirm="Resume counting? Data counted between the restored time and the restore remains missing."
+        confirm="Resume counting? To undo the restore of the database instead, do that first."
       />
     )}
   </Notice>
@@ -52,32 +50,34 @@ const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
 
 /** The state of an application's events, from the queue to the reports. */
 const PipelineFigures = ({
-  health,
-  deployment,
+  inspection: { deployment, problems: ofDeployment },
+  application: { health, needsResume, problems },
   parked,
   now,
   resumePath,
 }: {
-  health: ApplicationHealth;
-  deployment: Deployment;
+  inspection: Inspection;
+  application: InspectedApplication;
   parked: number;
   now: number;
   resumePath: string | null;
 }) => {
   const { counters, backlog } = health;
-  const problems = [
-    ...findDeploymentProblems(deployment, now),
-    ...findApplicationProblems(health, deployment.filed?.get(health.applicationId) ?? 0, now),
-  ];
-  const notices = problems.map((problem) => <Notice kind="bad">{problem}</Notice>);
-  if (!counters) return <>{notices}</>;
+  const notices = (
+    <>
+      {[...ofDeployment, ...problems].map((problem) => (
+        <Notice kind="bad">{problem}</Notice>
+      ))}
+      {needsResume && <ResumeNotice resumePath={resumePath} />}
+    </>
+  );
+  if (!counters) return notices;
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
   const { chores, databaseBytes } = deployment;
   return (
     <>
-      {counters.hasGap && <StoppedNotice resumePath={resumePath} />}
-      {!counters.hasGap && notices}
+      {notices}
       {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
       <dl class="figures">
         <Figure
@@ -262,9 +262,8 @@ async function statusPage(c: DashboardContext) {
   const read = await readView(c, now);
   const { person } = c.var;
   // The state before this page triggers any counting.
-  const [health, deployment, { messages, total }] = await Promise.all([
-    read ? readApplicationHealth(c.env, read.application) : null,
-    readDeployment(c.env),
+  const [inspection, { messages, total }] = await Promise.all([
+    inspect(c.env, read ? [read.application] : [], now),
     listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
   ]);
   const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
@@ -273,6 +272,7 @@ async function statusPage(c: DashboardContext) {
     : null;
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
   const done = doneText(c);
+  const [inspected] = inspection.applications;
   const mayChange = atLeast(person.role, 'admin');
   return renderPage(
     c,
@@ -285,11 +285,11 @@ async function statusPage(c: DashboardContext) {
     <>
       {done && <Notice kind="good">{done}</Notice>}
       {notice}
-      {health && (
+      {inspected && (
         <Card title="Event pipeline">
           <PipelineFigures
-            health={health}
-            deployment={deployment}
+            inspection={inspection}
+            application={inspected}
             parked={total}
             now={now}
             resumePath={mayChange && view ? `/status/resume${viewQuery(view)}` : null}

@@ -9,6 +9,7 @@ export {
   type StoredEvent,
 } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
+export { missingAmong } from './missing.ts';
 export { readEvents, streamEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteWithout } from './rewrite.ts';
 export { writeFiles } from './write-files.ts';

@@ -1,23 +1,11 @@
-import { type ApplicationHealth, readApplicationHealth } from '#counting';
 import { database } from '#db';
 import { listParked } from '#rollup';
-import { type ApplicationRow, listApplications } from '#teams';
-import { readDeployment } from './deployment.ts';
+import { listApplications } from '#teams';
+import { type InspectedApplication, inspect } from './inspect.ts';
 import type { Health } from './operations.ts';
-import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
 
-/** The largest number of counters that one request asks. Further applications are left out. */
-const MAX_COUNTERS = 500;
+/** Further applications are left out. */
 const MAX_APPLICATIONS = 200;
-
-/** A team's first applications whose counters together stay within the limit. */
-function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] {
-  let counters = 0;
-  return applications.slice(0, MAX_APPLICATIONS).filter(({ shards }) => {
-    counters += shards;
-    return counters <= MAX_COUNTERS;
-  });
-}
 
 /**
  * The health of a team's event processing and of the deployment: `degraded` if anything has a problem, or messages are parked. Does not
@@ -26,19 +14,14 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
 export async function checkHealth(env: Env, teamId: string, now: number): Promise<Health> {
   const startedAt = Date.now();
   const db = database(env.DB);
-  const [listed, parked, deployment] = await Promise.all([
+  const [listed, parked] = await Promise.all([
     listApplications(db, teamId, { limit: MAX_APPLICATIONS + 1, cursor: '' }),
     listParked(db, teamId, { limit: 1 }),
-    readDeployment(env),
   ]);
   const databaseMs = Date.now() - startedAt;
-  const asked = withinReach(listed);
+  const { deployment, problems, isComplete, ...inspected } = await inspect(env, listed, now);
   const { filed } = deployment;
-  const healths = await Promise.all(asked.map((application) => readApplicationHealth(env, application)));
-  const applications = healths.map((health) =>
-    showHealth(health, filed?.get(health.applicationId) ?? 0, now),
-  );
-  const problems = findDeploymentProblems(deployment, now);
+  const applications = inspected.applications.map((own) => showHealth(own, now));
   const isAnyDegraded =
     problems.length > 0 || parked.total > 0 || applications.some(({ status }) => status === 'degraded');
   const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
@@ -54,14 +37,16 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
     parked_messages: parked.total,
     filed_messages: filed && listed.reduce((sum, { id }) => sum + (filed.get(id) ?? 0), 0),
     applications,
-    is_complete: asked.length === listed.length,
+    is_complete: isComplete,
   };
 }
 
-function showHealth(health: ApplicationHealth, filed: number, now: number): Health['applications'][number] {
+function showHealth(
+  { health, needsResume, problems }: InspectedApplication,
+  now: number,
+): Health['applications'][number] {
   const { applicationId, counters, backlog } = health;
   const oldestAt = Math.min(counters?.oldestPendingAt ?? now, backlog.oldestAt ?? now);
-  const problems = findApplicationProblems(health, filed, now);
   return {
     application_id: applicationId,
     status: problems.length > 0 ? 'degraded' : 'ok',
@@ -74,7 +59,7 @@ function showHealth(health: ApplicationHealth, filed: number, now: number): Heal
     slowest_delivery_ms: counters?.slowestMs ?? null,
     unwritten_parts: counters?.outbox ?? null,
     write_error: counters?.flushError ?? null,
-    needs_resume: counters?.hasGap ?? null,
+    needs_resume: counters === null && !needsResume ? null : needsResume,
     unexported_events: counters?.hotEvents ?? null,
     export_error: counters?.exportError ?? null,
     largest_counter_bytes: counters?.bytes ?? null,

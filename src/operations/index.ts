@@ -1,4 +1,5 @@
-export { type Deployment, readDeployment } from './deployment.ts';
+export { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
 export { findApplicationProblems, findDeploymentProblems, isFilling } from './problems.ts';
 export { resumeApplication } from './resume-counting.ts';
 export { recordRun } from './schedule-runs.ts';
+export { watchStores } from './watch-stores.ts';

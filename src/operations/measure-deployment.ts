@@ -1,55 +1,43 @@
 import { asc } from 'drizzle-orm';
-import { type ApplicationHealth, readApplicationHealth } from '#counting';
+import type { ApplicationHealth } from '#counting';
 import { applications, database, parkedMessages } from '#db';
-import { type Deployment, readDeployment } from './deployment.ts';
+import { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
 import type { Gauge } from './metrics-text.ts';
-import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
 
-/** The largest number of counters that one request asks. Further applications have no gauges of their own. */
-const MAX_COUNTERS = 500;
+/** Further applications have no gauges of their own. */
+const MAX_APPLICATIONS = 200;
 
 /** The gauges of a deployment, for monitoring. Does not trigger counting. Throws if the database does not respond. */
 export async function measureDeployment(env: Env, now: number): Promise<Gauge[]> {
-  const [deployment, parked, rows] = await Promise.all([
-    readDeployment(env),
-    database(env.DB).$count(parkedMessages),
-    database(env.DB)
+  const db = database(env.DB);
+  const [parked, rows] = await Promise.all([
+    db.$count(parkedMessages),
+    db
       .select({ id: applications.id, shards: applications.shards })
       .from(applications)
       .orderBy(asc(applications.id))
-      .limit(MAX_COUNTERS),
+      .limit(MAX_APPLICATIONS),
   ]);
-  let counters = 0;
-  const asked = rows.filter(({ shards }) => {
-    counters += shards;
-    return counters <= MAX_COUNTERS;
-  });
-  const healths = await Promise.all(asked.map((row) => readApplicationHealth(env, row)));
-  return gaugesOf(deployment, parked, healths, now);
+  return gaugesOf(await inspect(env, rows, now), parked, now);
 }
 
 type Counters = NonNullable<ApplicationHealth['counters']>;
 
-function gaugesOf(
-  deployment: Deployment,
-  parked: number,
-  healths: readonly ApplicationHealth[],
-  now: number,
-): Gauge[] {
+function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
+  const { deployment, problems, applications: inspected } = inspection;
   const { chores, rates, databaseBytes, filed } = deployment;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (value: number | null): Gauge['samples'] => [{ value }];
-  const each = (read: (health: ApplicationHealth) => number | null): Gauge['samples'] =>
-    healths.map((health) => ({ application: health.applicationId, value: read(health) }));
+  const each = (read: (own: InspectedApplication) => number | null): Gauge['samples'] =>
+    inspected.map((own) => ({ application: own.health.applicationId, value: read(own) }));
   const ofCounters = (read: (counters: Counters) => number | null) =>
-    each(({ counters }) => counters && read(counters));
-  const filedOf = (applicationId: string) => filed?.get(applicationId) ?? 0;
+    each(({ health: { counters } }) => counters && read(counters));
   return [
     {
       name: 'problems',
       unit: '',
       help: 'Problems of the deployment, without those of applications.',
-      samples: whole(findDeploymentProblems(deployment, now).length),
+      samples: whole(problems.length),
     },
     {
       name: 'schedule_age',
@@ -91,7 +79,13 @@ function gaugesOf(
       name: 'application_problems',
       unit: '',
       help: 'Problems of the application’s event processing.',
-      samples: each((health) => findApplicationProblems(health, filedOf(health.applicationId), now).length),
+      samples: each((own) => own.problems.length),
+    },
+    {
+      name: 'needs_resume',
+      unit: '',
+      help: '1 if a store of the application was restored or lost, and counting has to be resumed.',
+      samples: each((own) => Number(own.needsResume)),
     },
     {
       name: 'pending_events',
@@ -109,7 +103,7 @@ function gaugesOf(
       name: 'delayed_events',
       unit: '',
       help: 'Accepted events that a counter refused and that the queue retries.',
-      samples: each(({ backlog }) => backlog.events),
+      samples: each(({ health }) => health.backlog.events),
     },
     {
       name: 'unwritten_parts',

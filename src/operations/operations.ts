@@ -58,7 +58,7 @@ const Health = z.object({
       write_error: nullableText().meta({ description: 'Why the last attempt to write them failed.' }),
       needs_resume: z.boolean().nullable().meta({
         description:
-          'Whether the database or counting was restored to an earlier time. See `/v1/applications/{id}/resume-counting`.',
+          'Whether the database, counting or the bucket was restored to an earlier time or has lost what it stored. See `/v1/applications/{id}/resume-counting`.',
       }),
       unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
       export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
@@ -75,6 +75,16 @@ export type Health = z.input<typeof Health>;
 
 const CountingResumed = z.object({
   counters: z.int().meta({ description: 'The number of counters that had stopped and were resumed.' }),
+  missing_parts: z.int().meta({
+    description:
+      'Parts of the reports that could not be added again: the database was restored to a time before those that counting keeps, or counting has lost what it stored. Of a counter, one part is what a run of it has added, or a piece of that. Restore from the bucket for exact reports.',
+  }),
+  creatives: z
+    .int()
+    .meta({ description: 'The number of creatives that were created again, with their ids and links.' }),
+  missing_files: z.int().meta({
+    description: 'The number of raw event files that are no longer in the bucket and were forgotten.',
+  }),
 });
 export type CountingResumed = z.input<typeof CountingResumed>;
 
@@ -124,7 +134,7 @@ export const operations: Operation[] = [
     path: '/v1/applications/{id}/resume-counting',
     summary: 'Resume counting after a restore',
     description:
-      'When the database is restored to an earlier time, counting stops at once and `/v1/health` shows `needs_resume`. Events are still accepted and wait. This request accepts that reports lack the data written after that time, and counts the waiting events. It has no effect if counting has not stopped. Repeating the request is safe.',
+      'When the database is restored to an earlier time, counting stops, and `/v1/health` shows `needs_resume` within a minute. Events are still accepted and wait. This request adds to the reports what the database has lost, creates missing creatives again, and counts the waiting events. It also continues after counting or the bucket has lost what it stored. A large loss is added in the background: see `unwritten_parts`. Without a loss, it has no effect. Repeating the request is safe.',
     parameters: inPath('id', EXAMPLE.application),
     answer: { status: 200, description: 'Counting is resumed.', schema: CountingResumed },
     errors: noSuch('application'),

@@ -1,7 +1,8 @@
 import { type ApplicationHealth, isStuck } from '#counting';
-import { count, duration, percent } from '#lib/format';
+import { count, duration, moment, percent } from '#lib/format';
 import type { Deployment } from './deployment.ts';
 import type { ScheduleRun } from './schedule-runs.ts';
+import type { Loss } from './store-losses.ts';
 
 // What is wrong with a deployment or with the event processing of an application, in sentences. Pure.
 
@@ -50,19 +51,36 @@ export function findDeploymentProblems(
   ].flat();
 }
 
-/** The problems of an application's event processing. `filed` is the number of its messages that were filed in R2. */
-export function findApplicationProblems(health: ApplicationHealth, filed: number, now: number): string[] {
+function describeLoss({ store, lostFrom }: Loss): string {
+  const at = lostFrom === null ? 'an unknown time' : `${moment(lostFrom, 'UTC')} UTC`;
+  return store === 'database'
+    ? `The database was restored to an earlier state. What was written after ${at} is missing until counting is resumed.`
+    : `The bucket for raw events was emptied or replaced. Raw events exported before ${at} are missing. Resume counting to continue without them.`;
+}
+
+/**
+ * The problems of an application's event processing. `filed` is the number of its messages that were filed in R2, `losses` what stores have
+ * lost of it.
+ */
+export function findApplicationProblems(
+  health: ApplicationHealth,
+  { filed, losses }: { filed: number; losses: readonly Loss[] },
+  now: number,
+): string[] {
   const { counters, backlog } = health;
-  const left =
-    filed > 0
+  const left = [
+    ...losses.map(describeLoss),
+    ...(filed > 0
       ? [`${count(filed)} messages wait in the bucket: the database did not accept them for four days.`]
-      : [];
+      : []),
+  ];
   if (!counters) return [...left, 'Counting does not respond.'];
   const oldestAt = Math.min(counters.oldestPendingAt ?? now, backlog.oldestAt ?? now);
+  const isKnown = losses.some(({ store }) => store === 'database');
   return [
     ...left,
-    counters.hasGap
-      ? 'Counting has stopped: the database or counting was restored to an earlier time. Resume it.'
+    counters.hasGap && !isKnown
+      ? 'Counting has stopped: the database or counting was restored to an earlier time, or lost what it stored. Resume it.'
       : [],
     counters.appendError ?? [],
     counters.exportError ?? [],

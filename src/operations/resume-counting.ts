@@ -1,18 +1,40 @@
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { resumeCounting } from '#counting';
+import { forgetMissingFiles, resumeCounting } from '#counting';
 import { getApplication } from '#teams';
+import type { CountingResumed } from './operations.ts';
+import { readLosses, resolveLosses } from './store-losses.ts';
 
 /**
- * Resumes an application's counters that stopped after a restore, and returns how many there were. Idempotent: it has no effect if none has
- * stopped. Throws `not_found` for an unknown application or another team's.
+ * Brings back what the database or the bucket has lost of an application since a restore, as far as its counters and its registry of creatives
+ * still have it, and continues without the rest. Idempotent: it has no effect if nothing was lost. Throws `not_found` for an unknown
+ * application or another team's.
  */
 export async function resumeApplication(
   env: Env,
   caller: Caller,
   applicationId: string,
-): Promise<{ counters: number }> {
-  const application = await getApplication(caller.db, caller.team.id, applicationId);
+): Promise<CountingResumed> {
+  const { db } = caller;
+  const application = await getApplication(db, caller.team.id, applicationId);
+  const { id } = application;
   // Recorded first, because the change itself is not in this database.
-  await auditStatement(caller, newAuditEntry('counting.resumed', application.id));
-  return { counters: await resumeCounting(env, application) };
+  await auditStatement(caller, newAuditEntry('counting.resumed', id));
+  const losses = (await readLosses(db, [id])).get(id) ?? [];
+  const lost = new Set(losses.map(({ store }) => store));
+  const creatives = await recreateCreatives(env, id);
+  const { counters, missingParts } = await resumeCounting(env, application, {
+    isRestored: lost.has('database'),
+  });
+  const files = lost.has('bucket') ? await forgetMissingFiles(env, application) : 0;
+  await resolveLosses(db, losses);
+  return { counters, missing_parts: missingParts, creatives, missing_files: files };
+}
+
+async function recreateCreatives(env: Pick<Env, 'CREATIVES'>, applicationId: string): Promise<number> {
+  let all = 0;
+  for (;;) {
+    const created = await env.CREATIVES.getByName(applicationId).recreate();
+    if (created === 0) return all;
+    all += created;
+  }
 }

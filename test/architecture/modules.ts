@@ -149,7 +149,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   operations: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
-    owns: ['schedule_runs'],
+    owns: ['schedule_runs', 'store_losses'],
     reads: ['applications', 'parked_messages'],
   },
   alerts: {

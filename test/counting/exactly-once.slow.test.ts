@@ -145,12 +145,13 @@ const LOCAL = [
   'update "progress"',
   'insert into "device_pages"',
   'insert into "device_days"',
+  'insert into "sent_parts"',
   'delete from "prepared_writes"',
   'delete from "outbox"',
 ];
 
 /** What is prepared is committed by itself. */
-const WITHOUT_TRANSACTION = /^(select|delete|insert into "prepared_writes")/;
+const WITHOUT_TRANSACTION = /^(select|delete|insert into "(?:prepared_writes|sent_parts)")/;
 
 describe("a fault of the object's own storage", () => {
   const faults = LOCAL.flatMap((statement) =>

@@ -9,6 +9,7 @@ import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { copyDatabase } from '../helpers/d1-copy.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
 import { watchedLimit } from '../helpers/limits.ts';
@@ -174,27 +175,30 @@ describe('the health of counting', () => {
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     const { append, ad, inside } = await startCounting(tenant);
     const worker = startWorker();
-    const setSequence = (shift: string) =>
-      env.DB.prepare(`UPDATE counter_flushes SET sequence = sequence ${shift} WHERE counter = ?`)
+    const moveAhead = async () => {
+      await env.DB.prepare('UPDATE counter_flushes SET sequence = sequence + 2 WHERE counter = ?')
         .bind(`${tenant.application.id}:0`)
         .run();
+    };
     const count = async () => {
       await append([ad()]);
       return impressions(worker, tenant);
     };
     const resume = (by = tenant) =>
       worker.team(by, `/v1/applications/${tenant.application.id}/resume-counting`, { method: 'POST' });
-    for (let round = 1; round <= 3; round++) expect(await count()).toBe(round);
+    expect(await count()).toBe(1);
+    const setBack = await copyDatabase();
+    for (let round = 2; round <= 3; round++) expect(await count()).toBe(round);
     const needsResume = async () => {
       const answer = (await health(worker, tenant)) as { status: string; applications: object[] };
       return { status: answer.status, ...answer.applications[0] };
     };
     // The database behind by two parts, then a counter that is behind by two.
-    for (const [shift, counted] of [
-      ['- 2', 3],
-      ['+ 2', 5],
-    ] as const) {
-      await setSequence(shift);
+    for (const { lose, counted, missing, resumed } of [
+      { lose: setBack, counted: 1, missing: 0, resumed: 5 },
+      { lose: moveAhead, counted: 5, missing: 2, resumed: 7 },
+    ]) {
+      await lose();
       expect(await count()).toBe(counted);
       expect(await needsResume()).toMatchObject({
         status: 'degraded',
@@ -207,11 +211,12 @@ describe('the health of counting', () => {
       // The alarm tries again, but never resumes by itself.
       await inside((counter) => counter.alarm());
       expect(await count()).toBe(counted);
-      expect(await (await resume()).json()).toEqual({ counters: 1 });
+      const none = { counters: 0, missing_parts: 0, creatives: 0, missing_files: 0 };
+      expect(await (await resume()).json()).toEqual({ ...none, counters: 1, missing_parts: missing });
       expect(await needsResume()).toMatchObject({ status: 'ok', needs_resume: false, write_error: null });
-      expect(await impressions(worker, tenant)).toBe(counted + 2);
-      expect(await (await resume()).json()).toEqual({ counters: 0 });
-      expect(await impressions(worker, tenant)).toBe(counted + 2);
+      expect(await impressions(worker, tenant)).toBe(resumed);
+      expect(await (await resume()).json()).toEqual(none);
+      expect(await impressions(worker, tenant)).toBe(resumed);
     }
     expect(await count()).toBe(8);
     const { results } = await env.DB.prepare(
@@ -226,15 +231,14 @@ describe('the health of counting', () => {
     const tenant = await createTenant();
     const { append, ad } = await startCounting(tenant);
     const worker = startWorker();
+    const setBack = await copyDatabase();
     await append([ad()]);
     expect(await impressions(worker, tenant)).toBe(1);
-    await env.DB.prepare('DELETE FROM counter_flushes WHERE counter = ?')
-      .bind(`${tenant.application.id}:0`)
-      .run();
+    await setBack();
     await append([ad()]);
-    expect(await impressions(worker, tenant)).toBe(1);
+    expect(await impressions(worker, tenant)).toBe(0);
     const path = `/v1/applications/${tenant.application.id}/resume-counting`;
-    expect(await (await worker.team(tenant, path, { method: 'POST' })).json()).toEqual({ counters: 1 });
+    expect(await (await worker.team(tenant, path, { method: 'POST' })).json()).toMatchObject({ counters: 1 });
     expect(await impressions(worker, tenant)).toBe(2);
   });
 

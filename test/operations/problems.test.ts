@@ -32,6 +32,7 @@ const counters = (changes: Partial<Counters> = {}): Counters => ({
   lastAppendedAt: null,
   slowestMs: null,
   outbox: 0,
+  sequence: 0,
   flushError: null,
   appendError: null,
   hasGap: false,
@@ -113,7 +114,9 @@ it.each<[string, Health, number, string[]]>([
     'a restored store',
     health({ hasGap: true }),
     0,
-    ['Counting has stopped: the database or counting was restored to an earlier time. Resume it.'],
+    [
+      'Counting has stopped: the database or counting was restored to an earlier time, or lost what it stored. Resume it.',
+    ],
   ],
   ['a log that refuses', health({ appendError: 'It refuses.' }), 0, ['It refuses.']],
   ['a failing export', health({ exportError: 'It fails.' }), 0, ['It fails.']],
@@ -132,5 +135,5 @@ it.each<[string, Health, number, string[]]>([
   ],
   ['a large counter', health({ bytes: 9e9 }), 0, ['A counter holds 9,000 MB, 90% of what it can hold.']],
 ])('finds the problems of an application: %s', (_, of, filed, problems) => {
-  expect(findApplicationProblems(of, filed, NOW)).toEqual(problems);
+  expect(findApplicationProblems(of, { filed, losses: [] }, NOW)).toEqual(problems);
 });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import type { TestWorker } from '../helpers/worker.ts';
-import { type Sent, sendHistory } from './history.ts';
+import { type Sent, startHistory } from './history.ts';
 import * as naive from './naive.ts';
 
 // A history whose every figure is known, and the questions about it.
@@ -81,6 +81,8 @@ export type History = {
   published?: readonly Rates[];
   currencies?: string[];
   shards?: number;
+  /** Called between two parts of the history. It sends the second part itself. */
+  between?: (tenant: Tenant, sendRest: () => Promise<void>) => Promise<void>;
 };
 
 /** Uploads exchange rates; those of the same day and currency replace earlier ones. */
@@ -125,9 +127,10 @@ export async function startOracle(
   worker: TestWorker,
   options: History,
 ): Promise<{ tenant: Tenant; creatives: string[]; sent: Sent[] }> {
-  const { zone, seed, published = RATES, currencies = CURRENCIES } = options;
+  const { zone, seed, published = RATES, currencies = CURRENCIES, between } = options;
   const { tenant, creatives } = await startTenant(worker, options);
-  const history = await sendHistory(worker, tenant, {
+  const { sent: history, sendRest } = await startHistory(worker, tenant, {
+    keepsSome: between !== undefined,
     creativeTokens: creatives.map(({ token }) => token),
     seed,
     start: PERIOD.from,
@@ -138,6 +141,7 @@ export async function startOracle(
   });
   await uploadRates(worker, tenant, published);
   await changeCosts(worker, tenant, 'PUT', COSTS);
+  await between?.(tenant, sendRest);
   return { tenant, creatives: creatives.map(({ id }) => id), sent: history.filter(naive.isCounted) };
 }
 

@@ -1,0 +1,68 @@
+import { type ApplicationHealth, readApplicationHealth } from '#counting';
+import { database } from '#db';
+import { type Deployment, readDeployment } from './deployment.ts';
+import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
+import { readLosses } from './store-losses.ts';
+
+/** The largest number of counters that one request asks. */
+const MAX_COUNTERS = 500;
+const MAX_APPLICATIONS = 200;
+
+type Sharded = { id: string; shards: number };
+
+/** `needsResume`: `resumeApplication` has something to bring back or to accept. `filed`: null if R2 does not respond. */
+export type InspectedApplication = {
+  health: ApplicationHealth;
+  needsResume: boolean;
+  filed: number | null;
+  problems: string[];
+};
+
+/** `isComplete`: false if there are more applications than one request inspects. */
+export type Inspection = {
+  deployment: Deployment;
+  problems: string[];
+  applications: InspectedApplication[];
+  isComplete: boolean;
+};
+
+/** The first applications whose counters together stay within the limit. */
+function withinReach(applications: readonly Sharded[]): Sharded[] {
+  let counters = 0;
+  return applications.slice(0, MAX_APPLICATIONS).filter(({ shards }) => {
+    counters += shards;
+    return counters <= MAX_COUNTERS;
+  });
+}
+
+/**
+ * The state of a deployment and of the event processing of some applications, with what is wrong with either, in sentences. Does not trigger
+ * counting. Throws if the database does not respond.
+ */
+export async function inspect(env: Env, applications: readonly Sharded[], now: number): Promise<Inspection> {
+  const asked = withinReach(applications);
+  const [deployment, losses, healths] = await Promise.all([
+    readDeployment(env),
+    readLosses(
+      database(env.DB),
+      asked.map(({ id }) => id),
+    ),
+    Promise.all(asked.map((application) => readApplicationHealth(env, application))),
+  ]);
+  const inspected = healths.map((health): InspectedApplication => {
+    const own = losses.get(health.applicationId) ?? [];
+    const filed = deployment.filed && (deployment.filed.get(health.applicationId) ?? 0);
+    return {
+      health,
+      needsResume: own.length > 0 || (health.counters?.hasGap ?? false),
+      filed,
+      problems: findApplicationProblems(health, { filed: filed ?? 0, losses: own }, now),
+    };
+  });
+  return {
+    deployment,
+    problems: findDeploymentProblems(deployment, now),
+    applications: inspected,
+    isComplete: asked.length === applications.length,
+  };
+}
