@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
-import { changePassword, NewPerson, secondFactorOf } from '#members';
+import { changePassword, newPassword, type Person, secondFactorOf } from '#members';
 import { parseForm } from './form.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
@@ -11,7 +11,11 @@ import { takeShown } from './show-once.ts';
 import { enter, TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 import { ROLE_NAMES } from './words.ts';
 
-const Passwords = z.object({ current: z.string().min(1).max(128), next: NewPerson.shape.password });
+const passwordsOf = ({ name, email, team }: Person) =>
+  z.object({
+    current: z.string().min(1).max(128),
+    next: newPassword([name, email, team.name]),
+  });
 
 async function accountPage(c: DashboardContext, faults: Fault[] = []) {
   const { userId, name, email, role, team } = c.get('person');
@@ -61,7 +65,7 @@ export const accountPages = new Hono<DashboardEnv>()
   .post('/settings/account', async (c) => {
     const person = c.get('person');
     await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
-    const { data, faults } = await parseForm(c, Passwords);
+    const { data, faults } = await parseForm(c, passwordsOf(person));
     if (!data) return accountPage(c, faults);
     if (!(await changePassword(callerOf(c), person, data))) {
       return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);

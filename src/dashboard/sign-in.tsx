@@ -8,8 +8,8 @@ import {
   findInvitation,
   findPasswordReset,
   makeFirstOwner,
-  NewPassword,
   NewPerson,
+  newPassword,
   type PasswordReset,
   resetPassword,
   setupIsOpen,
@@ -22,7 +22,7 @@ import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
 import { ROLE_NAMES } from './words.ts';
 
-const FirstRun = NewPerson.extend({ team: requiredName(255) });
+const FirstRun = NewPerson.safeExtend({ team: requiredName(255) });
 
 /** All sign-in limits use the same message and waiting time. */
 export const TOO_MANY_ATTEMPTS = {
@@ -114,7 +114,7 @@ const PasswordField = ({ label, faults }: { label: string; faults: Fault[] }) =>
     type="password"
     faults={faults}
     autocomplete="new-password"
-    hint="At least 12 characters. A few random words work well."
+    hint="At least 12 characters, not only common words or your name. A few random words work well."
     minlength={12}
     maxlength={128}
     required
@@ -276,7 +276,10 @@ export const signInPages = new Hono<DashboardEnv>()
   .get('/reset-password/:secret', async (c) => resetPage(c, await openReset(c)))
   .post('/reset-password/:secret', async (c) => {
     const reset = await openReset(c);
-    const { data, faults } = await parseForm(c, NewPassword);
+    const { data, faults } = await parseForm(
+      c,
+      z.object({ password: newPassword([reset.name, reset.email]) }),
+    );
     if (!data) return resetPage(c, reset, faults);
     await resetPassword(database(c.env.DB), reset, data.password, Date.now());
     const pair = { email: reset.email, password: data.password };

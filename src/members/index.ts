@@ -16,6 +16,7 @@ export {
   type MemberCaller,
   makeFirstOwner,
   NewPerson,
+  newPassword,
   ROLES,
   type Role,
   removeMember,
@@ -24,7 +25,6 @@ export {
 export {
   createPasswordReset,
   findPasswordReset,
-  NewPassword,
   type PasswordReset,
   passwordResetSql,
   RESET_HOURS,

@@ -18,6 +18,7 @@ import {
 import { AppError, emailAddress, requiredName } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
+import { passwordFault } from './password-strength.ts';
 
 /** Each role may do everything that the roles after it may. A viewer sees the numbers; only an owner manages owners. */
 export const ROLES = ['owner', 'admin', 'viewer'] as const;
@@ -25,14 +26,26 @@ export type Role = (typeof ROLES)[number];
 
 export const atLeast = (role: Role, wanted: Role) => ROLES.indexOf(role) <= ROLES.indexOf(wanted);
 
-export const NewPerson = z.object({
-  name: requiredName(100),
-  email: emailAddress(),
-  password: z
-    .string('is required')
-    .min(12, 'must have at least 12 characters')
-    .max(128, 'must have at most 128 characters'),
-});
+const password = z
+  .string('is required')
+  .min(12, 'must have at least 12 characters')
+  .max(128, 'must have at most 128 characters');
+
+/** A password to be set. `own` is what is known about the person, which must not be all that it consists of. */
+export const newPassword = (own: readonly string[]) =>
+  password.superRefine((text, ctx) => {
+    const fault = passwordFault(text, own);
+    if (fault) ctx.addIssue({ code: 'custom', message: fault });
+  });
+
+/** A new person. A schema that extends this one may add texts that the password must not consist of either, such as the team. */
+export const NewPerson = z
+  .object({ name: requiredName(100), email: emailAddress(), password })
+  .superRefine((person, ctx) => {
+    const { password: text, ...own } = person;
+    const fault = passwordFault(text, Object.values(own));
+    if (fault) ctx.addIssue({ code: 'custom', path: ['password'], message: fault });
+  });
 export type NewPerson = z.infer<typeof NewPerson>;
 
 /** Whether someone is a member at the time that a transaction's statement runs. */

@@ -1,17 +1,14 @@
 import { and, eq, exists, gt, notExists, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import * as z from 'zod';
 import { auditStatement, newAuditEntry } from '#audit';
 import { accounts, type Database, insertWhere, members, passwordResets, sessions, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { type MemberCaller, memberFor, NewPerson } from './members.ts';
+import { type MemberCaller, memberFor } from './members.ts';
 
 export const RESET_HOURS = 24;
 const RESET_MS = RESET_HOURS * 3_600_000;
-
-export const NewPassword = z.object({ password: NewPerson.shape.password });
 
 const creator = alias(members, 'creator');
 
@@ -58,7 +55,7 @@ export async function createPasswordReset(
   return { email: member.email, secret };
 }
 
-export type PasswordReset = { hash: string; userId: string; email: string; teamId: string };
+export type PasswordReset = { hash: string; userId: string; name: string; email: string; teamId: string };
 
 /**
  * The member of a link, or null if there is none: the link was used, replaced, expired or made up, their password was changed, or someone
@@ -73,6 +70,7 @@ export async function findPasswordReset(
     .select({
       hash: passwordResets.hash,
       userId: passwordResets.userId,
+      name: users.name,
       email: users.email,
       teamId: members.teamId,
     })
@@ -83,7 +81,7 @@ export async function findPasswordReset(
   return found ?? null;
 }
 
-/** Sets the password and ends all of the member's sessions, once. Throws `conflict` if the link has ended in the meantime. */
+/** Sets the password, which has passed `newPassword`, and ends all of the member's sessions, once. Throws `conflict` if the link has ended in the meantime. */
 export async function resetPassword(
   db: Database,
   { hash, userId, email, teamId }: PasswordReset,

@@ -47,7 +47,7 @@ it('lets a member choose a new password once, by an admin’s link, and ends eve
   expect((await pageOf(await worker.request(path))).texts('main p')).toEqual([
     'Attribution',
     `For ${person.email}. All open sessions of this account end.`,
-    'At least 12 characters. A few random words work well.',
+    'At least 12 characters, not only common words or your name. A few random words work well.',
   ]);
   const short = await choose(path, 'short');
   expect(short.status).toBe(400);
