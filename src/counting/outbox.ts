@@ -16,7 +16,7 @@ import {
 } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
-import { keepSent } from './sent-parts.ts';
+import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
@@ -153,6 +153,11 @@ export async function flushNext(
   if (!next) return false;
   const part: Part = JSON.parse(next.payload);
   const source = { counter, sequence: next.sequence };
+  if (next.sequence === 1 && !hasStarted(store)) {
+    const applied = await readApplied(db, counter);
+    if (applied > 0) throw new SequenceGap(applied, 1);
+    noteStarted(store, now);
+  }
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),

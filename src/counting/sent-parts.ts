@@ -19,6 +19,23 @@ export function keepSent(store: Store, { sequence, payload, oldestAt }: SentPart
   store.delete(outbox).where(eq(outbox.sequence, sequence)).run();
 }
 
+/** The number before that of a counter's first part. */
+const START = 0;
+
+/** Whether the database was found without any part of this counter before the first one was sent: see `noteStarted`. */
+export const hasStarted = (store: Store): boolean =>
+  store
+    .select({ sequence: sentParts.sequence })
+    .from(sentParts)
+    .where(eq(sentParts.sequence, START))
+    .get() !== undefined;
+
+/** A counter that has lost its storage starts again at part 1, which the database already has. Noted before that part is first sent. */
+export function noteStarted(store: Store, at: number): void {
+  const start = { sequence: START, payload: '[]', oldestAt: at, sentAt: at };
+  store.insert(sentParts).values(start).onConflictDoNothing().run();
+}
+
 /** The first of the parts between two numbers, both exclusive, from which on all are kept; `before` if the last one is not. */
 export function keptFrom(store: Store, after: number, before: number): number {
   const kept = store

@@ -2,7 +2,7 @@ import { min, sql } from 'drizzle-orm';
 import { counterFlushes, database, excluded, isAmong, retryTransient } from '#db';
 import { progressOf } from './log.ts';
 import { outbox, progress } from './schema.ts';
-import { keptFrom, requeueSent } from './sent-parts.ts';
+import { hasStarted, keptFrom, requeueSent } from './sent-parts.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -55,8 +55,9 @@ export async function closeGap(store: Store, db: D1Database, counter: string): P
   const applied = await readApplied(db, counter);
   // Otherwise a part was accepted in the meantime, so there is no gap.
   if (nextToSend(store) !== next) return none;
-  const isWaiting = nextSequence(store) !== null;
-  if (applied === next - 1 || (applied === next && isWaiting)) return none;
+  // The part was added, and only the answer was lost.
+  const isAdded = applied === next && nextSequence(store) !== null && (next > 1 || hasStarted(store));
+  if (applied === next - 1 || isAdded) return none;
   if (applied >= next) {
     renumber(store, applied + 1 - next);
     return { hadGap: true, missingParts: applied + 1 - next };

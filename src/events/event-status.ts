@@ -7,7 +7,7 @@ import { idTime, isId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { showEvent } from './list-events.ts';
 import type { EventStatus } from './operations.ts';
-import { groupsOf, withoutErased } from './read-events.ts';
+import { groupsOf, missingFiles, withoutErased } from './read-events.ts';
 
 /** How long the platform keeps an undelivered message. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
@@ -89,20 +89,23 @@ async function findIn(
   shard: number,
   id: string,
 ): Promise<Found | null> {
+  let gone: ReadonlySet<string> = new Set();
   for (let attempt = 1; ; attempt++) {
     const found = await counterOf(env, applicationId, shard).eventStatus(id);
     if (!found) return null;
     if (found.status === 'erased') throw notFound();
     if (found.status !== 'exported') return hotStatus(found);
+    const files = found.files.filter(({ key }) => !gone.has(key));
     try {
-      const page = await readEvents(env.RAW_EVENTS, found.files, { eventId: id }, { limit: 1, cursor: '' });
+      const page = await readEvents(env.RAW_EVENTS, files, { eventId: id }, { limit: 1, cursor: '' });
       const [event] = await withoutErased(env, { applicationId }, page.events);
       if (event) return exportedStatus(event, Math.max(...found.files.map(({ exportedAt }) => exportedAt)));
       if (found.wasTaken) throw notFound();
       return null;
     } catch (error) {
-      // The file was replaced after the index was read.
+      // The file was replaced after the index was read, or is gone.
       if (!(error instanceof MissingFileError) || attempt === MAX_ATTEMPTS) throw error;
+      if (attempt > 1) gone = await missingFiles(env, files);
     }
   }
 }

@@ -1,6 +1,12 @@
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { counterOf, type LogPage } from '#counting';
-import { type EventFilter, type FileEntry, MissingFileError, readEvents as readFileEvents } from '#lake';
+import {
+  type EventFilter,
+  type FileEntry,
+  MissingFileError,
+  missingAmong,
+  readEvents as readFileEvents,
+} from '#lake';
 import { idAfter } from '#lib/ids';
 import { logError } from '#lib/log';
 
@@ -60,7 +66,6 @@ async function readFiles(
   range: Range,
   limit: number,
 ): Promise<LogPage> {
-  const missed = new Set<string>();
   const gone = new Set<string>();
   for (let attempt = 1; ; attempt++) {
     const { files, next } = await listFiles(env, place, filter, range);
@@ -75,14 +80,25 @@ async function readFiles(
       return { events, through: ends.sort().at(-1) ?? null };
     } catch (error) {
       if (!(error instanceof MissingFileError) || attempt === MAX_ATTEMPTS) throw error;
-      // The index is read again. If it still names the missing file, something else deleted the file.
-      if (missed.has(error.key)) {
-        gone.add(error.key);
-        logError('raw event file missing', error, { object_key: error.key });
-      }
-      missed.add(error.key);
+      // The index is read again. Files that it then still names were deleted by something else.
+      if (attempt > 1) for (const key of await missingFiles(env, readable)) gone.add(key);
     }
   }
+}
+
+/** Which of some files are not in the bucket, as after it was emptied. Each is logged. */
+export async function missingFiles(
+  env: Pick<Env, 'RAW_EVENTS'>,
+  files: readonly FileEntry[],
+): Promise<Set<string>> {
+  const missing = await missingAmong(
+    env.RAW_EVENTS,
+    files.map(({ key }) => key),
+  );
+  for (const key of missing) {
+    logError('raw event file missing', new MissingFileError(key), { object_key: key });
+  }
+  return new Set(missing);
 }
 
 async function listFiles(
