@@ -1,5 +1,13 @@
-import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
-import { ALL_METRICS, type Metric } from './metrics.ts';
+import { MEASURES, ROLLUP_KEYS, type RollupTable } from './measures.ts';
+import {
+  ALL_METRICS,
+  type Metric,
+  metricsFrom,
+  metricsWithin,
+  OF_SPEND,
+  sumOf,
+  WITH_CURRENCY,
+} from './metrics.ts';
 import type { Segment } from './segments.ts';
 
 /** A dimension that reports can group by. */
@@ -13,29 +21,7 @@ export type DimensionDefinition = {
   lacks?: readonly Metric[];
 };
 
-/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has spend. */
-export const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
-
-/** Metrics based on what devices have earned since their acquisition. */
-export const OF_ACQUIRED: readonly Metric[] = ['roas', 'roas_blended'];
-
-/** Metrics that cannot be grouped by currency, because they have none. */
-const WITHOUT_CURRENCY: readonly Metric[] = [
-  'clicks',
-  'installs',
-  'dau',
-  'sessions',
-  'session_seconds',
-  'ad_requests',
-  'fill_rate',
-  'payers',
-  'arpdau',
-  'arppu',
-  'cpi',
-  'roas',
-  'roas_blended',
-  'events',
-];
+const WITHOUT_CURRENCY = ALL_METRICS.filter((metric) => !WITH_CURRENCY.includes(metric));
 
 /** The groupings of the performance report, in the order in which they are offered. */
 export const DIMENSIONS = {
@@ -55,7 +41,7 @@ export const DIMENSIONS = {
     label: 'Ad network',
     kind: 'column',
     column: 'media_source',
-    lacks: [...OF_SPEND, 'ad_requests', 'fill_rate'],
+    lacks: [...OF_SPEND, ...metricsFrom('adRequests')],
   },
   placement: { label: 'Placement', kind: 'column', column: 'placement', lacks: OF_SPEND },
   item: { label: 'Item', kind: 'column', column: 'item_id', lacks: OF_SPEND },
@@ -104,32 +90,11 @@ const columnsIn = (table: RollupTable): readonly string[] => [
   table === 'rollup_hours' ? 'hour' : 'segments',
 ];
 
-/** The measures that a metric is computed from, if it does not need all those of the daily rollup. */
-const MADE_OF = {
-  clicks: ['clicks'],
-  installs: ['installs'],
-  sessions: ['sessions'],
-  session_seconds: ['session_seconds'],
-  impressions: ['impressions'],
-  ad_revenue: ['ad_revenue'],
-  ecpm: ['ad_revenue', 'impressions'],
-  ad_requests: ['ad_requests'],
-  fill_rate: ['impressions', 'ad_requests'],
-  purchases: ['purchases'],
-  failed_purchases: ['failed_purchases'],
-  purchase_revenue: ['purchase_revenue'],
-  revenue: ['ad_revenue', 'purchase_revenue'],
-  events: ['custom_events'],
-} satisfies Partial<Record<Metric, readonly Measure[]>>;
-
-/** The metrics whose measures a rollup has. `all` are those of the daily rollup, which has every measure. */
+/** The metrics whose sums a rollup has. `all` are those of the daily rollup, which has every measure. */
 export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] {
   if (table === 'rollup_daily') return [...all];
-  const measures: readonly string[] = MEASURES[table];
-  const made = Object.entries(MADE_OF).filter(([, own]) =>
-    own.every((measure) => measures.includes(measure)),
-  );
-  return all.filter((metric) => made.some(([name]) => name === metric));
+  const own = metricsWithin(MEASURES[table].map(sumOf));
+  return all.filter((metric) => own.includes(metric));
 }
 
 /** The metrics that exist for a part of a day. The others count a device once per day, or exist only for whole days. */

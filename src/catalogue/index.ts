@@ -5,8 +5,6 @@ export {
   HOURLY_METRICS,
   isSegmentDimension,
   metricsIn,
-  OF_ACQUIRED,
-  OF_SPEND,
   rollupOf,
   SEGMENT_DIMENSIONS,
   SEGMENT_PARTS,
@@ -47,14 +45,22 @@ export {
 } from './measures.ts';
 export {
   ALL_METRICS,
+  AMOUNTS,
+  type Amount,
   COHORT_METRICS,
+  COUNTS,
+  type Count,
   isMoneyMetric,
   METRICS,
   type Metric,
   type MetricDefinition,
   type MoneyMetric,
+  OF_ACQUIRED,
+  OF_PAYERS,
+  OF_SPEND,
   per,
   type Sums,
+  sumOf,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';
 export {

@@ -40,7 +40,7 @@ export const MEASURES = {
 } as const;
 
 export type RollupTable = keyof typeof MEASURES;
-export type Measure = (typeof MEASURES)[RollupTable][number];
+type Measure = (typeof MEASURES)[RollupTable][number];
 
 /** The amounts to add to a row: counts, and money in nanos. */
 export type Amounts<Table extends RollupTable> = Readonly<

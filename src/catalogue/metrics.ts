@@ -4,34 +4,51 @@ import { fromNanos } from '#lib/money';
 // derived from it.
 
 /**
+ * What a metric can be computed from. `by: 'currency'` are sums of events with an amount, which reports can group by currency.
+ */
+const SUMS = {
+  clicks: { is: 'count' },
+  installs: { is: 'count' },
+  /** Installs of attributed devices. */
+  attributedInstalls: { is: 'count' },
+  activeDevices: { is: 'count' },
+  sessions: { is: 'count' },
+  sessionSeconds: { is: 'count' },
+  customEvents: { is: 'count' },
+  adRequests: { is: 'count' },
+  payers: { is: 'count' },
+  impressions: { is: 'count', by: 'currency' },
+  adRevenue: { is: 'amount', by: 'currency' },
+  purchases: { is: 'count', by: 'currency' },
+  failedPurchases: { is: 'count', by: 'currency' },
+  purchaseRevenue: { is: 'amount', by: 'currency' },
+  spend: { is: 'amount', by: 'currency' },
+  /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
+  acquiredRevenue: { is: 'amount' },
+  attributedRevenue: { is: 'amount' },
+} as const satisfies Record<string, { is: 'count' | 'amount'; by?: 'currency' }>;
+
+export type SumName = keyof typeof SUMS;
+type Is<Wanted> = { [Name in SumName]: (typeof SUMS)[Name]['is'] extends Wanted ? Name : never }[SumName];
+export type Count = Is<'count'>;
+export type Amount = Is<'amount'>;
+
+const namesOf = (wanted: 'count' | 'amount') =>
+  (Object.keys(SUMS) as SumName[]).filter((name) => SUMS[name].is === wanted);
+export const COUNTS = namesOf('count') as Count[];
+export const AMOUNTS = namesOf('amount') as Amount[];
+
+/**
  * The sums of a group. Amounts are nanos of the reporting currency. What cannot be converted is in none of them, and listed by its own
  * currency instead.
  */
-export type Sums = {
-  clicks: number;
-  installs: number;
-  /** Installs of attributed devices. */
-  attributedInstalls: number;
-  activeDevices: number;
-  sessions: number;
-  sessionSeconds: number;
-  customEvents: number;
-  adRequests: number;
-  payers: number;
-  impressions: number;
-  adRevenue: bigint;
-  purchases: number;
-  failedPurchases: number;
-  purchaseRevenue: bigint;
-  spend: bigint;
-  /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
-  acquiredRevenue: bigint;
-  attributedRevenue: bigint;
-  /** What revenue and spend lack, by currency. */
-  unconverted: ReadonlyMap<string, bigint>;
-  /** What `acquiredRevenue` lacks, by currency. */
-  unconvertedAcquired: ReadonlyMap<string, bigint>;
-};
+export type Sums = Record<Count, number> &
+  Record<Amount, bigint> & {
+    /** What revenue and spend lack, by currency. */
+    unconverted: ReadonlyMap<string, bigint>;
+    /** What `acquiredRevenue` lacks, by currency. */
+    unconvertedAcquired: ReadonlyMap<string, bigint>;
+  };
 
 /** Null if the divisor is 0 or either value is unknown. */
 export const per = (amount: number | null, divisor: number | null): number | null =>
@@ -39,7 +56,8 @@ export const per = (amount: number | null, divisor: number | null): number | nul
 
 const units = (nanos: bigint, times = 1n) => fromNanos(nanos * times);
 
-const revenueOf = ({ adRevenue, purchaseRevenue }: Sums) => adRevenue + purchaseRevenue;
+const revenueOf = ({ adRevenue, purchaseRevenue }: Pick<Sums, 'adRevenue' | 'purchaseRevenue'>) =>
+  adRevenue + purchaseRevenue;
 
 const ADMOB = 'https://support.google.com/admob/table/9462111';
 const ADJUST = 'https://www.adjust.com/glossary/';
@@ -51,7 +69,7 @@ type Unit = 'count' | 'money' | 'percent';
 
 type Words = { definition: string; source: string };
 
-export type MetricDefinition = Words & {
+export type MetricDefinition<Read extends SumName = SumName> = Words & {
   label: string;
   /**
    * Sums add up over groups and periods, and are 0 without data. Distinct devices are 0 without data, but do not add up over time. Ratios are
@@ -68,31 +86,37 @@ export type MetricDefinition = Words & {
 } & (
     | {
         /** `days` is the number of the group's calendar days that have begun. */
-        value: (sums: Sums, days: number) => number | null;
+        value: (sums: Pick<Sums, Read>, days: number) => number | null;
       }
     /** A sum of amounts, exact however large it is. */
-    | { nanos: (sums: Sums) => bigint }
+    | { nanos: (sums: Pick<Sums, Read>) => bigint }
   );
+
+/** A metric that is computed from these sums, and cannot read others. */
+const from = <Read extends SumName, Definition extends MetricDefinition<Read>>(
+  reads: readonly Read[],
+  definition: Definition,
+) => ({ ...definition, reads });
 
 /** The metrics of the performance report, in column order. */
 export const METRICS = {
-  clicks: {
+  clicks: from(['clicks'], {
     label: 'Clicks',
     kind: 'sum',
     unit: 'count',
     definition: 'Clicks on tracking links that were counted.',
     source: OURS,
     value: (sums) => sums.clicks,
-  },
-  installs: {
+  }),
+  installs: from(['installs'], {
     label: 'Installs',
     kind: 'sum',
     unit: 'count',
     definition: 'Devices seen for the first time, on the day of their acquisition.',
     source: `${ADJUST}install/`,
     value: (sums) => sums.installs,
-  },
-  dau: {
+  }),
+  dau: from(['activeDevices'], {
     label: 'DAU',
     kind: 'distinct',
     unit: 'count',
@@ -102,8 +126,8 @@ export const METRICS = {
       "Devices with any event on a day, their acquisition included; over several days, the mean over all days since the application's first event. A device counts under the app version of its latest event of the day; an event that arrives when the device has been active on seven later days no longer changes that.",
     source: `${ADJUST}daily-active-users/`,
     value: (sums, days) => per(sums.activeDevices, days),
-  },
-  sessions: {
+  }),
+  sessions: from(['sessions'], {
     label: 'Sessions',
     kind: 'sum',
     unit: 'count',
@@ -111,8 +135,8 @@ export const METRICS = {
       'Launches of the app. Repeats of a session_id by one device count as one session. A session start and a return without an id may tell the same launch, so a device has on a day as many of both together as the kind that was sent more often.',
     source: `${ADJUST}session/`,
     value: (sums) => sums.sessions,
-  },
-  session_seconds: {
+  }),
+  session_seconds: from(['sessionSeconds'], {
     label: 'Session time (s)',
     kind: 'sum',
     unit: 'count',
@@ -120,24 +144,24 @@ export const METRICS = {
     definition: 'The total length of ended sessions, in seconds, as reported by clients.',
     source: OURS,
     value: (sums) => sums.sessionSeconds,
-  },
-  impressions: {
+  }),
+  impressions: from(['impressions'], {
     label: 'Impressions',
     kind: 'sum',
     unit: 'count',
     definition: 'Ads shown, counted by ad events.',
     source: ADMOB,
     value: (sums) => sums.impressions,
-  },
-  ad_revenue: {
+  }),
+  ad_revenue: from(['adRevenue'], {
     label: 'Ad revenue',
     kind: 'sum',
     unit: 'money',
     definition: 'The sum of the values of ad events.',
     source: ADMOB,
     nanos: (sums) => sums.adRevenue,
-  },
-  ecpm: {
+  }),
+  ecpm: from(['adRevenue', 'impressions'], {
     label: 'eCPM',
     kind: 'ratio',
     unit: 'money',
@@ -146,16 +170,16 @@ export const METRICS = {
     definition: 'Effective cost per mille: ad revenue / impressions × 1000.',
     source: `${ADJUST}ecpm/`,
     value: (sums) => per(units(sums.adRevenue, 1000n), sums.impressions),
-  },
-  ad_requests: {
+  }),
+  ad_requests: from(['adRequests'], {
     label: 'Ad requests',
     kind: 'sum',
     unit: 'count',
     definition: 'Ad requests, as reported by custom events named ad_request.',
     source: ADMOB,
     value: (sums) => sums.adRequests,
-  },
-  fill_rate: {
+  }),
+  fill_rate: from(['impressions', 'adRequests'], {
     label: 'Fill rate',
     kind: 'ratio',
     unit: 'percent',
@@ -164,24 +188,24 @@ export const METRICS = {
     definition: 'Impressions / ad requests.',
     source: `${ADJUST}fill-rate/`,
     value: (sums) => per(sums.impressions, sums.adRequests),
-  },
-  purchases: {
+  }),
+  purchases: from(['purchases'], {
     label: 'Purchases',
     kind: 'sum',
     unit: 'count',
     definition: 'Purchases with the status completed or success.',
     source: OURS,
     value: (sums) => sums.purchases,
-  },
-  failed_purchases: {
+  }),
+  failed_purchases: from(['failedPurchases'], {
     label: 'Failed purchases',
     kind: 'sum',
     unit: 'count',
     definition: 'Purchases with the status failed.',
     source: OURS,
     value: (sums) => sums.failedPurchases,
-  },
-  payers: {
+  }),
+  payers: from(['payers'], {
     label: 'Payers',
     kind: 'distinct',
     unit: 'count',
@@ -191,16 +215,16 @@ export const METRICS = {
       'Distinct devices with a successful purchase in the period of the row. On a day, a device counts under the app version of its latest purchase; a purchase that arrives when the device has paid on seven later days no longer changes that.',
     source: OURS,
     value: (sums) => sums.payers,
-  },
-  purchase_revenue: {
+  }),
+  purchase_revenue: from(['purchaseRevenue'], {
     label: 'Purchase revenue',
     kind: 'sum',
     unit: 'money',
     definition: 'The sum of the values of successful purchases.',
     source: OURS,
     nanos: (sums) => sums.purchaseRevenue,
-  },
-  revenue: {
+  }),
+  revenue: from(['adRevenue', 'purchaseRevenue'], {
     label: 'Revenue',
     kind: 'sum',
     unit: 'money',
@@ -209,8 +233,8 @@ export const METRICS = {
     definition: 'Ad revenue + purchase revenue.',
     source: OURS,
     nanos: revenueOf,
-  },
-  arpdau: {
+  }),
+  arpdau: from(['adRevenue', 'purchaseRevenue', 'activeDevices'], {
     label: 'ARPDAU',
     kind: 'ratio',
     unit: 'money',
@@ -220,8 +244,8 @@ export const METRICS = {
       'Average revenue per daily active user: revenue / dau; over several days, total revenue / the sum of daily dau.',
     source: `${ADJUST}arpdau/`,
     value: (sums) => per(units(revenueOf(sums)), sums.activeDevices),
-  },
-  arppu: {
+  }),
+  arppu: from(['purchaseRevenue', 'payers'], {
     label: 'ARPPU',
     kind: 'ratio',
     unit: 'money',
@@ -231,8 +255,8 @@ export const METRICS = {
     definition: 'Average revenue per paying user: purchase revenue / payers.',
     source: `${ADJUST}arppu/`,
     value: (sums) => per(units(sums.purchaseRevenue), sums.payers),
-  },
-  spend: {
+  }),
+  spend: from(['spend'], {
     label: 'Spend',
     kind: 'sum',
     unit: 'money',
@@ -240,8 +264,8 @@ export const METRICS = {
     definition: 'Uploaded costs.',
     source: OURS,
     nanos: (sums) => sums.spend,
-  },
-  cpi: {
+  }),
+  cpi: from(['spend', 'attributedInstalls'], {
     label: 'CPI',
     kind: 'ratio',
     unit: 'money',
@@ -251,8 +275,8 @@ export const METRICS = {
     definition: 'Cost per install: spend / installs of attributed devices.',
     source: `${ADJUST}cost-per-install/`,
     value: (sums) => (sums.spend === 0n ? null : per(units(sums.spend), sums.attributedInstalls)),
-  },
-  roas: {
+  }),
+  roas: from(['attributedRevenue', 'spend'], {
     label: 'ROAS',
     kind: 'ratio',
     unit: 'percent',
@@ -262,8 +286,8 @@ export const METRICS = {
       'Return on ad spend: revenue so far of the attributed devices acquired in the period / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.attributedRevenue), units(sums.spend)),
-  },
-  roas_blended: {
+  }),
+  roas_blended: from(['acquiredRevenue', 'spend'], {
     label: 'Blended ROAS',
     kind: 'ratio',
     unit: 'percent',
@@ -272,16 +296,16 @@ export const METRICS = {
     definition: 'Revenue so far of all devices acquired in the period, including organic ones, / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.acquiredRevenue), units(sums.spend)),
-  },
-  events: {
+  }),
+  events: from(['customEvents'], {
     label: 'Custom events',
     kind: 'sum',
     unit: 'count',
     definition: 'Custom events, except ad requests, which `ad_requests` counts.',
     source: OURS,
     value: (sums) => sums.customEvents,
-  },
-} as const satisfies Record<string, MetricDefinition>;
+  }),
+} as const;
 
 export type Metric = keyof typeof METRICS;
 export type MoneyMetric = {
@@ -289,6 +313,31 @@ export type MoneyMetric = {
 }[Metric];
 
 export const ALL_METRICS = Object.keys(METRICS) as Metric[];
+
+const readsOf = (metric: Metric): readonly SumName[] => METRICS[metric].reads;
+
+/** The metrics that are computed from any of these sums. */
+export const metricsFrom = (...sums: readonly SumName[]): readonly Metric[] =>
+  ALL_METRICS.filter((metric) => readsOf(metric).some((sum) => sums.includes(sum)));
+
+/** The metrics that are computed from nothing but these sums. */
+export const metricsWithin = (sums: readonly string[]): readonly Metric[] =>
+  ALL_METRICS.filter((metric) => readsOf(metric).every((sum) => sums.includes(sum)));
+
+/** The sum of a measure: `adRevenue` of `ad_revenue`. */
+export const sumOf = (measure: string) =>
+  measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
+
+/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has spend. */
+export const OF_SPEND = metricsFrom('spend');
+/** Metrics based on what devices have earned since their acquisition. */
+export const OF_ACQUIRED = metricsFrom('acquiredRevenue', 'attributedRevenue');
+/** Metrics of distinct payers. */
+export const OF_PAYERS = metricsFrom('payers');
+/** Metrics that can be grouped by currency. */
+export const WITH_CURRENCY = metricsWithin(
+  Object.entries(SUMS).flatMap(([name, sum]) => ('by' in sum ? [name] : [])),
+);
 export const isMoneyMetric = (metric: Metric): metric is MoneyMetric => 'nanos' in METRICS[metric];
 
 /** The metrics of the retention, lifetime-value and funnel reports. */

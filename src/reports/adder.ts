@@ -1,42 +1,9 @@
-import type { Sums } from '#catalogue';
+import { AMOUNTS, type Amount, COUNTS, type Count, type Sums } from '#catalogue';
 import { nanosToParts, type Parts, partsToNanos } from '#money';
 import type { AmountRow, Converter } from './money.ts';
 import { addAllUnrated, addUnrated } from './unrated.ts';
 
 // What the performance report adds up, and the exact sums of one group.
-
-export type Amount = {
-  [Name in keyof Sums]: bigint extends Sums[Name] ? Name : never;
-}[keyof Sums];
-const EVERY_AMOUNT: Readonly<Record<Amount, true>> = {
-  adRevenue: true,
-  purchaseRevenue: true,
-  spend: true,
-  acquiredRevenue: true,
-  attributedRevenue: true,
-};
-export const AMOUNTS = Object.keys(EVERY_AMOUNT) as Amount[];
-export type Count = { [Name in keyof Sums]: Sums[Name] extends number ? Name : never }[keyof Sums];
-
-const EVERY_COUNT: Readonly<Record<Count, true>> = {
-  clicks: true,
-  installs: true,
-  attributedInstalls: true,
-  activeDevices: true,
-  sessions: true,
-  sessionSeconds: true,
-  customEvents: true,
-  adRequests: true,
-  payers: true,
-  impressions: true,
-  purchases: true,
-  failedPurchases: true,
-};
-export const COUNTS = Object.keys(EVERY_COUNT) as Count[];
-
-/** The name of a measure's sum: `adRevenue` for `ad_revenue`. */
-export const sumOf = (measure: string) =>
-  measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
 /** The sums of one source for one group. */
 export type SumRow = {

@@ -6,6 +6,7 @@ import {
   isSegmentDimension,
   type Metric,
   metricsIn,
+  OF_PAYERS,
   rollupOf,
   SEGMENT_DIMENSIONS,
   SEGMENT_PARTS,
@@ -69,7 +70,6 @@ export const isBySegment = (filters: ReportFilters): boolean =>
  * Distinct devices can only be grouped by properties of a device, which the app version of an event is not. Those of a single day are
  * counted together with its events, so they can be grouped by anything.
  */
-export const PAYERS: readonly Metric[] = ['payers', 'arppu'];
 const isByVersion = (names: readonly DimensionName[], filters: ReportFilters) =>
   !names.includes('day') && (names.includes('app_version') || filters.app_version !== undefined);
 
@@ -79,7 +79,7 @@ export function givenBy(names: readonly DimensionName[], filters: ReportFilters)
   const lacking = [
     ...names.flatMap((name) => DIMENSIONS[name].lacks ?? []),
     ...(isBySegment(filters) ? (DIMENSIONS.country.lacks ?? []) : []),
-    ...(isByVersion(names, filters) ? PAYERS : []),
+    ...(isByVersion(names, filters) ? OF_PAYERS : []),
   ];
   for (const metric of lacking) given.delete(metric);
   return given;

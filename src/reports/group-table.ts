@@ -1,8 +1,17 @@
-import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
+import {
+  type Amount,
+  type Count,
+  columnsOf,
+  isMoney,
+  MEASURES,
+  type RollupTable,
+  type Sums,
+  sumOf,
+} from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { type Entries, NANOS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
-import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
+import { emptySums } from './adder.ts';
 import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 import { type Unrated, UnratedSums } from './unrated.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, HOURLY_METRICS, type Metric } from '#catalogue';
+import { ALL_METRICS, HOURLY_METRICS, type Metric, OF_PAYERS } from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
@@ -11,7 +11,6 @@ import {
   givenBy,
   isDimension,
   isTime,
-  PAYERS,
   rollupOf,
   type Shown,
   spansOf,
@@ -102,7 +101,7 @@ export async function reportPerformance(
   const wantedOf = (given: ReadonlySet<Metric>) => new Set(metrics.filter((name) => given.has(name)));
   const gives = wantedOf(givenBy(names, filters));
   const givesInTotal = wantsTotals ? wantedOf(givenBy([], filters)) : new Set<Metric>();
-  const payersOf = PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
+  const payersOf = OF_PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
     ? await countPayers(env, application, { names, from, to, filters }, total.payers)
     : NO_PAYERS;
   const daysIn = countDays(days, names);
@@ -121,7 +120,7 @@ export async function reportPerformance(
     const restDays = countRestDays(days, names, cut);
     const payers = payersOf.rest(data.map((row) => row.payers));
     // Over several periods, a device may have paid in more than one.
-    const given = payers === null ? new Set([...gives].filter((name) => !PAYERS.includes(name))) : gives;
+    const given = payers === null ? new Set([...gives].filter((name) => !OF_PAYERS.includes(name))) : gives;
     data.push({
       ...otherShown(names),
       is_other: true,

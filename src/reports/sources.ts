@@ -2,15 +2,17 @@ import { and, between, type Column, eq, getTableColumns, type SQL, type SQLWrapp
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import {
   ALL_METRICS,
+  type Amount,
+  type Count,
   isMoney,
   MEASURES,
   type Metric,
   OF_ACQUIRED,
   OF_SPEND,
   type RollupTable,
+  sumOf,
 } from '#catalogue';
 import { cohortRevenue, costs, named, rollupAds, rollupCustom, rollupDaily, rollupItems } from '#db';
-import { type Amount, type Count, sumOf } from './adder.ts';
 import { type DimensionName, rollupOf } from './dimensions.ts';
 import { costCondition, rollupCondition } from './filters.ts';
 import { type AmountSql, plus, wholeAmount } from './money.ts';

@@ -1,8 +1,9 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { AMOUNTS, type Amount, COUNTS, type Count } from '#catalogue';
 import { commaList, toStatement } from '#db';
 import { CURRENCIES } from '#lib/currencies';
 import { selectRated } from '#money';
-import { AMOUNTS, type Amount, COUNTS, type Count, type SumRow } from './adder.ts';
+import type { SumRow } from './adder.ts';
 import { nanosSql, rateDaySql, readNanos } from './money.ts';
 import { COSTS, type Part, type Period, rowsIn, type Source } from './sources.ts';
 
