@@ -14,6 +14,7 @@ const DAILY = [
   'purchases',
   'failed_purchases',
   'purchase_revenue',
+  'ended_sessions',
 ] as const;
 
 /** Measures that count a device once per day: the hours of a day would not add up to its total. */

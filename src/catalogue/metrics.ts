@@ -14,6 +14,8 @@ const SUMS = {
   activeDevices: { is: 'count' },
   sessions: { is: 'count' },
   sessionSeconds: { is: 'count' },
+  /** Sessions whose length was sent. */
+  endedSessions: { is: 'count' },
   customEvents: { is: 'count' },
   adRequests: { is: 'count' },
   payers: { is: 'count' },
@@ -79,6 +81,8 @@ export type MetricDefinition<Read extends SumName = SumName> = Words & {
   unit: Unit;
   /** Shown on the dashboard if the label alone could be misread. */
   hint?: string;
+  /** Whether more of it is good. By default it is. */
+  more?: 'bad' | 'neutral';
   /** In terms of other metrics; absent for counts and sums. */
   formula?: string;
   /** When it is null, apart from dimensions that lack it. */
@@ -145,6 +149,17 @@ export const METRICS = {
     source: OURS,
     value: (sums) => sums.sessionSeconds,
   }),
+  average_session_seconds: from(['sessionSeconds', 'endedSessions'], {
+    label: 'Average session (s)',
+    kind: 'ratio',
+    unit: 'count',
+    formula: 'session_seconds / ended sessions',
+    hint: 'Length of ended sessions / ended sessions, in seconds',
+    definition:
+      'Average session length in seconds: session_seconds / sessions whose end was sent with a length.',
+    source: `${ADJUST}session/`,
+    value: (sums) => per(sums.sessionSeconds, sums.endedSessions),
+  }),
   impressions: from(['impressions'], {
     label: 'Impressions',
     kind: 'sum',
@@ -201,6 +216,7 @@ export const METRICS = {
     label: 'Failed purchases',
     kind: 'sum',
     unit: 'count',
+    more: 'bad',
     definition: 'Purchases with the status failed.',
     source: OURS,
     value: (sums) => sums.failedPurchases,
@@ -260,6 +276,7 @@ export const METRICS = {
     label: 'Spend',
     kind: 'sum',
     unit: 'money',
+    more: 'neutral',
     hint: 'Uploaded costs',
     definition: 'Uploaded costs.',
     source: OURS,
@@ -270,6 +287,7 @@ export const METRICS = {
     kind: 'ratio',
     unit: 'money',
     formula: 'spend / attributed installs',
+    more: 'bad',
     hint: 'Spend per attributed install',
     missing: 'without spend',
     definition: 'Cost per install: spend / installs of attributed devices.',

@@ -1,4 +1,4 @@
-import { HOURS_KEPT_DAYS } from '#catalogue';
+import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
@@ -6,7 +6,7 @@ import { type Place, placesIn, shortDays, type Unit } from './axis.ts';
 import { count, percent } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
-import { type MetricName, nothingOf } from './metrics.ts';
+import { METRICS, type MetricName, nothingOf } from './metrics.ts';
 import {
   clock,
   comparedPeriods,
@@ -21,13 +21,6 @@ import type { View } from './view.ts';
 
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 const MATURE_DAYS = 30;
-
-/** An increase in these is neither good nor bad. */
-const NEUTRAL: ReadonlySet<string> = new Set(['spend']);
-/** A decrease in these is good. */
-const COSTS: ReadonlySet<string> = new Set(['cpi', 'failed_purchases']);
-/** Metrics that grow with the age of the devices acquired in the period. */
-const GROWING: ReadonlySet<string> = new Set(['roas', 'roas_blended']);
 
 type Row = PerformanceReport['data'][number];
 type Totals = Readonly<Record<string, unknown>>;
@@ -139,13 +132,14 @@ export function change(now: number | null, before: number | null): number | null
   return now === null || before === null || before === 0 ? null : now / before - 1;
 }
 
-/** Whether a metric of the compared days will still grow, so that its change would mislead. */
-export const isGrowing = (name: string, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
-  GROWING.has(name) && daysBetween(now.to, today) < MATURE_DAYS;
+/** Whether a metric of the compared days will still grow with the age of their devices, so that its change would mislead. */
+export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
+  OF_ACQUIRED.includes(name) && daysBetween(now.to, today) < MATURE_DAYS;
 
-export const toneOf = (name: string, by: number): 'up' | 'down' | 'muted' => {
-  if (by === 0 || NEUTRAL.has(name)) return 'muted';
-  return by > 0 === !COSTS.has(name) ? 'up' : 'down';
+export const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
+  const { more } = METRICS[name];
+  if (by === 0 || more === 'neutral') return 'muted';
+  return by > 0 === (more !== 'bad') ? 'up' : 'down';
 };
 
 /** From here on, a change is easier to read as a multiple: 737×, not 73,635%. */
@@ -156,7 +150,7 @@ export const shareText = (by: number): string =>
   by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
 
 /** A change, as an arrow and a percentage. */
-export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
+export const ChangeShare = ({ name, by }: { name: MetricName; by: number }) => (
   <span class={toneOf(name, by)}>
     {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
     <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>

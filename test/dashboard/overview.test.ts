@@ -124,7 +124,7 @@ it.each([
   ['roas', '2026-02-14', true],
   ['roas', '2026-02-13', false],
   ['revenue', '2026-03-10', false],
-])('says whether %s up to %s is still growing: %s', (name, to, is) => {
+] as const)('says whether %s up to %s is still growing: %s', (name, to, is) => {
   const days = { from: '2026-01-01', to };
   expect(isGrowing(name, { now: days, before: days }, { today: '2026-03-15' })).toBe(is);
 });

@@ -184,7 +184,11 @@ export async function startHistory(
                 {
                   ...(random() < 0.5 ? { session_id: `s${Math.floor(random() * 4)}` } : {}),
                   ...(random() < 0.3
-                    ? { session_end: true, session_seconds: Math.floor(random() * 600) }
+                    ? {
+                        session_end: true,
+                        // Some clients don't know the length of a session.
+                        ...(random() < 0.8 ? { session_seconds: Math.floor(random() * 600) } : {}),
+                      }
                     : random() < 0.4
                       ? { session_start: true }
                       : {}),

@@ -14,6 +14,7 @@ const HOURLY = [
     'installs',
     'sessions',
     'session_seconds',
+    'average_session_seconds',
     'impressions',
     'ad_revenue',
     'ecpm',
@@ -21,6 +22,7 @@ const HOURLY = [
   ],
   ...['fill_rate', 'purchases', 'failed_purchases', 'purchase_revenue', 'revenue', 'events'],
 ];
+const RATIOS = ['average_session_seconds', 'ecpm', 'fill_rate'];
 const DAILY_ONLY = ['dau', 'payers', 'arpdau', 'arppu', 'spend', 'cpi', 'roas', 'roas_blended'];
 
 const hourIn = memoize(
@@ -124,7 +126,7 @@ describe.each([
       const hours = data.filter(({ hour }) => String(hour).startsWith(String(row.day)));
       const sum = (name: string) => hours.reduce((total, own) => total + Number(own[name]), 0);
       for (const name of HOURLY) {
-        if (name !== 'ecpm' && name !== 'fill_rate') expect(sum(name)).toBeCloseTo(Number(row[name]), 6);
+        if (!RATIOS.includes(name)) expect(sum(name)).toBeCloseTo(Number(row[name]), 6);
       }
     }
   });

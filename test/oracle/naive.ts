@@ -93,12 +93,17 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const earnedBy = (acquired: Sent[]) => money(earningsOf(acquired), rateOn);
   const lacking = unconverted([...amountsOf(events), ...costs], rateOn);
   const lackingRoas = spend === 0 ? [] : unconverted(earningsOf(installs), rateOn);
+  const lengths = inside(firstEnds(all)).flatMap(({ payload }) =>
+    payload.session_seconds === undefined ? [] : [Number(payload.session_seconds)],
+  );
+  const sessionSeconds = total(lengths);
   return {
     clicks: 0,
     installs: installs.length,
     dau: per(active, days),
     sessions: inside(firstOfSessions(all)).length,
-    session_seconds: total(inside(firstEnds(all)).map((event) => Number(event.payload.session_seconds))),
+    session_seconds: sessionSeconds,
+    average_session_seconds: per(sessionSeconds, lengths.length),
     impressions: ads.length,
     ad_revenue: adRevenue,
     ecpm: per(adRevenue * 1000, ads.length),

@@ -48,6 +48,7 @@ describe('GET /v1/reports/performance', () => {
       dau: 1,
       sessions: 0,
       session_seconds: 0,
+      average_session_seconds: null,
       impressions: 3,
       // Without what is in euros, which have no rate.
       ad_revenue: 0.006,

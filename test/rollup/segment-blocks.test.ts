@@ -128,7 +128,7 @@ it('reads a kept block like its text, as often as needed', () => {
   expect(expected.find(({ key, segment }) => key[1] === 'crt_2' && segment === 8)).toEqual({
     key: ['2026-03-02', 'crt_2', 'usd'],
     segment: 8,
-    sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 9 }, () => 10)],
+    sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 10 }, () => 10)],
   });
   expect(sorted(entriesOf(kept))).toEqual(sorted(expected));
   expect(sorted(entriesOf(kept))).toEqual(sorted(expected));

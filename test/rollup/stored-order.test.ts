@@ -29,6 +29,7 @@ const SUMS = {
     'failed_purchases',
     'purchase_revenue',
     'purchase_revenue_high',
+    'ended_sessions',
   ],
   rollup_hours: [
     'clicks',
@@ -44,6 +45,7 @@ const SUMS = {
     'failed_purchases',
     'purchase_revenue',
     'purchase_revenue_high',
+    'ended_sessions',
   ],
   rollup_ads: ['impressions', 'ad_revenue', 'ad_revenue_high', 'ad_requests'],
   rollup_items: ['purchases', 'failed_purchases', 'purchase_revenue', 'purchase_revenue_high'],

@@ -322,13 +322,25 @@ describe('tally', () => {
     const end = (more: Body<'retention'> = {}) =>
       event('retention', '2026-03-02', { session_id: 'a', session_end: true, session_seconds: 30, ...more });
     it.each([
-      { what: 'after its start', events: () => [start(), end()], sums: 'sessions=1 session_seconds=30' },
-      { what: 'before its start', events: () => [end(), start()], sums: 'sessions=1 session_seconds=30' },
-      { what: 'without a start', events: () => [end()], sums: 'sessions=1 session_seconds=30' },
+      {
+        what: 'after its start',
+        events: () => [start(), end()],
+        sums: 'sessions=1 session_seconds=30 ended_sessions=1',
+      },
+      {
+        what: 'before its start',
+        events: () => [end(), start()],
+        sums: 'sessions=1 session_seconds=30 ended_sessions=1',
+      },
+      {
+        what: 'without a start',
+        events: () => [end()],
+        sums: 'sessions=1 session_seconds=30 ended_sessions=1',
+      },
       {
         what: 'that comes again',
         events: () => [end(), start(), end({ session_seconds: 31 })],
-        sums: 'sessions=1 session_seconds=30',
+        sums: 'sessions=1 session_seconds=30 ended_sessions=1',
       },
       {
         what: 'without a length',
@@ -338,12 +350,12 @@ describe('tally', () => {
       {
         what: 'of another session',
         events: () => [start(), end({ session_id: 'b' })],
-        sums: 'sessions=2 session_seconds=30',
+        sums: 'sessions=2 session_seconds=30 ended_sessions=1',
       },
       {
         what: 'without an id, whose start is the session',
         events: () => [event('retention', '2026-03-02'), end({ session_id: undefined })],
-        sums: 'sessions=1 session_seconds=30',
+        sums: 'sessions=1 session_seconds=30 ended_sessions=1',
       },
       {
         what: 'that is none, whatever its length',

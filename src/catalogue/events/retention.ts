@@ -95,9 +95,14 @@ export const retention = {
     const isOwn = session ? into.isFirst(session) : !event.session_end;
     const teller = tellerOf(event);
     const isSession = isOwn && (teller === null || into.isNewLaunch(teller));
-    const seconds = !end || into.isFirst(end) ? (event.session_end && event.session_seconds) || 0 : 0;
-    if (isSession || seconds > 0) {
-      into.addDaily({ sessions: isSession ? 1 : 0, session_seconds: seconds });
+    const isFirstEnd = event.session_end === true && (!end || into.isFirst(end));
+    const seconds = isFirstEnd ? event.session_seconds : undefined;
+    if (isSession || seconds !== undefined) {
+      into.addDaily({
+        sessions: isSession ? 1 : 0,
+        session_seconds: seconds ?? 0,
+        ended_sessions: seconds === undefined ? 0 : 1,
+      });
     }
   },
   stepOf: () => 'retention',

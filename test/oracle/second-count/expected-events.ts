@@ -34,7 +34,7 @@ const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
 const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
 const BY_HOUR = [
-  ...['clicks', 'installs', 'sessions', 'session_seconds', 'events', 'revenue'],
+  ...['clicks', 'installs', 'sessions', 'session_seconds', 'average_session_seconds', 'events', 'revenue'],
   ...AD,
   ...REQUESTS,
   ...PAID,

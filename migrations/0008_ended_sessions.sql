@@ -1,0 +1,1 @@
+ALTER TABLE `rollup_daily` ADD `ended_sessions` integer DEFAULT 0 NOT NULL;
