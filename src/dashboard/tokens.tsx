@@ -4,6 +4,7 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { requiredName } from '#http';
 import { DAY_MS } from '#lib/time';
+import { mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { CopyNow } from './copyable.tsx';
 import { parseForm, redirectDone, type Submitted } from './form.ts';
@@ -128,11 +129,12 @@ export const tokenPages = new Hono<DashboardEnv>()
     if (!data) return tokensPage(c, submitted);
     const caller = callerOf(c);
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
-    const { accessToken } = await createAccessToken(caller, data.name, expiresAt);
+    const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
     return redirectShowing(c, PATH, { accessToken });
   })
   .post('/settings/tokens/:id/take-over', async (c) => {
-    await takeOverAccessToken(callerOf(c), c.req.param('id'));
+    const caller = callerOf(c);
+    await takeOverAccessToken(caller, c.req.param('id'), mayAdminister(caller));
     return redirectDone(c, '/settings/tokens', 'saved');
   })
   .post('/settings/tokens/:id/revoke', async (c) => {

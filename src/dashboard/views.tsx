@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { atLeast } from '#members';
+import { atLeast, mayAdminister } from '#members';
 import {
   boundTo,
   createShareLink,
@@ -199,7 +199,8 @@ export const viewPages = new Hono<DashboardEnv>()
     if (!data) return viewsPage(c, { ...submitted, form: 'link' });
     const { application } = await requireView(c);
     const address = boundTo(data.address, application.id);
-    const secret = await createShareLink(callerOf(c), { ...data, address });
+    const caller = callerOf(c);
+    const secret = await createShareLink(caller, { ...data, address }, mayAdminister(caller));
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
   .post('/views/links/:hash/revoke', admin, async (c) => {

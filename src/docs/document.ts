@@ -54,6 +54,11 @@ export function openApiDocument(serviceName: string) {
           apiKey: header('api-key', 'The API key of an application.'),
           bearerKey: { type: 'http', scheme: 'bearer', description: 'The API key of an application.' },
           teamToken: header('Token', 'A team access token.'),
+          metricsToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The `METRICS_TOKEN` of the deployment.',
+          },
         },
       },
       // Relative: the service that serves the document.

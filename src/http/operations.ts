@@ -11,7 +11,7 @@ export type Operation = {
   summary: string;
   description?: string;
   /** The document's security schemes, of which one suffices; null for a route that needs no credential. */
-  credential: 'apiKey' | 'apiOrBearerKey' | 'teamToken' | null;
+  credential: 'apiKey' | 'apiOrBearerKey' | 'teamToken' | 'metricsToken' | null;
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
   /** The JSON body. A test sends every example. */
   body?: { schema: z.ZodType; examples: Record<string, unknown> };

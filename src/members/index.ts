@@ -15,6 +15,7 @@ export {
   listMembers,
   type MemberCaller,
   makeFirstOwner,
+  mayAdminister,
   NewPerson,
   newPassword,
   ROLES,

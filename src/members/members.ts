@@ -200,21 +200,19 @@ const endPasswordResets = (db: Database, teamId: string, condition: SQL) =>
  */
 export type EndBelongings = (email: string, condition: SQL) => readonly BatchItem<'sqlite'>[];
 
-/** SQL: whether a member has no role any more that may share and create credentials. */
-const mayNotAdminister = (db: Database, teamId: string, userId: string) =>
-  not(
-    exists(
-      db
-        .select({ id: members.userId })
-        .from(members)
-        .where(
-          and(
-            eq(members.userId, userId),
-            eq(members.teamId, teamId),
-            inArray(members.role, ['owner', 'admin']),
-          ),
+/** SQL: whether a member's role allows sharing and creating credentials at the time that a statement runs. */
+export const mayAdminister = ({ db, team, userId }: Pick<MemberCaller, 'db' | 'team' | 'userId'>): SQL =>
+  exists(
+    db
+      .select({ id: members.userId })
+      .from(members)
+      .where(
+        and(
+          eq(members.userId, userId),
+          eq(members.teamId, team.id),
+          inArray(members.role, ['owner', 'admin']),
         ),
-    ),
+      ),
   );
 
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
@@ -245,7 +243,7 @@ export async function changeRole(
     endPasswordResets(db, team.id, isChangeable),
     db.update(members).set({ role }).where(changeable),
     endInvitations(db, team.id, userId),
-    ...endBelongings(email, mayNotAdminister(db, team.id, userId)),
+    ...endBelongings(email, not(mayAdminister({ db, team, userId }))),
   ]);
   if (changed.meta.changes !== 1) throw lastOwner();
 }
@@ -269,7 +267,7 @@ export async function removeMember(
     endPasswordResets(db, team.id, isRemovable),
     db.delete(members).where(removable),
     endInvitations(db, team.id, userId),
-    ...endBelongings(email, mayNotAdminister(db, team.id, userId)),
+    ...endBelongings(email, not(mayAdminister({ db, team, userId }))),
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
     db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
     db.delete(twoFactors).where(and(eq(twoFactors.userId, userId), gone)),

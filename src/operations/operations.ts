@@ -121,6 +121,23 @@ export const operations: Operation[] = [
   },
   {
     ...shared,
+    credential: 'metricsToken',
+    method: 'get',
+    path: '/metrics',
+    summary: 'Retrieve the metrics of the deployment',
+    description: 'For monitoring by operators, across all teams.',
+    answer: {
+      status: 200,
+      description: 'Gauges in the OpenMetrics text format.',
+      more: {
+        'application/openmetrics-text':
+          '# TYPE attribution_parked_messages gauge\n# HELP attribution_parked_messages Messages that cannot be counted.\nattribution_parked_messages 0\n# EOF\n',
+      },
+    },
+    errors: { 404: 'Metrics are switched off: `METRICS_TOKEN` is not set.' },
+  },
+  {
+    ...shared,
     method: 'get',
     path: '/v1/health',
     summary: 'Retrieve the health of event processing',

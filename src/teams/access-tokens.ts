@@ -1,30 +1,34 @@
 import { and, desc, eq, exists, isNull, type SQL, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { accessTokens, type Database } from '#db';
+import { accessTokens, type Database, insertWhere } from '#db';
 import { AppError } from '#http';
 import { newAccessToken } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 
+const roleHasEnded = () => new AppError('forbidden', 'Your role no longer allows this');
+
 /**
  * Creates a team access token. It is returned only here; only its SHA-256 is stored.
- * `expiresAt` is epoch milliseconds, null for a token that does not expire.
+ * `expiresAt` is epoch milliseconds, null for a token that does not expire. `mayCreate` is SQL for whether the caller's role still allows it
+ * when it takes effect: a token must not outlive the role that ends meanwhile. Throws `forbidden` if it does not.
  */
 export async function createAccessToken(
   caller: Caller,
   name: string,
   expiresAt: number | null,
+  mayCreate: SQL = sql`TRUE`,
 ): Promise<{ id: string; accessToken: string }> {
   const { db, team, actor, now } = caller;
   const accessToken = newAccessToken();
   const id = newId('tkn');
   const hash = await sha256Hex(accessToken);
-  await db.batch([
-    db
-      .insert(accessTokens)
-      .values({ hash, id, teamId: team.id, name, createdBy: actor, createdAt: now, expiresAt }),
-    auditStatement(caller, newAuditEntry('access_token.created', name)),
+  const row = { hash, id, teamId: team.id, name, createdBy: actor, createdAt: now, expiresAt };
+  const [created] = await db.batch([
+    insertWhere(db, accessTokens, row, mayCreate),
+    auditStatement(caller, newAuditEntry('access_token.created', name), mayCreate),
   ]);
+  if (created.meta.changes !== 1) throw roleHasEnded();
   return { id, accessToken };
 }
 
@@ -58,9 +62,9 @@ export async function revokeAccessToken(caller: Caller, id: string): Promise<voi
 
 /**
  * Makes a token the caller's own, so that it does not end with its creator's role. Throws `not_found` for another team's token and for one that
- * is revoked.
+ * is revoked, and `forbidden` unless `mayCreate` holds, as for a new token.
  */
-export async function takeOverAccessToken(caller: Caller, id: string): Promise<void> {
+export async function takeOverAccessToken(caller: Caller, id: string, mayCreate: SQL): Promise<void> {
   const { db, team, actor } = caller;
   const working = and(
     eq(accessTokens.id, id),
@@ -69,10 +73,11 @@ export async function takeOverAccessToken(caller: Caller, id: string): Promise<v
   );
   const [token] = await db.select({ name: accessTokens.name }).from(accessTokens).where(working);
   if (!token) throw new AppError('not_found', 'Access token not found');
-  await db.batch([
-    auditStatement(caller, newAuditEntry('access_token.taken_over', token.name)),
-    db.update(accessTokens).set({ createdBy: actor }).where(working),
+  const [, taken] = await db.batch([
+    auditStatement(caller, newAuditEntry('access_token.taken_over', token.name), mayCreate),
+    db.update(accessTokens).set({ createdBy: actor }).where(and(working, mayCreate)),
   ]);
+  if (taken.meta.changes !== 1) throw roleHasEnded();
 }
 
 /** Statements that revoke the tokens that someone created, if `condition` holds. For the transaction that ends their role. */

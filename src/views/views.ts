@@ -1,7 +1,7 @@
 import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, savedViews, shareLinks, teams } from '#db';
+import { type Database, insertWhere, savedViews, shareLinks, teams } from '#db';
 import { AppError, requiredName } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -97,10 +97,14 @@ export function boundTo<Stored extends { query: string }>(address: Stored, appli
   return { ...address, query: query.toString() };
 }
 
-/** Creates a link to one view. The returned secret is its last segment; only its SHA-256 is stored. */
+/**
+ * Creates a link to one view. The returned secret is its last segment; only its SHA-256 is stored. `mayShare` is SQL for whether the caller's role
+ * still allows it when it takes effect: a link must not outlive the role that ends meanwhile. Throws `forbidden` if it does not.
+ */
 export async function createShareLink(
   caller: Caller,
   { address, note, days }: z.infer<typeof NewShareLink>,
+  mayShare: SQL,
 ): Promise<string> {
   const { db, team, actor, now } = caller;
   const secret = randomSecret();
@@ -113,10 +117,12 @@ export async function createShareLink(
     expiresAt: now + days * DAY_MS,
     ...address,
   };
-  await db.batch([
-    db.insert(shareLinks).values(row),
-    auditStatement(caller, newAuditEntry('share_link.created', `${viewAddress(address)} for ${note}`)),
+  const entry = newAuditEntry('share_link.created', `${viewAddress(address)} for ${note}`);
+  const [created] = await db.batch([
+    insertWhere(db, shareLinks, row, mayShare),
+    auditStatement(caller, entry, mayShare),
   ]);
+  if (created.meta.changes !== 1) throw new AppError('forbidden', 'Your role no longer allows this');
   return secret;
 }
 

@@ -1,8 +1,12 @@
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { beforeAll, expect, it } from 'vitest';
-import { accessTokens, database } from '#db';
+import { listAudit } from '#audit';
+import { accessTokens, database, members } from '#db';
 import { newId } from '#lib/ids';
-import { listAccessTokens } from '#teams';
+import { mayAdminister } from '#members';
+import { createAccessToken, listAccessTokens, takeOverAccessToken } from '#teams';
+import { createShareLink, listShareLinks } from '#views';
 import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, createPerson, openSession, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -117,4 +121,39 @@ it('keeps the share links and access tokens of an admin who becomes an owner or 
     expect((await browser.post(`/settings/members/${last.id}/${what}`, fields)).status).toBe(409);
   }
   expect(await seen(new URL(copied(made)).pathname)).toBe(200);
+});
+
+it('creates nothing for someone whose role ends while they create it', async () => {
+  const db = database(env.DB);
+  const person = await createPerson(tenant.team, 'admin');
+  const caller = { db, team: tenant.team, actor: person.email, userId: person.id, now: Date.now() };
+  const address = { path: '/ltv', query: `app=${tenant.application.id}` } as const;
+  const { id } = await createAccessToken({ ...caller, actor: 'test' }, 'Of someone else', null);
+  const attempts = () => [
+    createShareLink(caller, { address, note: 'x', days: 7 }, mayAdminister(caller)),
+    createAccessToken(caller, 'x', null, mayAdminister(caller)),
+    takeOverAccessToken(caller, id, mayAdminister(caller)),
+  ];
+  for (const result of await Promise.allSettled(attempts())) expect(result.status).toBe('fulfilled');
+  const own = async () => [
+    (await listAccessTokens(db, tenant.team.id)).filter((token) => token.createdBy === person.email).length,
+    (await listShareLinks(db, tenant.team.id)).filter((link) => link.createdBy === person.email).length,
+    (await listAudit(db, tenant.team.id, { limit: 200 })).filter(({ actor }) => actor === person.email)
+      .length,
+  ];
+  expect(await own()).toEqual([2, 1, 3]);
+  // Their requests were checked before.
+  for (const end of [
+    db.update(members).set({ role: 'viewer' }).where(eq(members.userId, person.id)),
+    db.delete(members).where(eq(members.userId, person.id)),
+  ]) {
+    await end;
+    for (const result of await Promise.allSettled(attempts())) {
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'forbidden', message: 'Your role no longer allows this' },
+      });
+    }
+    expect(await own()).toEqual([2, 1, 3]);
+  }
 });

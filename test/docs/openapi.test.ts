@@ -50,7 +50,8 @@ const faultsOf = (schema: unknown, value: unknown) => {
   return checked.success ? [] : checked.error.issues;
 };
 
-const worker = startWorker();
+const METRICS_TOKEN = 'a-token-for-monitoring-0123456789abcdef';
+const worker = startWorker({ METRICS_TOKEN } as Partial<Env>);
 let tenant: Tenant;
 let own: Record<string, string>;
 
@@ -111,6 +112,7 @@ function call({ path, operation, method, body, credentials = true }: Call) {
     apiKey: { 'service-api-key': tenant.apiKey },
     bearerKey: { Authorization: `Bearer ${tenant.apiKey}` },
     teamToken: { 'Service-Token': tenant.teamToken },
+    metricsToken: { Authorization: `Bearer ${METRICS_TOKEN}` },
   };
   return worker.request(`${mine(address)}?${query}`, {
     method: method.toUpperCase(),
@@ -169,10 +171,24 @@ describe('the errors of', () => {
   });
 });
 
+it('links errors only to operations of the document', async () => {
+  const anchors = operations.map(({ operation }) => `</docs#${operation.operationId}>; rel="help"`);
+  const links = [...service.routes, ...teamApi.routes].flatMap(async ({ method, path }) => {
+    const address = path.replaceAll(/:\w+/g, 'x').replaceAll('*', 'x');
+    const answers = await Promise.all([
+      worker.request(address, { method: method === 'ALL' ? 'GET' : method }),
+      worker.request(address, { method: 'PATCH' }),
+    ]);
+    return answers.flatMap((answer) => answer.headers.get('Link') ?? []);
+  });
+  const found = new Set((await Promise.all(links)).flat());
+  expect(found.size).toBeGreaterThan(20);
+  expect(anchors).toEqual(expect.arrayContaining([...found]));
+});
+
 it('documents every route of the API and nothing else', () => {
   // The dashboard's pages and every middleware are registered for all methods.
-  // Metrics are for operators: docs/operations.md describes them.
-  const documentation = ['/openapi.json', '/docs', '/docs/start.js', '/metrics'];
+  const documentation = ['/openapi.json', '/docs', '/docs/start.js'];
   const served = [...service.routes, ...teamApi.routes]
     .filter(({ method, path }) => method !== 'ALL' && !documentation.includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
