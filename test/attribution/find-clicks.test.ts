@@ -215,3 +215,22 @@ it('leaves to a real device the click that a test build matches as well', async 
   const attributed = (await prepareAttribution(env, settings, all, NOW))(all);
   expect(attributed.map(({ attribution }) => attribution.click_id)).toEqual([click, click, null]);
 });
+
+it('does not count a guess as a device that named the click, among devices of one request either', async () => {
+  const { id } = await application();
+  const [click] = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK]);
+  const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
+  const installation = { acquiredAt: NOW, test: false };
+  const named = { ...IPHONE_METRICS, click_id: click };
+  const all = [IPHONE_METRICS, named, named].map((report, index) => ({
+    ...installation,
+    claim: `dev_${index}`,
+    report,
+  }));
+  const attributed = (await prepareAttribution(env, settings, all, NOW))(all);
+  expect(attributed.map(({ attribution }) => [attribution.method, attribution.earlier_installs])).toEqual([
+    ['probabilistic', 0],
+    ['click_id', 0],
+    ['click_id', 1],
+  ]);
+});

@@ -127,6 +127,25 @@ it('does not count a probabilistic match, so that a device that names the click 
   expect(await clickRows(tenant)).toMatchObject([{ device_id: guessed.device_id, named_installs: 2 }]);
 });
 
+it('lets a test build see which click it matches, but takes none away from a customer', async () => {
+  const tenant = await createTenant(STORES);
+  const { id } = await createCreative(worker, tenant);
+  const [click_id] = await storeClicks(tenant.application.id, Date.now(), [
+    { ...IPHONE_CLICK, creative_id: id },
+  ]);
+  const build = async (data: Record<string, unknown>) => {
+    const token = await fetchToken(worker, tenant, { dev: true, data });
+    return explain(tenant, token);
+  };
+  expect(await build(IPHONE_METRICS)).toMatchObject({ method: 'probabilistic', creative_id: id });
+  expect(await build({ ...IPHONE_METRICS, click_id })).toMatchObject({ method: 'click_id', creative_id: id });
+  expect(await clickRows(tenant)).toMatchObject([{ device_id: null, named_installs: 0 }]);
+  const customer = await install(tenant, IPHONE_METRICS);
+  expect(customer).toMatchObject({ method: 'probabilistic', creative_id: id });
+  expect(await install(tenant, { ...IPHONE_METRICS, click_id })).toMatchObject({ earlier_installs: 0 });
+  expect(await clickRows(tenant)).toMatchObject([{ device_id: customer.device_id, named_installs: 1 }]);
+});
+
 it('explains an organic device without a click, and a deleted click without details', async () => {
   const { tenant, publicId, messages } = await newClick();
   await worker.deliver(messages);

@@ -141,6 +141,16 @@ it('accepts events of an expired token, for as long again as it was valid, and f
   expect(await answer.json()).toMatchObject({ error: 'creativeToken has expired; fetch a new one' });
 });
 
+it('accepts events of a token until the moment when it has been expired for as long as it was valid', async () => {
+  const token = await tokenThatLived(10, 19);
+  const { createdAt, expiresAt } = await claimsOf(token);
+  const end = expiresAt + (expiresAt - createdAt);
+  vi.useFakeTimers({ toFake: ['Date'], now: end - 1 });
+  expect((await worker.post(tenant, '/webhook', envelope.ad(token))).status).toBe(200);
+  vi.setSystemTime(end);
+  expect((await worker.post(tenant, '/webhook', envelope.ad(token))).status).toBe(400);
+});
+
 describe('pruneTokens', () => {
   const insert = (deviceAt: number, createdAt = deviceAt) =>
     env.DB.prepare(

@@ -86,6 +86,17 @@ describe('the history of a device', () => {
     );
   });
 
+  it('still knows what it lost of a long series after a later event of it was taken out too', () => {
+    const others = (from: number, count: number): Step[] =>
+      Array.from({ length: count }, (_, index) => [index % 2 === 0 ? 'retention' : 'event:a', from + index]);
+    const ads = Array.from({ length: 97 }, (_, index): Step => ['ad', 10 * (index + 1)]);
+    // Both times, only ads are repeats: up to second 970, and then, of those that came late, up to second 505.
+    const thinned = historyOf([...ads, ...others(2_000, 32), ['ad', 505], ...others(3_000, 95)]);
+    const funnel = ['ad', 'purchase', 'ad'];
+    const { isComplete } = walkSteps(historyOf([['purchase', 805]], thinned), funnel, 1_500);
+    expect(isComplete).toBe(false);
+  });
+
   it('loses nothing from a long series of repeats that arrive in order', () => {
     const mostlyAds = fc.array(
       fc.tuple(
