@@ -29,7 +29,8 @@ async function growWhenLoaded(
     .from(applications)
     .where(eq(applications.id, applicationId));
   if (!row || row.shards >= MAX_SHARDS) return null;
-  if (!isLarge && load.shard < row.shards / 2) return null;
+  // The newest counters are the upper half; of one counter, that is the one.
+  if (!isLarge && load.shard < Math.floor(row.shards / 2)) return null;
   await raiseShards(db, applicationId, row.shards * 2);
   return isLarge ? 'size' : 'rate';
 }
