@@ -1,6 +1,6 @@
-import { and, eq, exists } from 'drizzle-orm';
+import { and, eq, exists, lt } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, twoFactors, users } from '#db';
+import { type Database, database, sessions, twoFactors, users } from '#db';
 import { settingsOf } from '#env';
 import { authOf, originOf, unlessRefused } from './auth.ts';
 import { hasPassword } from './members.ts';
@@ -16,6 +16,23 @@ export async function secondFactorOf(db: Database, userId: string): Promise<Seco
     .where(eq(users.id, userId));
   if (user?.isOn) return 'on';
   return user?.id ? 'unconfirmed' : 'off';
+}
+
+/** Codes of the step before and after are valid, too, because clocks differ. */
+const STEP_MS = 30_000;
+
+/** The time step of a code of the app whose encrypted key is given; null if the code is not valid now. */
+async function stepOf(env: Env, encryptedKey: string, code: string, now: number): Promise<number | null> {
+  const [{ symmetricDecrypt }, { createOTP }] = await Promise.all([
+    import('better-auth/crypto'),
+    import('@better-auth/utils/otp'),
+  ]);
+  const key = await symmetricDecrypt({ key: settingsOf(env).SESSION_SECRET, data: encryptedKey });
+  const current = Math.floor(now / STEP_MS);
+  for (const step of [current - 1, current, current + 1]) {
+    if ((await createOTP(key).hotp(step)) === code) return step;
+  }
+  return null;
 }
 
 /**
@@ -50,13 +67,8 @@ export async function confirmSecondFactor(
   const { db } = caller;
   const own = and(eq(twoFactors.userId, userId), eq(twoFactors.verified, false));
   const [app] = await db.select({ id: twoFactors.id, secret: twoFactors.secret }).from(twoFactors).where(own);
-  if (!app) return false;
-  const [{ symmetricDecrypt }, { createOTP }] = await Promise.all([
-    import('better-auth/crypto'),
-    import('@better-auth/utils/otp'),
-  ]);
-  const key = await symmetricDecrypt({ key: settingsOf(env).SESSION_SECRET, data: app.secret });
-  if (!(await createOTP(key).verify(code))) return false;
+  const step = app && (await stepOf(env, app.secret, code, caller.now));
+  if (!app || !step) return false;
   // Another request may have confirmed or replaced it in the meantime.
   const isOwn = and(own, eq(twoFactors.id, app.id));
   const waits = exists(db.select({ id: twoFactors.id }).from(twoFactors).where(isOwn));
@@ -66,7 +78,11 @@ export async function confirmSecondFactor(
       .update(users)
       .set({ twoFactorEnabled: true })
       .where(and(eq(users.id, userId), waits)),
-    db.update(twoFactors).set({ verified: true }).where(isOwn).returning({ id: twoFactors.id }),
+    db
+      .update(twoFactors)
+      .set({ verified: true, lastStep: step })
+      .where(isOwn)
+      .returning({ id: twoFactors.id }),
   ]);
   return confirmed.length > 0;
 }
@@ -93,17 +109,38 @@ export async function removeSecondFactor(
   return true;
 }
 
+/** Takes a code that was valid just now, once: of concurrent calls with the same code, one gets true. */
+async function takeCode(env: Env, userId: string, code: string, now: number): Promise<boolean> {
+  const db = database(env.DB);
+  const own = eq(twoFactors.userId, userId);
+  const [app] = await db.select({ secret: twoFactors.secret }).from(twoFactors).where(own);
+  const step = app && (await stepOf(env, app.secret, code, now));
+  if (!step) return false;
+  const taken = await db
+    .update(twoFactors)
+    .set({ lastStep: step })
+    .where(and(own, lt(twoFactors.lastStep, step)));
+  return taken.meta.changes > 0;
+}
+
 /**
- * Completes a sign-in that `needsCode`, by a code of the app or by a recovery code, which then no longer works. Returns the session's cookies; null if the
- * code is wrong, if it was the fifth wrong one of this sign-in or the tenth in a row (which lock the person's codes for 15 minutes), or if the
+ * Completes a sign-in that `needsCode`, by a code of the app or by a recovery code. Each then no longer works, nor do earlier codes of the app.
+ * Returns the session's cookies; null if the code is wrong or was used, if it was the fifth wrong one of this sign-in or the tenth in a row (which lock the person's codes for 15 minutes), or if the
  * sign-in is older than ten minutes.
  */
 export async function enterCode(env: Env, request: Request, code: string): Promise<string[] | null> {
   const auth = await authOf(env, originOf(request));
   const given = code.replaceAll(' ', '');
   const input = { body: { code: given }, headers: request.headers, returnHeaders: true } as const;
-  const answer = await unlessRefused<{ headers: Headers }>(() =>
-    /^\d{6}$/.test(given) ? auth.api.verifyTOTP(input) : auth.api.verifyBackupCode(input),
-  );
-  return answer?.headers.getSetCookie() ?? null;
+  if (!/^\d{6}$/.test(given)) {
+    const answer = await unlessRefused(() => auth.api.verifyBackupCode(input));
+    return answer?.headers.getSetCookie() ?? null;
+  }
+  const answer = await unlessRefused(() => auth.api.verifyTOTP(input));
+  if (!answer) return null;
+  // better-auth accepts a code as often as it is sent, for a minute and a half.
+  const { token, user } = answer.response;
+  if (await takeCode(env, user.id, given, Date.now())) return answer.headers.getSetCookie();
+  await database(env.DB).delete(sessions).where(eq(sessions.token, token));
+  return null;
 }

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
 import { pruneSessions } from '#members';
@@ -24,17 +24,27 @@ const LIMITS = { SIGN_IN_LIMIT: unlimited, SIGN_IN_EMAIL_LIMIT: unlimited, SIGN_
 const worker = startWorker(LIMITS);
 const ACCOUNT = '/settings/account';
 
+const STEP_MS = 30_000;
+
+// The clock stands still, in the middle of a step: the codes of three steps are valid.
+beforeEach(() => {
+  const now = Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2;
+  vi.useFakeTimers({ toFake: ['Date'], now });
+});
 afterEach(() => vi.useRealTimers());
+
+const codeBefore = (key: string) => codeOf(key, Date.now() - STEP_MS);
+const codeAfter = (key: string) => codeOf(key, Date.now() + STEP_MS);
 
 const wrongCode = async (key: string) =>
   ((Number(await codeOf(key)) + 1) % 1_000_000).toString().padStart(6, '0');
 
-/** Adds an app to a person's sign-in; returns its key and the recovery codes. */
+/** Adds an app to a person's sign-in, by its code before the current one; returns its key and the recovery codes. */
 async function addApp(browser: Browser) {
   const page = await pageOf(await browser.submit(`${ACCOUNT}/app`, { password: PASSWORD }));
   const [key = ''] = page.all('.notice code').map(({ text }) => text);
   const recovery = page.one('.notice pre').text.split('\n');
-  const added = await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeOf(key) });
+  const added = await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeBefore(key) });
   expect([added.status, added.headers.get('location')]).toEqual([303, `${ACCOUNT}?done=second_factor_added`]);
   return { key, recovery };
 }
@@ -79,7 +89,7 @@ it('is added by a code of the app, and asked for from then on', async () => {
   ]);
   expect((await logIn(person)).headers.get('location')).toBe(ACCOUNT);
 
-  const added = await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeOf(key) });
+  const added = await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeBefore(key) });
   expect(added.status).toBe(303);
   expect((await browser.get(ACCOUNT)).status).toBe(200);
   expect((await browser.post(`${ACCOUNT}/app/confirm`, { code: await codeOf(key) })).status).toBe(400);
@@ -109,6 +119,28 @@ it('takes the code of a sign-in once, and nothing without one', async () => {
   expect(without.status).toBe(400);
 });
 
+it('takes each code of the app once, whoever signs in with it, and none from before it', async () => {
+  const { person, key } = await personWithApp();
+  const sessions = async () =>
+    (await env.DB.prepare('SELECT count(*) AS n FROM sessions WHERE user_id = ?')
+      .bind(person.id)
+      .first('n')) ?? 0;
+  // The one that added the app is used, too.
+  const before = await sessions();
+  expect((await enter(await logIn(person), await codeBefore(key))).status).toBe(400);
+  expect(await sessions()).toBe(before);
+  const firsts = [await logIn(person), await logIn(person), await logIn(person)];
+  const code = await codeOf(key);
+  const answers = await Promise.all(firsts.map((first) => enter(first, code)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
+  const [refused] = answers.filter(({ status }) => status === 400);
+  expect(refused && cookieOf(refused)).toBe('');
+  expect(await sessions()).toBe(Number(before) + 1);
+  expect((await enter(await logIn(person), code)).status).toBe(400);
+  expect((await enter(await logIn(person), await codeAfter(key))).status).toBe(303);
+  expect((await enter(await logIn(person), code)).status).toBe(400);
+});
+
 it('takes each recovery code once', async () => {
   const { person, recovery } = await personWithApp();
   expect(recovery).toHaveLength(10);
@@ -136,7 +168,7 @@ it('is not replaced while it is on', async () => {
   const browser = await signedInWith(person, key);
   const again = await browser.post(`${ACCOUNT}/app`, { password: PASSWORD });
   expect([again.status, again.headers.get('location')]).toEqual([303, ACCOUNT]);
-  expect((await enter(await logIn(person), await codeOf(key))).status).toBe(303);
+  expect((await enter(await logIn(person), await codeAfter(key))).status).toBe(303);
 });
 
 async function signedInWith(person: { email: string; password: string }, key: string): Promise<Browser> {
@@ -167,7 +199,7 @@ it('is asked for after a new password, too', async () => {
   const changed = await browser.post(ACCOUNT, { current: PASSWORD, next });
   expect(changed.headers.get('location')).toMatch(/^\/login\/code\?next=/);
   expect((await open(changed)).status).toBe(302);
-  expect((await enter(changed, await codeOf(key))).status).toBe(303);
+  expect((await enter(changed, await codeAfter(key))).status).toBe(303);
 });
 
 it('is stored encrypted, goes with its person, and leaves no unfinished sign-in', async () => {

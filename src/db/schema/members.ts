@@ -70,6 +70,8 @@ export const twoFactors = sqliteTable(
     verified: integer({ mode: 'boolean' }).notNull().default(false),
     failedVerificationCount: integer('failed_verification_count').notNull().default(0),
     lockedUntil: integer('locked_until', { mode: 'timestamp_ms' }),
+    /** The time step (RFC 6238) of the last code that was accepted: none of it or before it is accepted again. */
+    lastStep: integer('last_step').notNull().default(0),
   },
   (table) => [index('two_factors_by_user').on(table.userId)],
 );

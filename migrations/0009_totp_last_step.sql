@@ -1,0 +1,1 @@
+ALTER TABLE `two_factors` ADD `last_step` integer DEFAULT 0 NOT NULL;
