@@ -1,10 +1,11 @@
 import Papa from 'papaparse';
+import { METRICS } from '#catalogue';
 import type { Tenant } from '../../helpers/tenant.ts';
 import type { TestWorker } from '../../helpers/worker.ts';
 import { type Columns, type Expected, keyOf } from './expected.ts';
 import { clientTotals, compare, funnel, ltv, ofKinds, predictedLtv, retention } from './expected-devices.ts';
 import { ads, performance } from './expected-events.ts';
-import { nameQuestion, type Question, queryOf, type World } from './question.ts';
+import { nameQuestion, type Question, queryOf, SPANS, type World } from './question.ts';
 
 // Asks a question as JSON and as CSV, and says where the answers differ from what they must be.
 
@@ -64,7 +65,87 @@ function comparable({ report }: Question, { data, ...rest }: Answer): Answer {
   return { ...rest, totals: ofKinds(rest.totals as Fields[]), data: rows };
 }
 
+/** Figures whose sum over rows is that of all that the rows count. A row without one adds nothing. */
+const ADDITIVE = new Set([
+  ...Object.entries(METRICS).flatMap(([name, { kind }]) => (kind === 'sum' ? [name] : [])),
+  ...['size', 'eligible', 'active', 'purchase_revenue'],
+]);
+/** Each row is rounded to a nano. */
+const ROUNDED = 1e-6;
+
+/** Adds up the additive figures of rows, of each day of a cohort by itself. */
+function sumOf(rows: readonly Fields[]): Fields {
+  const sums: Fields = {};
+  for (const row of rows)
+    for (const [name, value] of Object.entries(row)) {
+      if (name === 'days')
+        sums.days = Object.fromEntries(
+          Object.keys(value as Fields).map((day) => [
+            day,
+            sumOf(rows.map((own) => (own.days as Fields)[day] as Fields)),
+          ]),
+        );
+      else if (ADDITIVE.has(name))
+        sums[name] = value === null ? (sums[name] ?? null) : Number(sums[name] ?? 0) + Number(value);
+    }
+  return sums;
+}
+
+/** Where the row of the rest differs from the sum of the rows that are not shown. */
+function differOfRest(rest: Fields | undefined, hidden: readonly Fields[], path = 'other'): string[] {
+  if (!rest) return hidden.every(isEmpty) ? [] : [`${path}: is missing; ${hidden.length} rows are`];
+  return Object.entries(sumOf(hidden)).flatMap(([name, sum]) => {
+    const own = rest[name];
+    if (name === 'days')
+      return Object.entries(sum as Fields).flatMap(([day, days]) =>
+        differOfRest((own as Fields)[day] as Fields, [days as Fields], `${path} day ${day}`),
+      );
+    const isClose =
+      own === null || sum === null ? own === sum : Math.abs(Number(own) - Number(sum)) < ROUNDED;
+    return isClose ? [] : [`${path} ${name}: expected ${sum}, was ${own}`];
+  });
+}
+
+/** Where a table with `limit` or `q` differs: each of its rows, how many there are, and the row of the rest. */
+function differencesOfCut(question: Question, answer: Answer, { rows, rest }: Expected): string[] {
+  const { limit = Number.POSITIVE_INFINITY, q = '' } = question;
+  const isFound = ({ columns }: Expected['rows'][number]) =>
+    Object.entries(columns).some(
+      ([name, value]) =>
+        !(name in SPANS) &&
+        !name.endsWith('_id') &&
+        String(value ?? '')
+          .toLowerCase()
+          .includes(q.toLowerCase()),
+    );
+  const wanted = rows.filter((row) => !isEmpty(row.figures) && (q === '' || isFound(row)));
+  const shown = answer.data.filter((row) => !row.is_other);
+  const others = answer.data.filter((row) => row.is_other);
+  const names = Object.keys(rows[0]?.columns ?? {});
+  const keys = new Set(
+    shown.map((row) => keyOf(Object.fromEntries(names.map((name) => [name, row[name] ?? null])) as Columns)),
+  );
+  const [own, hidden] = [true, false].map((isShown) =>
+    rows.filter(({ columns }) => keys.has(keyOf(columns)) === isShown),
+  );
+  const count = Math.min(limit, wanted.length);
+  return [
+    ...(shown.length === count ? [] : [`${shown.length} rows instead of ${count}`]),
+    ...differ(answer.total_rows, wanted.length, 'total_rows'),
+    ...differencesOfRows(question, { ...answer, data: shown }, { rows: own ?? [], rest }),
+    ...differOfRest(
+      others[0],
+      (hidden ?? []).map(({ figures }) => figures),
+    ),
+  ];
+}
+
 function differencesOfJson(question: Question, answer: Answer, expected: Expected): string[] {
+  const isWhole = question.limit === undefined && question.q === undefined;
+  return (isWhole ? differencesOfRows : differencesOfCut)(question, answer, expected);
+}
+
+function differencesOfRows(question: Question, answer: Answer, expected: Expected): string[] {
   const { data, ...rest } = comparable(question, answer);
   const names = Object.keys(expected.rows[0]?.columns ?? {});
   const columnsOf = (row: Fields) =>
@@ -133,6 +214,7 @@ export async function differencesOf(
   world: World,
   question: Question,
 ): Promise<string[]> {
+  const asked = { ...world, currency: question.currency ?? world.currency };
   const path = `/v1/reports/${question.report}?application_id=${tenant.application.id}&${queryOf(question)}`;
   const said = (differences: string[]) => differences.map((one) => `${nameQuestion(question)}: ${one}`);
   const json = await worker.team(tenant, path);
@@ -141,7 +223,7 @@ export async function differencesOf(
   if (answer.uncounted !== 0) return said([`${answer.uncounted} events are not counted`]);
   const csv = await worker.team(tenant, `${path}&format=csv`);
   return said([
-    ...differencesOfJson(question, answer, COUNTS[question.report](world, question)),
+    ...differencesOfJson(question, answer, COUNTS[question.report](asked, question)),
     ...differencesOfCsv(answer, await csv.text(), csv.headers),
   ]);
 }

@@ -49,6 +49,11 @@ export type Question = {
   steps?: string[];
   window_hours?: number;
   until_hour?: number;
+  /** The currency of the answer, if not the application's. */
+  currency?: string;
+  /** At most so many rows, of groups with this text in one of their names. The others are in `other`. */
+  limit?: number;
+  q?: string;
   /** `compare` by a property of devices, or by two periods. */
   sides?: { a: string; b: string } | { b_from: string; b_to: string };
 };

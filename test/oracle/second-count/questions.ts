@@ -117,6 +117,35 @@ function ofEach(world: World, at: Period & { filters: Filters }): Question[] {
   ];
 }
 
+/** Amounts in other currencies, and tables that are cut off. */
+function ofParameters(all: Pick<Question, 'from' | 'to' | 'groups' | 'filters'>): Question[] {
+  const days = DAYS;
+  const performance = (groups: string[], more: Partial<Question>): Question => ({
+    ...{ ...all, ...more, report: 'performance', groups },
+  });
+  return [
+    performance(['day'], { currency: 'jpy' }),
+    performance(['campaign', 'currency'], { currency: 'eur' }),
+    performance(['hour'], { currency: 'usd', limit: 30 }),
+    performance(['day'], { limit: 4 }),
+    performance(['creative', 'day'], { limit: 7, currency: 'chf' }),
+    performance(['source', 'media_source'], { limit: 2 }),
+    performance(['app_version', 'country'], { limit: 3, filters: { attribution: 'paid' } }),
+    performance(['creative'], { q: 'cAT' }),
+    performance(['source', 'day'], { q: 'banner', limit: 3 }),
+    performance(['media_source'], { q: 'nothing' }),
+    { ...all, report: 'ads', limit: 6, currency: 'eur' },
+    { ...all, report: 'ads', groups: ['campaign'], q: 'admob', limit: 5 },
+    { ...all, report: 'retention', cohort: 'day', groups: ['country'], limit: 5, days },
+    { ...all, report: 'retention', cohort: 'all', groups: ['creative'], limit: 1, days },
+    { ...all, report: 'ltv', cohort: 'week', currency: 'jpy', days },
+    { ...all, report: 'ltv', cohort: 'day', groups: ['app_version'], limit: 4, currency: 'eur', days },
+    { ...all, report: 'predicted-ltv', cohort: 'week', currency: 'chf' },
+    { ...all, report: 'predicted-ltv', cohort: 'day', groups: ['country'], limit: 3, currency: 'jpy' },
+    { ...all, report: 'compare', groups: ['os'], sides: { a: 'android', b: 'ios' }, currency: 'jpy', days },
+  ];
+}
+
 /** `period` has the whole history, whose first event is after `period.from`. */
 export function questionsOf(world: World, period: Period): Question[] {
   const all = { ...period, filters: {}, groups: [] as string[] };
@@ -147,6 +176,7 @@ export function questionsOf(world: World, period: Period): Question[] {
       { ...all, report: 'predicted-ltv', groups, cohort: 'week' },
     ]),
     ...sidesOf(world, period).map((one): Question => ({ ...all, report: 'compare', days, ...one })),
+    ...ofParameters(all),
     ...filtersIn(world).flatMap((filters) => ofEach(world, { ...period, filters })),
     ...odd.flatMap((bounds) => ofEach(world, { ...bounds, filters: {} })).filter(isKept(world)),
   ];
