@@ -37,7 +37,7 @@ export const daysOf = <Day>(days: readonly number[], dayOf: (number: number) => 
 
 /** The rows of a report by cohort: earliest cohort first, in each part the largest first, and last what was cut off. */
 export function rowsOf(
-  { rows, sizes, cut, restDays }: ReadCohorts,
+  { rows, sizes, restDays }: ReadCohorts,
   asked: CohortQuestion,
 ): { key: CohortKey; row: number }[] {
   const bounds = boundsWithin(asked);
@@ -52,7 +52,7 @@ export function rowsOf(
     if (left.cohort_from === right.cohort_from) return 0;
     return left.cohort_from < right.cohort_from ? -1 : 1;
   });
-  const hasRest = cut !== null && restDays !== null && (sizes[REST_ROW] ?? 0) > 0;
-  if (!hasRest) return shown;
+  // Cohorts without devices are part of it, too: alone, they are no row.
+  if (restDays === null || (sizes[REST_ROW] ?? 0) <= 0) return shown;
   return [...shown, { key: restKey(restDays.first, restDays.last, asked.group_by), row: REST_ROW }];
 }

@@ -92,6 +92,11 @@ it('uses the first of several bases by name, if no pair of rates is fresher or w
     rate('chf', 'usd', '2026-03-03', '1', 'reference'),
   ];
   expect(worthOf([...rates('reference'), ...fresher])).toBe(140);
+  // A pair is as old as its older rate, whichever of the two it is.
+  for (const code of ['gbp', 'chf']) {
+    const newest = rate(code, 'aed', '2026-03-08', '5.5', 'reference');
+    expect(worthOf([...rates('reference'), ...fresher, newest])).toBe(140);
+  }
 });
 
 describe('amounts', () => {

@@ -137,6 +137,29 @@ describe('GET /v1/reports/compare', () => {
     expect(await sizes('by=period&b_from=2026-03-04&b_to=2026-03-09')).toEqual([6, 1]);
   });
 
+  it('tells versions apart by their letters’ case, and by no more than their own filter', async () => {
+    const tenant = await createTenant();
+    for (const app_version of ['1.0-RC', '1.0-RC', '1.0-rc', '2.0']) {
+      await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z', app_version });
+    }
+    await worker.deliver(worker.queue.take());
+    const { body } = await ask(tenant, 'by=app_version&a=1.0-RC&b=1.0-rc');
+    expect(body).toMatchObject({ a: { name: '1.0-RC', size: 2 }, b: { name: '1.0-rc', size: 1 } });
+    const narrowed = await ask(tenant, 'by=app_version&a=1.0-RC&b=2.0&app_version=2.0');
+    expect(narrowed.body).toMatchObject({ a: { size: 0 }, b: { size: 1 } });
+  });
+
+  it.each([
+    ['the second period, if that is later', '2026-03-10', '2026-03-20', '2026-03-20'],
+    ['the first, if that is', '2026-02-10', '2026-02-20', '2026-03-07'],
+    ['the first, which may last as long', '2026-03-02', '2026-03-07', '2026-03-07'],
+    ['no day that is ahead', '2026-03-10', '2999-01-01', new Date().toISOString().slice(0, 10)],
+  ])('uses the rates of the last day of %s', async (_, b_from, b_to, rateDay) => {
+    const tenant = await createTenant();
+    const { status, body } = await ask(tenant, `by=period&b_from=${b_from}&b_to=${b_to}`);
+    expect([status, body.rate_day]).toEqual([200, rateDay]);
+  });
+
   it('counts only devices whose day N is over', async () => {
     const tenant = await createTenant();
     await sendDevices(tenant, undefined, [{ at: new Date().toISOString(), country: 'de', events: [] }]);

@@ -1,6 +1,9 @@
+import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { envelope } from '../helpers/envelopes.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { putCosts, putRates } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -149,6 +152,16 @@ describe.each([
     }
     if (times.length === 0 && other.dau !== null) expectEqual(other.dau, add(left, 'dau'), 'dau');
     if (group_by === 'day') expectEqual(other.dau, add(left, 'dau') / left.length, 'dau');
+    if (group_by === 'day,creative') {
+      // The rest covers all days up to the last that has something in it.
+      const last =
+        left
+          .map(({ day }) => String(day))
+          .sort()
+          .at(-1) ?? '';
+      const days = new Set(whole.data.map(({ day }) => String(day)).filter((day) => day <= last));
+      expectEqual(other.dau, add(left, 'dau') / days.size, 'dau');
+    }
 
     const timeOf = (row: Row) => times.map((name) => row[name]).join();
     const [oldest = ''] = kept.map(timeOf).sort();
@@ -336,6 +349,43 @@ describe.each(['retention', 'ltv'])('%s', (name) => {
       }
     }
   });
+});
+
+it.each(['retention', 'ltv'])('%s has no row for activity without devices, nor of the rest', async (name) => {
+  const other = await createTenant();
+  const of = { creative_id: '', acquired_day: '2026-03-27' };
+  // The acquisition of these devices was not counted yet.
+  await addFigures(env.DB, other.application.id, 'cohort_activity', [
+    { ...of, age: 0, active_devices: 0, last_active_devices: -1 },
+    { ...of, age: 1, active_devices: 2, last_active_devices: 2 },
+  ]);
+  expect((await report(name, 'cohort=day&limit=1', other)).data).toEqual([]);
+  expect((await report(name, 'cohort=day&group_by=creative', other)).data).toEqual([]);
+  await addFigures(env.DB, other.application.id, 'cohort_activity', [
+    { ...of, acquired_day: '2026-03-28', age: 0, active_devices: 3, last_active_devices: 3 },
+  ]);
+  const { data, total_rows } = await report(name, 'cohort=day&limit=1', other);
+  expect([data.map(({ cohort_from, size }) => [cohort_from, size]), total_rows]).toEqual([
+    [['2026-03-28', 3]],
+    1,
+  ]);
+});
+
+it('has a row of the rest for ad requests alone', async () => {
+  const other = await createTenant();
+  const token = await fetchToken(worker, other, { created_at: '2026-03-27T08:00:00Z' });
+  const at = { created_at: '2026-03-27 09:00:00' };
+  const params = { id: 'main', key: 'banner', value: '4' };
+  const events = [envelope.ad(token, at), envelope.custom(token, at, { event_name: 'ad_request', params })];
+  await worker.post(other, '/webhook/batch', { events });
+  await worker.deliver(worker.queue.take());
+  for (const grouping of ['', '&group_by=os']) {
+    const { data } = await report('ads', `limit=1${grouping}`, other);
+    expect(data.map((row) => [row.media_source, row.impressions, row.ad_requests, row.is_other])).toEqual([
+      ['admob', 1, null, undefined],
+      ['other', 0, 4, true],
+    ]);
+  }
 });
 
 it.each(['performance', 'ads', 'retention', 'ltv'])(

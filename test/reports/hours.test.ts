@@ -1,5 +1,8 @@
+import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { HOUR_ID } from '#catalogue';
 import { envelope } from '../helpers/envelopes.ts';
+import { addHours } from '../helpers/figures.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -22,9 +25,9 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-async function report(query: string) {
-  const path = `/v1/reports/performance?application_id=${tenant.application.id}&${query}`;
-  const answer = await worker.team(tenant, path);
+async function report(query: string, of = tenant) {
+  const path = `/v1/reports/performance?application_id=${of.application.id}&${query}`;
+  const answer = await worker.team(of, path);
   const body = (await answer.json()) as { data: Record<string, unknown>[]; message?: string };
   return { status: answer.status, ...body };
 }
@@ -74,4 +77,28 @@ it('has the latest `limit` hours, and the rest in one row', async () => {
     ['2026-10-25T03:00:00+01:00', 1, undefined],
     ['other', 1, true],
   ]);
+});
+
+it('adds up more creatives and currencies than it reads at a time, each once', async () => {
+  const other = await createTenant({ timezone: 'UTC' });
+  const days = ['2026-10-24', '2026-10-25'];
+  const rows = days.flatMap((day) =>
+    Array.from({ length: 2_100 }, (_, index) => ({
+      day,
+      // Pages of 2,000 rows end between the currencies of a creative.
+      creative_id: `crt_${String(Math.floor(index / 3)).padStart(5, '0')}`,
+      currency: ['eur', 'jpy', 'usd'][index % 3] ?? '',
+      hour: (index % 2 === 0 ? 9 : 10) * HOUR_ID.perHour + HOUR_ID.ofUtc,
+      purchases: 1,
+      purchase_revenue: 1_000_000_000,
+    })),
+  );
+  await addHours(env.DB, other.application.id, rows);
+  const read = async (query: string, metric: string) =>
+    (await report(`from=2026-10-24&to=2026-10-25&${query}`, other)).data.map((row) => row[metric]);
+  expect(await read('group_by=hour', 'purchases')).toEqual([1_050, 1_050, 1_050, 1_050]);
+  expect(await read('group_by=hour', 'purchase_revenue')).toEqual([350, 350, 350, 350]);
+  expect(await read('group_by=day&until_hour=10', 'purchases')).toEqual([1_050]);
+  expect(await read('group_by=currency&until_hour=10', 'purchases')).toEqual([350, 350, 350]);
+  expect(await read('group_by=hour&attribution=organic', 'purchases')).toEqual([]);
 });
