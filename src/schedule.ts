@@ -1,5 +1,6 @@
 import { composeDigests, sendNotices, watchAlerts } from '#alerts';
 import { pruneClicks } from '#attribution';
+import { writeSnapshot } from '#backup';
 import { parkUndelivered } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
@@ -17,11 +18,13 @@ import { runChores } from './chores.ts';
 
 /** Must match wrangler.toml. Its other schedule runs the chores every minute. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
+const SNAPSHOT_SCHEDULE = '20 2,3,4 * * *';
 
 /** Runs the work of a cron schedule and records the run. Throws an error that names every failed chore. */
 export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
   if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
+  else if (cron === SNAPSHOT_SCHEDULE) await recordRun(env, 'snapshot', now, () => writeSnapshot(env, now));
   else await recordRun(env, 'chores', now, () => runMinute(env, now));
 }
 

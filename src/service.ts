@@ -1,3 +1,4 @@
+import { restoreRoutes } from '#backup/routes';
 import { creativeRoutes } from '#creatives/routes';
 import { answerUnknownAddress, dashboardRoutes } from '#dashboard';
 import { deletionRoutes } from '#deletion/routes';
@@ -32,6 +33,7 @@ export const service = createApp(
   (app) => {
     app.route('/', ingestionRoutes);
     app.route('/', healthRoutes);
+    app.route('/', restoreRoutes);
     app.route('/', dashboardRoutes);
     app.route('/', trackingRoutes);
     app.route('/', docsRoutes);

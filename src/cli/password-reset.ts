@@ -1,30 +1,15 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { passwordResetSql } from '#members';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { localState, QUIET, ROOT, WRANGLER } from './local-state.ts';
+import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
+import { executeSql } from './wrangler-database.ts';
 
 const USAGE = `Usage: npm run password-reset -- <email>
        npm run password-reset -- <email> --remote --url https://<your deployment> [--env <org>]
 
 Prints a link with which a member chooses a new password, in the local database of \`npm start\` or, with --remote, in that of a
 deployment.`;
-
-/** Runs SQL and returns the rows of its last statement. */
-async function execute(sql: string, where: string[]): Promise<unknown[]> {
-  const args = [WRANGLER, 'd1', 'execute', 'DB', '--json', '--command', sql, ...where];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd: ROOT,
-    // Wrangler prints the result as a log line.
-    env: { ...process.env, ...QUIET, WRANGLER_LOG: 'log' },
-  }).catch((error) => {
-    throw new CommandError(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);
-  });
-  const results = JSON.parse(stdout.slice(stdout.indexOf('['))) as { results: unknown[] }[];
-  return results.at(-1)?.results ?? [];
-}
 
 async function localOrigin(): Promise<string> {
   const demo = await readFile(localState().demoFile, 'utf8').catch(() => null);
@@ -36,10 +21,7 @@ async function printLink(
   { remote, url, env }: { remote: boolean; url?: string | undefined; env?: string | undefined },
 ): Promise<void> {
   const { statements, secret } = await passwordResetSql(email, Date.now());
-  const where = remote
-    ? ['--remote', '--yes', ...(env ? ['--env', env] : [])]
-    : ['--local', '--persist-to', localState().directory];
-  const rows = await execute(statements, where);
+  const rows = await executeSql(statements, { remote, env });
   if (rows.length === 0) throw new CommandError(`No member has the email ${email}.`);
   const origin = new URL(url ?? (await localOrigin())).origin;
   console.log(

@@ -1,5 +1,6 @@
 import type { LoggedEvent, OsFamily } from '#catalogue';
-import type { CountingResult, EventFilter, FileEntry } from '#lake';
+import type { TableRows } from '#db';
+import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type {
   ClientTotals,
   Cohort,
@@ -153,6 +154,18 @@ export type AppendedStatus =
       wasTaken: boolean;
     };
 
+/** What a snapshot says about a counter. */
+export type CounterCopy = {
+  countedBatch: number;
+  /** The last part of its outbox that is in D1. */
+  sequence: number;
+  run: number;
+  shards: number;
+  raisedBytes: number;
+  /** What was written of its tables, by name. */
+  tables: Record<string, Written>;
+};
+
 /** Why a tallied event was not counted; absent for one that was. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
 
@@ -232,6 +245,28 @@ export interface CounterApi {
    * left is added in the background.
    */
   resumeFlush(): Promise<Resumed>;
+
+  /**
+   * Counts what was appended before the call, writes it to D1 and exports it. Then does `work`, while this counter counts nothing, writes nothing
+   * to D1 and erases nothing: all of that waits, so D1 and the counter agree. It still accepts events and devices. Ends with the call, however
+   * that ends.
+   */
+  whileStill(work: () => Promise<void>): Promise<void>;
+  /** Writes a copy of this counter's tables to R2, under a prefix. Call it in `whileStill`. Repeating it replaces the copy. */
+  copyTables(prefix: string): Promise<CounterCopy>;
+
+  /** Inserts rows of a copy; rows that exist stay as they are. Throws if this counter has counted anything. */
+  restoreRows(rows: TableRows): Promise<void>;
+  /** Continues where the counter was when its copy was made, once all rows are back. */
+  finishRestore(copy: CounterCopy): Promise<void>;
+  /** Forgets the listed files that are not among these keys, which are those in R2, and returns the keys that are not listed. */
+  compareFiles(keys: string[]): Promise<string[]>;
+  /**
+   * Lists a raw event file that is in R2 and counts those of its events that this counter lacks: installs of devices whose install is not
+   * counted, and events with an id from `since` (epoch milliseconds) on that were not appended before. Devices that are missing are created
+   * from their events. Returns how many events it counted.
+   */
+  restoreFile(location: FileLocation, since: number): Promise<number>;
 
   health(): Promise<CounterHealth>;
 

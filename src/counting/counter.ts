@@ -2,7 +2,6 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
-import { AnsweringCounter } from './answering-counter.ts';
 import type {
   CounterApi,
   CounterHealth,
@@ -14,6 +13,7 @@ import type {
   Resumed,
   Settled,
 } from './api.ts';
+import { CopiedCounter } from './copied-counter.ts';
 import { createOrFindAll, SeenShards } from './create-devices.ts';
 import { deleteDevice, findByAlias } from './devices.ts';
 import { eraseFromFiles } from './file-erasures.ts';
@@ -38,7 +38,7 @@ import { openStore, type Store } from './store.ts';
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
  * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
-export class Counter extends AnsweringCounter implements CounterApi {
+export class Counter extends CopiedCounter implements CounterApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** The bucket for raw events, also substitutable in tests. */
@@ -57,7 +57,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     fullRun: () => this.fullRun,
     waitMs: () => this.waitMs,
   });
-  private files!: RawFiles;
+  protected files!: RawFiles;
   protected readonly flusher = new Flusher({
     store: () => this.store,
     db: () => this.db,
@@ -98,7 +98,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   /** Loads the state kept in memory from the store. */
-  private begin(): void {
+  protected begin(): void {
     const { id } = this.ctx;
     const { name } = progressOf(this.opened);
     // An alarm does not receive its object's name, but a call does.
@@ -267,7 +267,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   /** Runs one transaction. If it fails, the caches of its data are cleared. */
-  private write<Result>(work: () => Result): Result {
+  protected write<Result>(work: () => Result): Result {
     try {
       return this.storage.transactionSync(work);
     } catch (error) {
@@ -284,7 +284,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
-  private async arm(now: number): Promise<void> {
+  protected async arm(now: number): Promise<void> {
     const times = [
       this.settler.dueAt(now) ?? [],
       this.flusher.dueAt(now) ?? [],

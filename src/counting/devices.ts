@@ -90,7 +90,8 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
     acquiredDay: device.acquiredDay,
     acquiredAt: device.acquiredAt,
     creativeId: device.creativeId ?? '',
-    description: JSON.stringify(device.description),
+    // With its alias, so that its row tells everything about it: see `new-devices.ts`.
+    description: JSON.stringify(alias === null ? device.description : { ...device.description, alias }),
     attribution: device.attribution,
   });
   return inserted !== undefined;
@@ -101,14 +102,24 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
   if (!row) return null;
   const { creativeId, description, ...rest } = row;
   const counted = findCounted(store, new Map([[id, row.acquiredDay]])).found.get(id);
+  const { alias: _, ...described } = JSON.parse(description);
   const [, , , , , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
   return {
     ...rest,
     ...{ activeDays, activeAges, paidDays },
     creativeId: creativeId || null,
-    description: JSON.parse(description),
+    description: described,
     milestones: firstTimes(counted?.history.steps ?? ''),
   };
+}
+
+/** Adds the aliases of devices whose rows were restored. Call it in a transaction. */
+export function insertAliasesOf(store: Store, ids: Iterable<string>): void {
+  for (const parameter of toParameters(ids)) {
+    store.run(sql`INSERT INTO ${aliases} SELECT ${devices.description} ->> 'alias', ${devices.id}
+      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value
+      WHERE ${devices.description} ->> 'alias' IS NOT NULL ON CONFLICT DO NOTHING`);
+  }
 }
 
 /** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */

@@ -63,6 +63,16 @@ export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
     .map((row) => ({ ...toEntry(row), deviceFilter: ANY_DEVICE, exportedAt: row.exportedAt }));
 }
 
+/** The keys of all listed files. */
+export const listedKeys = (store: Store): Set<string> =>
+  new Set(
+    store
+      .select({ key: files.key })
+      .from(files)
+      .all()
+      .map(({ key }) => key),
+  );
+
 /** Lists new files. Call it in a transaction. */
 export function addFiles(store: Store, entries: readonly FileEntry[], exported: Exported): void {
   for (const entry of entries) {

@@ -40,6 +40,20 @@ export class Flusher {
     return this.flushing;
   }
 
+  /** Empties the outbox, then does `work` while nothing is sent to D1. Flushes wait for it. Throws if D1 accepts nothing. */
+  async whileStill<Result>(work: () => Promise<Result>): Promise<Result> {
+    do await this.flush();
+    while (this.flushing !== null || oldestInOutbox(this.around.store()) !== null);
+    const held = Promise.withResolvers<void>();
+    this.flushing = held.promise;
+    try {
+      return await work();
+    } finally {
+      this.flushing = null;
+      held.resolve();
+    }
+  }
+
   /** Flushes until a deadline (epoch milliseconds). Returns false if that fails or takes longer; the flush then continues in the background. */
   async flushBy(deadline: number): Promise<boolean> {
     try {

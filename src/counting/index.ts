@@ -17,6 +17,7 @@ export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
 export { queryFunnel, sumFunnel } from './funnel.ts';
+export { batchOfNewDevices, newDevicesPrefix } from './new-devices.ts';
 export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './place-devices.ts';
@@ -32,5 +33,7 @@ export type {
   PurchasesAnswer,
 } from './questions.ts';
 export { retryCall } from './retry.ts';
+export { readAllApplied } from './sequence-gap.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './undelivered.ts';
+export { readRedeliveryLimit } from './upkeep.ts';

@@ -12,6 +12,7 @@ import {
   nextMerge,
   noteLoose,
 } from './file-index.ts';
+import { NewDevices } from './new-devices.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 
@@ -45,6 +46,11 @@ export class RawFiles {
     this.hotEvents = hotEventsIn(around.store());
   }
 
+  /** Reads from the store how much waits for export. */
+  refresh(): void {
+    this.hotEvents = hotEventsIn(this.around.store());
+  }
+
   /** When the next work is due, in epoch milliseconds; null if there is none. */
   dueAt(now: number): number | null {
     const store = this.around.store();
@@ -61,6 +67,13 @@ export class RawFiles {
       while (this.hasTime(deadline) && (await this.exportNext()));
       while (this.hasTime(deadline) && (await this.eraseNext()));
       await this.deleteLoose();
+    });
+  }
+
+  /** Exports everything that is counted, whether or not it is due. Throws like `work`. */
+  async exportAll(): Promise<void> {
+    await this.attempt(async () => {
+      while (!this.isEnded && (await this.exportNext(Number.POSITIVE_INFINITY)));
     });
   }
 
@@ -121,12 +134,14 @@ export class RawFiles {
     return attempt;
   }
 
-  private async exportNext(): Promise<boolean> {
+  private async exportNext(now = Date.now()): Promise<boolean> {
     const { transaction, store, source } = this.around;
-    const last = transaction(() => takeRange(store(), this.hotEvents, Date.now()));
+    const last = transaction(() => takeRange(store(), this.hotEvents, now));
     if (last === null) return false;
-    const events = eventsThrough(store(), source().applicationId, last);
+    const arrived = new NewDevices();
+    const events = arrived.noteIn(eventsThrough(store(), source().applicationId, last));
     const entries = await writeFiles(this.notingBucket(), source(), events);
+    await arrived.write(this.around.bucket(), store(), source(), last);
     transaction(() => confirmRange(store(), last, entries, Date.now()));
     this.hotEvents = hotEventsIn(store());
     return true;

@@ -141,6 +141,26 @@ export class Settler {
     return work();
   }
 
+  /**
+   * Counts what has been appended, then does `work` while no run is in progress, and nothing that a run prepared is left. Runs wait for it:
+   * unlike `betweenRuns`, it may take long.
+   */
+  async whileStill<Result>(target: number, work: () => Promise<Result>): Promise<Result> {
+    while (!this.isCounted(target)) await this.countNext();
+    while (this.running !== null) await this.ended();
+    const { storage, store } = this.around;
+    atOnce(finishInterrupted(storage(), store()));
+    const held = Promise.withResolvers<boolean>();
+    this.running = held.promise;
+    try {
+      return await work();
+    } finally {
+      this.running = null;
+      // Whoever waited looks again for what to count.
+      held.resolve(true);
+    }
+  }
+
   private async run(limits: RunLimits): Promise<boolean> {
     const { storage, store, applicationId } = this.around;
     this.changes++;

@@ -74,7 +74,7 @@ const PipelineFigures = ({
   if (!counters) return notices;
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
-  const { chores, databaseBytes } = deployment;
+  const { chores, snapshot, databaseBytes } = deployment;
   return (
     <>
       {notices}
@@ -120,6 +120,12 @@ const PipelineFigures = ({
           value={chores === null ? 'never ran' : ago(chores.ranAt, now)}
           note={chores?.failure ?? 'runs every minute'}
           bad={chores !== null && chores.failure !== null}
+        />
+        <Figure
+          label="Snapshot"
+          value={snapshot === null ? 'none yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
+          note={snapshot?.failure ?? 'written every night'}
+          bad={snapshot !== null && snapshot.failure !== null}
         />
         <Figure
           label="Database"

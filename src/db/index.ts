@@ -3,15 +3,17 @@ export { columnList, commaList, containsSql, excluded, isAmong, named } from './
 export { insertWhere } from './insert-where.ts';
 export { batchWithRetry, isTransient, retryTransient } from './retry.ts';
 export { runBatch } from './run-batch.ts';
-export * from './schema/alerts.ts';
-export * from './schema/attribution.ts';
-export * from './schema/creatives.ts';
-export * from './schema/ingestion.ts';
-export * from './schema/members.ts';
-export * from './schema/money.ts';
-export * from './schema/operations.ts';
-export * from './schema/rollup.ts';
-export * from './schema/teams.ts';
-export * from './schema/views.ts';
+export * from './schemas.ts';
 export { sharedReads } from './shared-reads.ts';
 export { prepareTemplate, toStatement } from './statement.ts';
+export {
+  type Cell,
+  columnNames,
+  insertStatements,
+  NOT_COPIED,
+  pagesOf,
+  ROLLED_UP,
+  type Row,
+  SETTINGS,
+  type TableRows,
+} from './table-rows.ts';

@@ -11,7 +11,7 @@ import {
   retryTransient,
   tokens,
 } from '#db';
-import { deleteFiles } from '#lake';
+import { deleteCopies, deleteFiles } from '#lake';
 import { idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 
@@ -56,6 +56,7 @@ export async function clearApplication(
   await deleteCounters(env, { id, shards });
   await env.CREATIVES.getByName(id).deleteAll();
   if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
+  if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
   if (!(await deleteUndelivered(env.RAW_EVENTS, id, budget.deadline))) return false;
   await db.delete(counterFlushes).where(inArray(counterFlushes.counter, counterNames({ id, shards })));
   const own = db.select({ id: creatives.id }).from(creatives).where(eq(creatives.applicationId, id));

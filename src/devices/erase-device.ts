@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import * as z from 'zod';
 import { type Attribution, eraseClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retryCall, type Settled, type StoredDevice } from '#counting';
@@ -8,6 +9,18 @@ import type { TokenClaims } from './token.ts';
 
 /** How long to wait for events that arrived before to be counted. `Counter.eraseDevice` counts the rest. */
 const SETTLE_MS = 1_000;
+
+/** The prefix of records of erasures in R2, which a restore from an older snapshot repeats. They are kept as long as snapshots. */
+export const ERASED = 'snapshots/erased/';
+
+export const ErasedDevice = z.lazy(() =>
+  z.object({
+    team_id: z.string(),
+    application_id: z.string(),
+    device_id: z.string(),
+    shard: z.number().int(),
+  }),
+);
 
 export type Erased = {
   tokens: number;
@@ -30,6 +43,13 @@ export async function eraseDevice(
   caller: Caller,
   { applicationId, deviceId, shard }: Pick<TokenClaims, 'applicationId' | 'deviceId' | 'shard'>,
 ): Promise<Erased> {
+  const record: z.infer<typeof ErasedDevice> = {
+    team_id: caller.team.id,
+    application_id: applicationId,
+    device_id: deviceId,
+    shard,
+  };
+  await env.RAW_EVENTS.put(`${ERASED}${applicationId}/${deviceId}.json`, JSON.stringify(record));
   const own = () => counterOf(env, applicationId, shard);
   const device = await retryCall<StoredDevice | null>(async () => await own().readDevice(deviceId));
   // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.

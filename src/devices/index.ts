@@ -1,5 +1,6 @@
 export { acceptDevices, type DeviceResult } from './accept-devices.ts';
 export { DeviceMetrics } from './device-metrics.ts';
+export { ERASED, ErasedDevice, eraseDevice } from './erase-device.ts';
 export { explainDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';
 export type { VerifiedToken } from './operations.ts';

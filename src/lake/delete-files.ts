@@ -26,3 +26,19 @@ export async function deletePrefix(
   }
   return false;
 }
+
+/** The prefix of snapshots: `snapshots/<day>/<application>/…`. What is recorded for a restore besides has a name in place of the day. */
+export const SNAPSHOTS = 'snapshots/';
+
+/** Deletes an application's data from all snapshots in the same way. */
+export async function deleteCopies(
+  bucket: DeletableBucket,
+  applicationId: string,
+  deadline: number,
+): Promise<boolean> {
+  const { delimitedPrefixes } = await bucket.list({ prefix: SNAPSHOTS, delimiter: '/' });
+  for (const prefix of delimitedPrefixes) {
+    if (!(await deletePrefix(bucket, `${prefix}${applicationId}/`, deadline))) return false;
+  }
+  return true;
+}

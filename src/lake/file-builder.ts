@@ -170,7 +170,8 @@ export class FileBuilder {
     parquet.num_rows = rowsBefore + BigInt(rows.length);
   }
 
-  private contents(): Contents {
+  /** What an index knows about what was added. */
+  contents(): Contents {
     const devices = new Set(this.deviceRanks.keys());
     devices.delete('');
     return {

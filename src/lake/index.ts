@@ -1,4 +1,4 @@
-export { deleteFiles, deletePrefix } from './delete-files.ts';
+export { deleteCopies, deleteFiles, deletePrefix, SNAPSHOTS } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
 export {
   type Bucket,
@@ -10,6 +10,9 @@ export {
 } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
 export { missingAmong } from './missing.ts';
+export { partKey, readPart, type Written, writeParts } from './parts.ts';
+export type { FileLocation } from './raw-file.ts';
 export { readEvents, streamEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteWithout } from './rewrite.ts';
+export { describeFile, shardOfFile } from './unlisted-file.ts';
 export { writeFiles } from './write-files.ts';

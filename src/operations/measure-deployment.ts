@@ -25,7 +25,7 @@ type Counters = NonNullable<ApplicationHealth['counters']>;
 
 function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
   const { deployment, problems, applications: inspected } = inspection;
-  const { chores, rates, databaseBytes, filed } = deployment;
+  const { chores, rates, snapshot, databaseBytes, filed } = deployment;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (value: number | null): Gauge['samples'] => [{ value }];
   const each = (read: (own: InspectedApplication) => number | null): Gauge['samples'] =>
@@ -56,6 +56,12 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
       unit: 'seconds',
       help: 'Time since exchange rates were last fetched.',
       samples: whole(since(rates?.succeededAt)),
+    },
+    {
+      name: 'snapshot_age',
+      unit: 'seconds',
+      help: 'Time since the last complete snapshot.',
+      samples: whole(since(snapshot?.succeededAt)),
     },
     {
       name: 'database',

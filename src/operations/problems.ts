@@ -18,6 +18,8 @@ const MISSED_AFTER_MS = 5 * MINUTE_MS;
 const FAILING_AFTER_MS = 10 * MINUTE_MS;
 /** Banks publish no rates on weekends and holidays, but the feed answers. */
 const RATES_MISSED_AFTER_MS = 4 * DAY_MS;
+/** A snapshot is written each night. */
+const SNAPSHOT_MISSED_AFTER_MS = 1.5 * DAY_MS;
 
 /** Whether a store needs attention before it is full. */
 export const isFilling = (bytes: number): boolean => bytes > FULL_FROM * MAX_STORE_BYTES;
@@ -36,9 +38,18 @@ function findChoreProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: num
   return `Scheduled work has failed${since}: ${failure}.`;
 }
 
+function findSnapshotProblem({ succeededAt, failure }: ScheduleRun, now: number): string | null {
+  if (now - (succeededAt ?? 0) <= SNAPSHOT_MISSED_AFTER_MS) return null;
+  const state =
+    succeededAt === null
+      ? 'There is no complete snapshot'
+      : `The last complete snapshot is ${lasting(now - succeededAt)} old`;
+  return `${state}${failure === null ? '' : `: ${failure}`}.`;
+}
+
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { chores, rates, databaseBytes, filed }: Deployment,
+  { chores, rates, snapshot, databaseBytes, filed }: Deployment,
   now: number,
 ): string[] {
   return [
@@ -46,6 +57,7 @@ export function findDeploymentProblems(
     rates && now - (rates.succeededAt ?? 0) > RATES_MISSED_AFTER_MS
       ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer${rates.failure === null ? '' : `: ${rates.failure}`}.`
       : [],
+    (snapshot && findSnapshotProblem(snapshot, now)) ?? [],
     isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
     filed === null ? 'The bucket for raw events does not respond.' : [],
   ].flat();

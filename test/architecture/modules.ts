@@ -152,6 +152,14 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['schedule_runs', 'store_losses'],
     reads: ['applications', 'parked_messages'],
   },
+  backup: {
+    imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib'],
+    owns: ['restores'],
+    reads: ['applications', 'teams', 'users'],
+    writes: {
+      counter_flushes: 'a restored counter continues after the last part that the snapshot has',
+    },
+  },
   alerts: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'operations', 'reports', 'teams'],
     owns: ['alerts', 'channels', 'notices'],
@@ -206,7 +214,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
   },
   cli: {
-    imports: ['catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
+    imports: ['backup', 'catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
     reads: ['teams'],
   },
 };

@@ -83,6 +83,9 @@ const RUN_BY: Record<string, string> = {
   // The account is a pretended one: creating an org needs a token of Cloudflare's.
   'export CLOUDFLARE_API_TOKEN=…': 'test/cli/org.slow.test.ts',
   'npm run check': '.ci/run',
+  'npm run restore':
+    'test/cli/restore.slow.test.ts, from a folder; test/backup/every-report.slow.test.ts, from the bucket',
+  'STATE_DIR=.wrangler/restored npm start': 'test/cli/restore.slow.test.ts',
   'SELECT ': 'test/lake/duckdb.slow.test.ts',
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',

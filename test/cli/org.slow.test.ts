@@ -130,7 +130,7 @@ describe('npm run org', () => {
     expect(dead?.settings).toEqual({ message_retention_period: 1_209_600 });
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
-    expect(script.crons).toHaveLength(2);
+    expect(script.crons).toHaveLength(3);
     expect(script.observability).toMatchObject({
       enabled: true,
       logs: { enabled: true, invocation_logs: false },

@@ -240,7 +240,7 @@ describe('the daily reference rates', () => {
     expect(fetched).not.toHaveBeenCalled();
     await scheduled('30 15,17,19 * * *');
     await scheduled('30 15,17,19 * * *');
-    expect(wrangler).toContain('crons = ["* * * * *", "30 15,17,19 * * *"]');
+    expect(wrangler).toContain('crons = ["* * * * *", "30 15,17,19 * * *",');
     expect(fetched.mock.calls.map(([url]) => url)).toEqual(Array(2).fill('https://rates.test/daily.xml'));
 
     const tenant = await createTenant({ timezone: 'Asia/Tokyo' });

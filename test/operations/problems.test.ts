@@ -20,6 +20,7 @@ const run = (changes: Partial<Run> = {}): Run => ({
 const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   chores: run(),
   rates: run({ schedule: 'exchange rates' }),
+  snapshot: run({ schedule: 'snapshot' }),
   databaseBytes: 1e6,
   filed: new Map(),
   ...changes,
@@ -54,7 +55,7 @@ const health = (
 
 it.each<[string, Partial<Deployment>, string[]]>([
   ['nothing', {}, []],
-  ['a deployment whose schedules have never run', { chores: null, rates: null }, []],
+  ['a deployment whose schedules have never run', { chores: null, rates: null, snapshot: null }, []],
   ['a run five minutes ago', { chores: run({ ranAt: NOW - 5 * MINUTE }) }, []],
   [
     'no run for longer',
@@ -93,6 +94,17 @@ it.each<[string, Partial<Deployment>, string[]]>([
     [
       'Exchange rates could not be fetched for 4 days or longer: Failed chores: fetch further exchange rates.',
     ],
+  ],
+  ['a snapshot a day and a half ago', { snapshot: run({ succeededAt: NOW - 36 * 60 * MINUTE }) }, []],
+  [
+    'an older one',
+    { snapshot: run({ succeededAt: NOW - 37 * 60 * MINUTE, failure: 'no' }) },
+    ['The last complete snapshot is 1 d 13 h old: no.'],
+  ],
+  [
+    'no snapshot yet, because it fails',
+    { snapshot: run({ succeededAt: null, failure: 'no' }) },
+    ['There is no complete snapshot: no.'],
   ],
   ['a database of 8 GB', { databaseBytes: 8e9 }, []],
   ['a larger database', { databaseBytes: 8.1e9 }, ['The database holds 8,100 MB, 81% of what it can hold.']],

@@ -25,3 +25,19 @@ export const storeLosses = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.store] })],
 );
+
+/** The restore of this deployment from a bucket: at most one row. Times are epoch milliseconds. */
+export const restores = sqliteTable('restores', {
+  id: integer().primaryKey(),
+  /** SHA-256 of the secret with which the command line continues it, hex. */
+  hash: text().notNull(),
+  startedAt: integer('started_at').notNull(),
+  /** How many steps of the plan are done. */
+  done: integer().notNull().default(0),
+  /** Until when a request works on it. */
+  busyUntil: integer('busy_until').notNull().default(0),
+  /** JSON: what was restored so far, see `src/backup/restore.ts`. */
+  summary: text().notNull().default('{}'),
+  /** Null while it is not complete. */
+  finishedAt: integer('finished_at'),
+});

@@ -1,0 +1,2 @@
+export type { Progress } from './restore.ts';
+export { writeSnapshot } from './snapshot.ts';

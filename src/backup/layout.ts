@@ -1,0 +1,102 @@
+import * as z from 'zod';
+import { settingsOf } from '#env';
+import { SNAPSHOTS } from '#lake';
+import { toBase64Url } from '#lib/base64url';
+import { hmac } from '#lib/crypto';
+
+// Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
+//   <application>/<table>-00000.jsonl            an application's rollups
+//   <application>/counters/<shard>/<table>-….jsonl  the tables of its counters
+//   <application>/done.json                      what the two consist of, once both are complete
+//   settings/<table>-00000.jsonl                 every other table
+//   manifest.json                                written last: a snapshot without it is not complete
+// `snapshots/new-devices/` and `snapshots/erased/` have what happened after it: see `NewDevices` and `eraseDevice`.
+
+export const NEW_DEVICES = `${SNAPSHOTS}new-devices/`;
+
+export const folderOf = (day: string) => `${SNAPSHOTS}${day}`;
+export const manifestKey = (day: string) => `${folderOf(day)}/manifest.json`;
+export const applicationFolder = (day: string, applicationId: string) => `${folderOf(day)}/${applicationId}`;
+export const doneKey = (day: string, applicationId: string) =>
+  `${applicationFolder(day, applicationId)}/done.json`;
+export const counterFolder = (day: string, applicationId: string, shard: number) =>
+  `${applicationFolder(day, applicationId)}/counters/${shard}`;
+export const settingsFolder = (day: string) => `${folderOf(day)}/settings`;
+
+const Tables = z.lazy(() => z.record(z.string(), z.object({ rows: z.number(), parts: z.number() })));
+
+export const ApplicationCopy = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    /** Epoch milliseconds: when the copy was made, and from when on an event may have been delivered after it. */
+    takenAt: z.number(),
+    since: z.number(),
+    tables: Tables,
+    /** By shard. */
+    counters: z.array(
+      z.object({
+        countedBatch: z.number(),
+        sequence: z.number(),
+        run: z.number(),
+        shards: z.number(),
+        raisedBytes: z.number(),
+        tables: Tables,
+      }),
+    ),
+  }),
+);
+export type ApplicationCopy = z.infer<typeof ApplicationCopy>;
+
+export const Manifest = z.lazy(() =>
+  z.object({
+    version: z.literal(1),
+    takenAt: z.number(),
+    /** Tells whether a deployment has the same secrets, and nothing about them. */
+    secrets: z.record(z.string(), z.string()),
+    settings: Tables,
+    applications: z.array(ApplicationCopy),
+    /** Applications of which this snapshot has no counters and no rollups, because copying them failed. */
+    missing: z.array(z.object({ id: z.string(), shards: z.number() })),
+  }),
+);
+export type Manifest = z.infer<typeof Manifest>;
+
+const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
+
+/** A keyed hash for each secret. */
+export async function secretMarks(env: Env): Promise<Record<string, string>> {
+  const settings = settingsOf(env);
+  const marks = SECRETS.map(async (name) => {
+    const mark = await hmac(settings[name], `snapshot:${name}`);
+    return [name, toBase64Url(mark).slice(0, 22)] as const;
+  });
+  return Object.fromEntries(await Promise.all(marks));
+}
+
+export const readJson = async (bucket: R2Bucket, key: string): Promise<unknown> => {
+  const object = await bucket.get(key);
+  return object ? object.json() : null;
+};
+
+export const writeJson = (bucket: R2Bucket, key: string, value: unknown) =>
+  bucket.put(key, JSON.stringify(value));
+
+/** All objects under a prefix. */
+export async function* listObjects(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({ prefix, ...(cursor ? { cursor } : {}) });
+    yield* page.objects;
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor);
+}
+
+/** The days of the snapshots in a bucket, newest first, complete or not. */
+export async function snapshotDays(bucket: R2Bucket): Promise<string[]> {
+  const { delimitedPrefixes } = await bucket.list({ prefix: SNAPSHOTS, delimiter: '/' });
+  return delimitedPrefixes
+    .map((prefix) => prefix.slice(SNAPSHOTS.length, -1))
+    .filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))
+    .sort()
+    .reverse();
+}

@@ -1,0 +1,101 @@
+import { getTableConfig } from 'drizzle-orm/sqlite-core';
+import { SETTINGS } from '#db';
+import { partKey, type Written } from '#lake';
+import {
+  type ApplicationCopy,
+  applicationFolder,
+  counterFolder,
+  type Manifest,
+  settingsFolder,
+} from './layout.ts';
+
+/** One step of a restore. Each is idempotent as long as no later one has begun. */
+export type Step =
+  /** Writes a part of a table to the database, or to a counter. */
+  | { do: 'rows'; table: string; key: string }
+  | { do: 'counter rows'; table: string; key: string; application: string; shard: number }
+  /** Adds the devices of an export after the snapshot. */
+  | { do: 'new devices'; key: string; application: string; shard: number }
+  /** Lets an application's counters continue where they were. */
+  | { do: 'counters'; application: string }
+  /** Plans a step for each of an application's raw event files that its counters do not list. */
+  | { do: 'files'; application: string; shards: number }
+  /** Lists a file and counts what its counter lacks. */
+  | { do: 'file'; key: string; bytes: number; application: string; shard: number }
+  /** Erases a device that was erased after the snapshot. */
+  | { do: 'erasure'; key: string };
+
+export type Plan = { day: string; manifest: Manifest; steps: Step[] };
+
+const partsOf = (folder: string, table: string, { parts }: Written) =>
+  Array.from({ length: parts }, (_, part) => ({ table, key: partKey(folder, table, part) }));
+
+/** The keys of what counters wrote about new devices after a copy, by application and shard. */
+export type NewDevices = (application: string, shard: number, countedBatch: number) => readonly string[];
+
+function stepsOf(
+  day: string,
+  { id: application, tables, counters }: ApplicationCopy,
+  newDevices: NewDevices,
+): Step[] {
+  const folder = applicationFolder(day, application);
+  return [
+    ...Object.entries(tables).flatMap(([table, written]) =>
+      partsOf(folder, table, written).map((part): Step => ({ do: 'rows', ...part })),
+    ),
+    ...counters.flatMap((copy, shard) =>
+      Object.entries(copy.tables).flatMap(([table, written]) =>
+        partsOf(counterFolder(day, application, shard), table, written).map(
+          (part): Step => ({ do: 'counter rows', ...part, application, shard }),
+        ),
+      ),
+    ),
+    ...counters.flatMap(({ countedBatch }, shard) =>
+      newDevices(application, shard, countedBatch).map(
+        (key): Step => ({ do: 'new devices', key, application, shard }),
+      ),
+    ),
+    { do: 'counters', application },
+    { do: 'files', application, shards: counters.length },
+  ];
+}
+
+/** Of an application that the snapshot lacks, everything is counted from its raw events. */
+const blankCopy = ({ id, shards }: Manifest['missing'][number]): ApplicationCopy => ({
+  ...{ id, takenAt: 0, since: 0, tables: {} },
+  counters: Array.from({ length: shards }, () => ({
+    ...{ countedBatch: 0, sequence: 0, run: 0, shards, raisedBytes: 0, tables: {} },
+  })),
+});
+
+/** The steps that restore a snapshot: applications first, then everything else, so that nothing is accepted before it can be counted. */
+export function planRestore(
+  day: string,
+  manifest: Manifest,
+  { newDevices, erasures }: { newDevices: NewDevices; erasures: readonly string[] },
+): Plan {
+  const names = SETTINGS.map((table) => getTableConfig(table).name);
+  const settings = names.flatMap((name) => {
+    const written = manifest.settings[name];
+    return written ? partsOf(settingsFolder(day), name, written) : [];
+  });
+  return {
+    day,
+    manifest,
+    steps: [
+      ...manifest.applications.flatMap((copy) => stepsOf(day, copy, newDevices)),
+      ...manifest.missing.flatMap((missing) => stepsOf(day, blankCopy(missing), newDevices)),
+      ...settings.map((part): Step => ({ do: 'rows', ...part })),
+      ...erasures.map((key): Step => ({ do: 'erasure', key })),
+    ],
+  };
+}
+
+/** The number of rows in a snapshot. */
+export function rowsIn({ settings, applications }: Manifest): number {
+  const all = [
+    settings,
+    ...applications.flatMap(({ tables, counters }) => [tables, ...counters.map((copy) => copy.tables)]),
+  ];
+  return all.flatMap((tables) => Object.values(tables)).reduce((sum, { rows }) => sum + rows, 0);
+}

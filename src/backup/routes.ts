@@ -1,0 +1,56 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import {
+  type AppContext,
+  type AppEnv,
+  AppError,
+  addressOf,
+  jsonBody,
+  limitBody,
+  MAX_JSON_BODY_BYTES,
+  requireWithin,
+} from '#http';
+import { listObjects } from './layout.ts';
+import { continueRestore, findRestore, type Progress } from './restore.ts';
+
+const Continue = z.object({
+  /** Restores although the secrets are not those of the snapshot. */
+  other_secrets: z.boolean().default(false),
+});
+
+/** What a restore reads. Larger objects are not written by any release. */
+const OBJECT = /^(?:events|snapshots)\/[\w./-]+$/;
+const MAX_OBJECT_BYTES = 100_000_000;
+
+/** The restore that the request's bearer token continues. */
+async function restoreOf(c: AppContext) {
+  await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
+  const secret = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
+  return findRestore(c.env, secret);
+}
+
+type Listed = { objects: { key: string; size: number }[] };
+type Stored = { key: string };
+
+/** For `npm run restore`, which writes the token into the database. */
+export const restoreRoutes = new Hono<AppEnv>()
+  .post('/restore', limitBody(MAX_JSON_BODY_BYTES), ...jsonBody(Continue), async (c) => {
+    const { other_secrets: otherSecrets } = c.req.valid('json');
+    return c.json<Progress>(await continueRestore(c.env, await restoreOf(c), otherSecrets));
+  })
+  .get('/restore/objects', async (c) => {
+    await restoreOf(c);
+    const objects: Listed['objects'] = [];
+    for (const prefix of ['events/', 'snapshots/']) {
+      for await (const { key, size } of listObjects(c.env.RAW_EVENTS, prefix)) objects.push({ key, size });
+    }
+    return c.json<Listed>({ objects });
+  })
+  .put('/restore/objects/*', limitBody(MAX_OBJECT_BYTES), async (c) => {
+    const { finishedAt } = await restoreOf(c);
+    if (finishedAt !== null) throw new AppError('conflict', 'The restore is complete');
+    const key = decodeURIComponent(new URL(c.req.url).pathname.slice('/restore/objects/'.length));
+    if (!OBJECT.test(key)) throw new AppError('invalid_request', `${key} is not part of a backup`);
+    await c.env.RAW_EVENTS.put(key, await c.req.arrayBuffer());
+    return c.json<Stored>({ key });
+  });

@@ -1,0 +1,69 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { experimental_readRawConfig, type Unstable_RawEnvironment } from 'wrangler';
+import { inParallel } from './api.ts';
+import { CommandError } from './command.ts';
+import { ROOT } from './local-state.ts';
+
+// A copy of a bucket in a folder, and the bucket that a deployment has.
+
+/** The folders of a bucket that a restore reads. */
+const FOLDERS = ['events', 'snapshots'];
+const UPLOADED_AT_ONCE = 4;
+
+type BackupFile = { key: string; file: string; size: number };
+
+/** The files of a folder that belong to a backup. Throws a `CommandError` if there is no snapshot among them. */
+export async function filesOf(folder: string): Promise<BackupFile[]> {
+  const found: BackupFile[] = [];
+  for (const name of FOLDERS) {
+    const entries = await readdir(path.join(folder, name), { recursive: true, withFileTypes: true }).catch(
+      () => [],
+    );
+    for (const entry of entries.filter((one) => one.isFile())) {
+      const file = path.join(entry.parentPath, entry.name);
+      const key = path.relative(folder, file).split(path.sep).join('/');
+      found.push({ key, file, size: (await stat(file)).size });
+    }
+  }
+  if (!found.some(({ key }) => /^snapshots\/[\d-]+\/manifest\.json$/.test(key))) {
+    throw new CommandError(`${folder} has no complete snapshot: snapshots/<day>/manifest.json is missing.`);
+  }
+  return found;
+}
+
+/** Whether `--from` is a folder; otherwise it is the name of a bucket. */
+export const isFolder = (from: string): Promise<boolean> =>
+  stat(from).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/** The bucket of raw events that a deployment is bound to. */
+export function boundBucket(env: string | undefined): string {
+  const { rawConfig } = experimental_readRawConfig({ config: path.join(ROOT, 'wrangler.toml') });
+  const section: Unstable_RawEnvironment | undefined = env === undefined ? rawConfig : rawConfig.env?.[env];
+  const bucket = section?.r2_buckets?.find(({ binding }) => binding === 'RAW_EVENTS')?.bucket_name;
+  if (!bucket)
+    throw new CommandError(`wrangler.toml has no bucket for raw events${env ? ` of ${env}` : ''}.`);
+  return bucket;
+}
+
+/** Calls a route of the restore, and returns its answer. Throws a `CommandError` with what it refused. */
+export type Call = <Answer>(method: string, path: string, body?: string | Uint8Array) => Promise<Answer>;
+
+/** Uploads files that the deployment's bucket does not have yet. */
+export async function uploadFiles(
+  files: readonly BackupFile[],
+  call: Call,
+  onProgress: (uploaded: number, total: number) => void,
+): Promise<void> {
+  const { objects } = await call<{ objects: { key: string; size: number }[] }>('GET', '/restore/objects');
+  const present = new Map(objects.map(({ key, size }) => [key, size]));
+  const wanted = files.filter(({ key, size }) => present.get(key) !== size);
+  let uploaded = 0;
+  await inParallel(wanted, UPLOADED_AT_ONCE, async ({ key, file }) => {
+    await call('PUT', `/restore/objects/${key}`, await readFile(file));
+    onProgress(++uploaded, wanted.length);
+  });
+}

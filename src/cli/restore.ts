@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import cliProgress from 'cli-progress';
+import type { Progress } from '#backup';
+import { beginRestoreSql } from '#backup/begin';
+import { CommandError, runCommand, UsageError } from './command.ts';
+import { localState } from './local-state.ts';
+import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
+import { executeSql, type Where } from './wrangler-database.ts';
+
+const USAGE = `Usage: npm run restore -- --from <folder or bucket>
+       npm run restore -- --from <folder or bucket> --remote --url https://<your deployment> [--env <org>]
+
+Restores everything from the newest snapshot in a bucket, and counts the raw events that are newer, in an empty deployment: without
+--remote, in the local one of \`npm start -- --empty\`, which must be running. Run it again to continue after an interruption.
+--from is a folder with a copy of the bucket, or the name of the bucket that the deployment is bound to.
+The deployment needs the secrets with which the snapshot was made. --other-secrets restores with others: device tokens, API keys as
+shown in Settings, links for device_ids, or authenticator apps then stop working, whichever secret is another.`;
+
+const RETRY_MS = 2_000;
+const ATTEMPTS = 60;
+
+async function localUrl(): Promise<string> {
+  const demo = await readFile(localState().demoFile, 'utf8').catch(() => null);
+  const { base_url }: { base_url?: string } = demo ? JSON.parse(demo) : {};
+  return base_url ?? `http://localhost:${process.env.PORT ?? 8787}`;
+}
+
+/** Repeats calls that fail for a moment: each may be repeated. */
+function caller(origin: string, secret: string): Call {
+  return async (method, route, body) => {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await fetch(origin + route, {
+        method,
+        headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: body as BodyInit }),
+      }).catch((error) => String(error));
+      if (typeof answer !== 'string' && answer.ok) return JSON.parse(await answer.text());
+      const said = typeof answer === 'string' ? answer : await answer.text();
+      const isFinal = typeof answer !== 'string' && answer.status < 500 && answer.status !== 429;
+      if (isFinal && !said.includes('Another request is restoring')) {
+        const { error = said }: { error?: string } = said.startsWith('{') ? JSON.parse(said) : {};
+        throw new CommandError(`${error}.`);
+      }
+      if (attempt === ATTEMPTS) throw new CommandError(`${origin} does not respond: ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  };
+}
+
+async function begin(where: Where): Promise<string> {
+  const { statements, secret } = await beginRestoreSql(Date.now());
+  const [row] = (await executeSql(statements, where)) as { finished_at: number | null }[];
+  if (!row) throw new CommandError('This deployment is not empty. Restore into a new one.');
+  if (row.finished_at !== null) throw new CommandError('This deployment is restored already.');
+  return secret;
+}
+
+const bar = (what: string) =>
+  new cliProgress.SingleBar({ format: `${what} {bar} {value} of {total}`, hideCursor: true });
+
+async function restoreAll(call: Call, otherSecrets: boolean): Promise<Progress> {
+  const shown = bar('Restoring');
+  try {
+    for (let isStarted = false; ; isStarted = true) {
+      const body = JSON.stringify({ other_secrets: otherSecrets });
+      const progress = await call<Progress>('POST', '/restore', body);
+      if (!isStarted) shown.start(progress.steps, progress.done);
+      shown.setTotal(progress.steps);
+      shown.update(progress.done);
+      if (progress.finished) return progress;
+    }
+  } finally {
+    shown.stop();
+  }
+}
+
+const number = new Intl.NumberFormat('en');
+
+/** What was restored. The first two numbers are equal, or something is wrong. */
+function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: Progress): string {
+  return [
+    `Restored the snapshot of ${snapshot}: ${number.format(restored.rows)} of ${number.format(rows)} rows.`,
+    `${number.format(restored.events)} newer events were counted from ${number.format(restored.files)} raw event files.`,
+    ...(missing.length > 0
+      ? [`The snapshot has only settings of ${missing.join(', ')}: all else was counted from raw events.`]
+      : []),
+  ].join('\n');
+}
+
+await runCommand(
+  {
+    usage: USAGE,
+    options: {
+      from: { type: 'string' },
+      remote: { type: 'boolean', default: false },
+      url: { type: 'string' },
+      env: { type: 'string' },
+      'other-secrets': { type: 'boolean', default: false },
+    },
+  },
+  async ({ values: { from, remote, url, env, 'other-secrets': otherSecrets } }) => {
+    if (!from) throw new UsageError('Pass --from with a folder or the name of a bucket.');
+    if (remote && !url) throw new UsageError('--remote needs --url, the URL of the deployment.');
+    if (env && !remote) throw new UsageError('--env needs --remote.');
+    if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+    const files = (await isFolder(from)) ? await filesOf(from) : null;
+    const bound = boundBucket(env);
+    if (!files && from !== bound) {
+      throw new UsageError(
+        `${from} is neither a folder nor the deployment's bucket, which is ${bound}. Change its bucket_name in wrangler.toml and deploy, or copy the bucket to a folder.`,
+      );
+    }
+    const secret = await begin({ remote, env });
+    const call = caller(new URL(url ?? (await localUrl())).origin, secret);
+    if (files) {
+      const shown = bar('Uploading');
+      shown.start(files.length, 0);
+      await uploadFiles(files, call, (uploaded, total) => {
+        shown.setTotal(total);
+        shown.update(uploaded);
+      }).finally(() => shown.stop());
+    }
+    const done = await restoreAll(call, otherSecrets);
+    console.log(summaryOf(done));
+    return done.restored.rows === done.rows_in_snapshot ? 0 : 1;
+  },
+);

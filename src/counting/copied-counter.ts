@@ -1,0 +1,144 @@
+import { Buffer } from 'node:buffer';
+import { lte } from 'drizzle-orm';
+import { columnNames, pagesOf, type TableRows } from '#db';
+import { type Bucket, describeFile, type FileLocation, type Written, writeParts } from '#lake';
+import { chunksOf } from '#lib/chunks';
+import { AnsweringCounter } from './answering-counter.ts';
+import type { CounterCopy } from './api.ts';
+import { insertAliasesOf } from './devices.ts';
+import { addFiles, forgetFiles, listedKeys } from './file-index.ts';
+import type { Flusher } from './flusher.ts';
+import { appendFresh, lastBatch, progressOf } from './log.ts';
+import { packEvents } from './pack.ts';
+import type { RawFiles } from './raw-files.ts';
+import { createMissing, dropCounted, eraseAgain, uncountedOf } from './restored-events.ts';
+import * as schema from './schema.ts';
+import { readCounterName } from './shards.ts';
+
+/** A value may have 2 MB. */
+const FORGOTTEN_AT_ONCE = 5_000;
+
+/**
+ * The tables that a copy has. It has no log: what is counted is in the raw event files, and the rest will be. `progress` is in `CounterCopy`.
+ * Parts that were sent are of no use to another database.
+ */
+const COPIED = {
+  aliases: schema.aliases,
+  devices: schema.devices,
+  device_days: schema.deviceDays,
+  device_pages: schema.devicePages,
+  erasures: schema.erasures,
+  file_erasures: schema.fileErasures,
+  files: schema.files,
+  key_blocks: schema.keyBlocks,
+  key_generations: schema.keyGenerations,
+  recent_keys: schema.recentKeys,
+  revoked_tokens: schema.revokedTokens,
+  seen_ids: schema.seenIds,
+  segments: schema.segments,
+} as const;
+
+/** The calls with which a counter is copied to R2 and restored from there. */
+export abstract class CopiedCounter extends AnsweringCounter {
+  abstract bucket: Bucket;
+  protected abstract readonly flusher: Flusher;
+  protected abstract files: RawFiles;
+  /** Loads the state kept in memory from the store. */
+  protected abstract begin(): void;
+  protected abstract write<Result>(work: () => Result): Result;
+  protected abstract arm(now: number): Promise<void>;
+
+  async whileStill(work: () => Promise<void>): Promise<void> {
+    await this.settler.whileStill(lastBatch(this.store), () =>
+      this.flusher.whileStill(async () => {
+        await this.files.exportAll();
+        await work();
+      }),
+    );
+    await this.arm(Date.now());
+  }
+
+  async copyTables(prefix: string): Promise<CounterCopy> {
+    const { countedBatch, sequence, run, shards, raisedBytes } = progressOf(this.store);
+    // Merged blocks may be waiting to be sent.
+    const unsent = this.store.select({ sequence: schema.outbox.sequence }).from(schema.outbox).all().length;
+    const tables: Record<string, Written> = {};
+    for (const [name, table] of Object.entries(COPIED)) {
+      // What was appended after the last counted batch is counted again from the raw event files.
+      const which = table === schema.seenIds ? lte(schema.seenIds.batch, countedBatch) : undefined;
+      const rows = pagesOf(table, which, (query) => this.store.values(query));
+      tables[name] = await writeParts(this.bucket, prefix, name, { columns: columnNames(table), rows });
+    }
+    return { countedBatch, sequence: sequence - unsent, run, shards, raisedBytes, tables };
+  }
+
+  async restoreRows({ table, columns, rows }: TableRows): Promise<void> {
+    const known = COPIED[table as keyof typeof COPIED];
+    const unknown = known ? columns.filter((name) => !columnNames(known).includes(name)) : [table];
+    if (unknown.length > 0) throw new Error(`A counter has no ${unknown.join(', ')}`);
+    if (!this.isBlank()) throw new Error(`The counter ${this.name} is not empty`);
+    const places = columns.map(() => '?').join(', ');
+    const statement = `INSERT INTO "${table}" (${columns.map((name) => `"${name}"`).join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`;
+    this.write(() => {
+      for (const row of rows) {
+        const values = row.map((cell) =>
+          typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell,
+        );
+        this.ctx.storage.sql.exec(statement, ...values);
+      }
+      const at = columns.indexOf('id');
+      if (table === 'devices')
+        insertAliasesOf(
+          this.store,
+          rows.map((row) => String(row[at])),
+        );
+    });
+  }
+
+  async finishRestore({ tables: _, ...copy }: CounterCopy): Promise<void> {
+    if (progressOf(this.store).run === copy.run) return;
+    if (!this.isBlank()) throw new Error(`The counter ${this.name} is not empty`);
+    const now = Date.now();
+    // Pruning waits for a day, because the copy's ids are needed to restore files, however old they are.
+    const row = { ...copy, countedAt: now, prunedAt: now };
+    this.write(() => this.store.update(schema.progress).set(row).run());
+    this.begin();
+  }
+
+  async compareFiles(keys: string[]): Promise<string[]> {
+    return this.write(() => {
+      const listed = listedKeys(this.store);
+      const unlisted = keys.filter((key) => !listed.delete(key));
+      for (const gone of chunksOf(listed, FORGOTTEN_AT_ONCE)) forgetFiles(this.store, gone);
+      return unlisted;
+    });
+  }
+
+  async restoreFile(location: FileLocation, since: number): Promise<number> {
+    if (listedKeys(this.store).has(location.key)) return 0;
+    const { entry, events } = await describeFile(this.bucket, readCounterName(this.name), location);
+    const now = Date.now();
+    const appended = this.write(() => {
+      createMissing(this.store, events);
+      const wanted = uncountedOf(this.store, events, since);
+      return appendFresh(this.store, this.seen, packEvents(this.applicationId, wanted), now);
+    });
+    this.settler.refresh(this.store);
+    const target = lastBatch(this.store);
+    while (!this.settler.isCounted(target)) await this.settler.countNext();
+    this.write(() => {
+      addFiles(this.store, [entry], { exportedAt: now, throughBatch: target });
+      eraseAgain(this.store, entry);
+      dropCounted(this.store, target);
+    });
+    this.files.refresh();
+    await this.flusher.flush();
+    await this.arm(now);
+    return appended;
+  }
+
+  private isBlank(): boolean {
+    const { countedBatch, sequence } = progressOf(this.store);
+    return countedBatch === 0 && sequence === 0 && lastBatch(this.store) === 0;
+  }
+}

@@ -1,0 +1,151 @@
+import { Buffer } from 'node:buffer';
+import { type SQL, sql } from 'drizzle-orm';
+import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import * as schema from './schemas.ts';
+
+// Rows of any table in a form that survives JSON: integers as text, because a number in JavaScript is exact only up to 2^53, and blobs in
+// base64. A snapshot stores them, and a restore writes them back.
+
+export type Cell = string | number | null | { base64: string };
+export type Row = readonly Cell[];
+/** Rows with the names of their columns. A table may have got further columns since they were read. */
+export type TableRows = { table: string; columns: readonly string[]; rows: readonly Row[] };
+
+/** A page of rows has about this many characters. */
+const PAGE_CHARACTERS = 2_000_000;
+const FIRST_PAGE_ROWS = 100;
+const MAX_PAGE_ROWS = 20_000;
+
+export const columnNames = (table: SQLiteTable): string[] =>
+  getTableConfig(table).columns.map(({ name }) => name);
+
+const isInteger = (column: SQLiteColumn) => column.getSQLType() === 'integer';
+
+/** The columns of the primary key. */
+function keyOf(table: SQLiteTable): SQLiteColumn[] {
+  const { columns, primaryKeys } = getTableConfig(table);
+  return primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
+}
+
+/** A query for the rows after a key, in the order of the primary key, with the columns in the order of `columnNames`. */
+function pageQuery(table: SQLiteTable, which: SQL | undefined, after: readonly Cell[], limit: number): SQL {
+  const keys = keyOf(table);
+  const columns = getTableConfig(table).columns.map((column) =>
+    isInteger(column) ? sql`CAST(${column} AS TEXT)` : sql`${column}`,
+  );
+  const values = keys.map((column, place) =>
+    isInteger(column) ? sql`CAST(${after[place]} AS INTEGER)` : sql`${after[place]}`,
+  );
+  const isNext =
+    after.length === 0 ? sql`true` : sql`(${sql.join(keys, sql`, `)}) > (${sql.join(values, sql`, `)})`;
+  return sql`SELECT ${sql.join(columns, sql`, `)} FROM ${table} WHERE ${which ?? sql`true`} AND ${isNext}
+    ORDER BY ${sql.join(keys, sql`, `)} LIMIT ${limit}`;
+}
+
+const toCell = (value: unknown): Cell => {
+  if (value instanceof ArrayBuffer) return { base64: Buffer.from(new Uint8Array(value)).toString('base64') };
+  return value as Cell;
+};
+
+/** Reads a table in pages of bounded size. `run` executes a query and returns its rows as lists of values. */
+export async function* pagesOf(
+  table: SQLiteTable,
+  which: SQL | undefined,
+  run: (query: SQL) => unknown[][] | Promise<unknown[][]>,
+): AsyncGenerator<Row[]> {
+  const places = keyOf(table).map(({ name }) => columnNames(table).indexOf(name));
+  let [after, limit]: [readonly Cell[], number] = [[], FIRST_PAGE_ROWS];
+  for (;;) {
+    const rows = (await run(pageQuery(table, which, after, limit))).map((row) => row.map(toCell));
+    const last = rows.at(-1);
+    if (last) yield rows;
+    if (!last || rows.length < limit) return;
+    after = places.map((place) => last[place] ?? null);
+    const characters = JSON.stringify(rows).length / rows.length;
+    limit = Math.max(1, Math.min(MAX_PAGE_ROWS, Math.floor(PAGE_CHARACTERS / characters)));
+  }
+}
+
+/** A value may have 2 MB. */
+const MAX_PARAMETER_CHARACTERS = 1_000_000;
+
+/** Statements that insert rows without blobs; those whose key exists are left as they are. Rows of other columns get their defaults. */
+export function* insertStatements({ table, columns, rows }: TableRows): Generator<SQL> {
+  const values = columns.map((_, index) => sql.raw(`value ->> ${index}`));
+  const names = columns.map((name) => sql.identifier(name));
+  let [part, size]: [string[], number] = [[], 0];
+  const statement = () =>
+    sql`INSERT INTO ${sql.identifier(table)} (${sql.join(names, sql`, `)})
+      SELECT ${sql.join(values, sql`, `)} FROM json_each(${`[${part.join(',')}]`}) WHERE true ON CONFLICT DO NOTHING`;
+  for (const row of rows) {
+    const text = JSON.stringify(row);
+    if (part.length > 0 && size + text.length > MAX_PARAMETER_CHARACTERS) {
+      yield statement();
+      [part, size] = [[], 0];
+    }
+    part.push(text);
+    size += text.length + 1;
+  }
+  if (part.length > 0) yield statement();
+}
+
+/** The rollups of an application, which its counters add to. A snapshot reads them while no counter writes. */
+export const ROLLED_UP: readonly SQLiteTable[] = [
+  schema.rollupDaily,
+  schema.rollupHours,
+  schema.rollupAds,
+  schema.rollupItems,
+  schema.rollupCustom,
+  schema.cohortActivity,
+  schema.cohortRevenue,
+  schema.segments,
+  schema.segmentBlocks,
+];
+
+/**
+ * What else a snapshot has. What refers to something comes before it: a row that is added during the snapshot may be missing, but what a row
+ * names never is. Applications come last, because a restored one accepts events.
+ */
+export const SETTINGS: readonly SQLiteTable[] = [
+  schema.tokens,
+  schema.clicks,
+  schema.creativeRequests,
+  schema.creatives,
+  schema.adsets,
+  schema.campaigns,
+  schema.costs,
+  schema.costNames,
+  schema.exchangeRates,
+  schema.parkedMessages,
+  schema.alerts,
+  schema.channels,
+  schema.savedViews,
+  schema.shareLinks,
+  schema.auditLog,
+  schema.applicationDeletions,
+  schema.invitations,
+  schema.accessTokens,
+  schema.apiKeys,
+  schema.twoFactors,
+  schema.accounts,
+  schema.members,
+  schema.users,
+  schema.teams,
+  schema.applications,
+];
+
+/**
+ * What it lacks: what lasts for minutes or tells about the deployment itself. `counter_flushes` follows from the counters.
+ */
+export const NOT_COPIED: readonly SQLiteTable[] = [
+  schema.counterFlushes,
+  schema.delayedMessages,
+  schema.notices,
+  schema.passwordResets,
+  schema.rejections,
+  schema.restores,
+  schema.scheduleRuns,
+  schema.sessions,
+  schema.storeLosses,
+  schema.verifications,
+];

@@ -1,0 +1,186 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { is } from 'drizzle-orm';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { writeSnapshot } from '#backup';
+import { type Counter, counterOf } from '#counting';
+import * as schema from '#db';
+import { continueDeletions, deleteApplication } from '#deletion';
+import type { Bucket } from '#lake';
+import { DAY_MS } from '#lib/time';
+import { loseAllButBucket, readBucket, restoreAll } from '../helpers/backup.ts';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { envelope } from '../helpers/envelopes.ts';
+import { FaultyBucket } from '../helpers/lake.ts';
+import { createPerson } from '../helpers/person.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+beforeEach(() => loseAllButBucket(() => new Map()));
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const keys = async () => [...(await readBucket()).keys()];
+const nameOf = (table: SQLiteTable) => getTableConfig(table).name;
+
+it('says of every table whether a snapshot has it', () => {
+  const tables = Object.values(schema).filter((value) => is(value, SQLiteTable));
+  const said = [...schema.ROLLED_UP, ...schema.SETTINGS, ...schema.NOT_COPIED].map(nameOf);
+  expect(said.sort()).toEqual(tables.map((table) => nameOf(table as SQLiteTable)).sort());
+});
+
+it('brings back whole numbers beyond 2^53, any text, and what is unknown', async () => {
+  const { application } = await createTenant();
+  const rows = [
+    ['2026-03-01', 'Spring "1"\n\u2028, € 😀', '9007199254740993', null],
+    ['2026-03-02', '', '0', 7],
+  ];
+  for (const [day, campaign, amount, clicks] of rows) {
+    await env.DB.prepare(
+      `INSERT INTO costs (application_id, day, campaign, currency, amount, clicks, updated_at) VALUES (?, ?, ?, 'vnd', ${amount}, ?, 1)`,
+    )
+      .bind(application.id, day, campaign, clicks)
+      .run();
+  }
+  const read = async () =>
+    (await env.DB.prepare('SELECT *, CAST(amount AS TEXT) AS exact FROM costs ORDER BY day').all()).results;
+  const before = await read();
+  expect(before[0]).toMatchObject({ exact: '9007199254740993', clicks: null });
+  await writeSnapshot(env, Date.now());
+  await loseAllButBucket();
+  await restoreAll(worker);
+  expect(await read()).toEqual(before);
+});
+
+it('holds no key, token or session that could be used', async () => {
+  const tenant = await createTenant();
+  const person = await createPerson(tenant.team, 'owner');
+  await fetchToken(worker, tenant, { data: { device_id: 'the-name-of-a-device' } });
+  await writeSnapshot(env, Date.now());
+  const objects = await readBucket();
+  const text = [...objects.values()].map((bytes) => new TextDecoder().decode(bytes)).join('\n');
+  expect(text).toContain(person.email);
+  for (const secret of [tenant.apiKey, tenant.teamToken, person.password, 'the-name-of-a-device']) {
+    expect(text).not.toContain(secret);
+  }
+  for (const secret of [env.TOKEN_SECRET, env.KEY_ENCRYPTION_SECRET, env.SESSION_SECRET]) {
+    expect(text).not.toContain(secret);
+  }
+  expect([...objects.keys()].filter((key) => /sessions|password_resets|verifications/.test(key))).toEqual([]);
+});
+
+it('stops a counter while it is copied: it accepts events, and counts them afterwards', async () => {
+  const counter = startCounter();
+  const [device] = await counter.createDevices(1);
+  if (!device) throw new Error('no device');
+  await counter.stub().settle();
+  const ad = () => eventOf(counter.applicationId, device, 'custom.ad');
+  await counter.stub().whileStill(async () => {
+    expect(await counter.append([ad()])).toMatchObject({ appended: 1, pending: 1 });
+    expect(await counter.stub().settle(200)).toMatchObject({ settled: false });
+    expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1, impressions: 0 });
+  });
+  expect(await counter.stub().settle()).toMatchObject({ settled: true });
+  expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1, impressions: 1 });
+});
+
+it('leaves out an application that cannot be copied, says so, and adds it in the next run', async () => {
+  const [good, bad] = [await createTenant(), await createTenant()];
+  for (const tenant of [good, bad]) {
+    await worker.post(tenant, '/webhook', envelope.ad(await fetchToken(worker, tenant)));
+  }
+  await worker.deliver(worker.queue.take());
+  for (const { application } of [good, bad]) await settleAll(application.id);
+  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const stub = counterOf(env, bad.application.id, 0);
+  const use = (bucket: Bucket) =>
+    runInDurableObject(stub, (counter: Counter) => {
+      counter.bucket = bucket;
+    });
+  // It exports, and then cannot be copied.
+  await stub.whileStill(async () => undefined);
+  await use(new FaultyBucket(env.RAW_EVENTS, 'always'));
+  const now = Date.now();
+  await expect(writeSnapshot(env, now)).rejects.toThrow(
+    new RegExp(`^Not in the snapshot of \\S+: ${bad.application.id}$`),
+  );
+  expect(log).toHaveBeenCalled();
+  const done = async () => (await keys()).filter((key) => key.endsWith('/done.json'));
+  expect(await done()).toEqual([expect.stringContaining(good.application.id)]);
+  await use(env.RAW_EVENTS);
+  await writeSnapshot(env, now);
+  expect(await done()).toHaveLength(2);
+  // It counts again.
+  await worker.post(bad, '/webhook', envelope.ad(await fetchToken(worker, bad)));
+  await worker.deliver(worker.queue.take());
+  await settleAll(bad.application.id);
+});
+
+it('leaves out an application of which the database has lost something', async () => {
+  const tenant = await createTenant();
+  await fetchToken(worker, tenant);
+  await settleAll(tenant.application.id);
+  await env.DB.prepare('UPDATE counter_flushes SET sequence = sequence - 1').run();
+  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  await expect(writeSnapshot(env, Date.now())).rejects.toThrow(tenant.application.id);
+  expect(JSON.stringify(log.mock.calls)).toContain('resume counting');
+});
+
+it('restores an application that the snapshot lacks from its raw events', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01 10:00:00' });
+  await worker.post(tenant, '/webhook', envelope.ad(token));
+  await worker.deliver(worker.queue.take());
+  await settleAll(tenant.application.id);
+  const before = await rollupOf(tenant.application.id);
+  const stub = counterOf(env, tenant.application.id, 0);
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const use = (bucket: Bucket) =>
+    runInDurableObject(stub, (counter: Counter) => {
+      counter.bucket = bucket;
+    });
+  // It exports, and then cannot be copied.
+  await stub.whileStill(async () => undefined);
+  await use(new FaultyBucket(env.RAW_EVENTS, 'always'));
+  await expect(writeSnapshot(env, Date.now())).rejects.toThrow('Not in the snapshot');
+  await loseAllButBucket();
+  expect(await restoreAll(worker)).toMatchObject({
+    missing: [tenant.application.id],
+    restored: { events: 2 },
+  });
+  expect(await rollupOf(tenant.application.id)).toEqual(before);
+});
+
+it('keeps the newest three complete snapshots, and what happened since the oldest of them', async () => {
+  await createTenant();
+  const now = Date.now();
+  const days = [5, 4, 3, 2, 1, 0].map((ago) => now - ago * DAY_MS);
+  await env.RAW_EVENTS.put('snapshots/erased/app_1/dev_1.json', '{}');
+  for (const at of days.slice(0, -2)) await writeSnapshot(env, at);
+  // One that was not finished.
+  const day = (at = 0) => new Date(at).toISOString().slice(0, 10);
+  await env.RAW_EVENTS.put(`snapshots/${day(days[4])}/settings/teams-00000.jsonl`, '[]\n');
+  await writeSnapshot(env, now);
+  const found = new Set((await keys()).map((key) => key.split('/')[1]));
+  expect([...found].sort()).toEqual([...days.slice(2).map(day), 'erased'].sort());
+});
+
+it('deletes an application from all snapshots', async () => {
+  const tenant = await createTenant();
+  await fetchToken(worker, tenant);
+  await settleAll(tenant.application.id);
+  await writeSnapshot(env, Date.now());
+  const own = async () => (await keys()).filter((key) => key.includes(tenant.application.id));
+  expect((await own()).length).toBeGreaterThan(3);
+  const db = schema.database(env.DB);
+  const caller = { db, team: tenant.team, actor: 'test', now: Date.now() };
+  await deleteApplication(env, caller, tenant.application.id, tenant.application.name);
+  await continueDeletions(env, db, Date.now());
+  expect(await own()).toEqual([]);
+});

@@ -1,0 +1,132 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { configured, ROOT } from '../../src/cli/local-state.ts';
+import { readSchedules } from '../../src/cli/schedule.ts';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+import { freePort } from '../helpers/service.ts';
+import { runCommand, runScript, stop } from './process.ts';
+
+// The commands of "Restore everything from the bucket" in docs/operations.md, from one local deployment to another.
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'restore-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Copies the bucket of a local state to a folder, as rclone does for a deployment. */
+async function copyBucket(stateDir: string, to: string): Promise<number> {
+  const local = new Miniflare({
+    ...convertV4MiniflareOptions({
+      modules: true,
+      script: 'export default {}',
+      r2Buckets: { RAW_EVENTS: await configured('bucket_name') },
+    }),
+    resourcePersistencePath: path.join(stateDir, 'v3'),
+  });
+  try {
+    const bucket = await local.getR2Bucket('RAW_EVENTS');
+    const { objects } = await bucket.list();
+    for (const { key } of objects) {
+      const object = await bucket.get(key);
+      await mkdir(path.dirname(path.join(to, key)), { recursive: true });
+      await writeFile(path.join(to, key), new Uint8Array((await object?.arrayBuffer()) ?? []));
+    }
+    return objects.length;
+  } finally {
+    await local.dispose();
+  }
+}
+
+async function startIn(stateDir: string, args: string[]) {
+  const port = await freePort();
+  const env = { PORT: String(port), STATE_DIR: stateDir };
+  const service = runScript('start.ts', { args, env });
+  await service.until('Stop with Ctrl-C');
+  return { service, env, url: `http://localhost:${port}` };
+}
+
+it('restores a local deployment from a folder, says what it did, and refuses a second time', async () => {
+  const [from, to, backup] = ['from', 'to', 'backup'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const source = await startIn(from, []);
+  const demo: Demo = JSON.parse(await readFile(path.join(from, 'demo.json'), 'utf8'));
+  const post = async (route: string, body: unknown) => {
+    const answer = await fetch(source.url + route, {
+      method: 'POST',
+      headers: { 'service-api-key': demo.api_key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(200);
+    return answer.json();
+  };
+  const { token } = (await post('/fetch-token', {
+    type: 'device-metrics',
+    created_at: '2026-03-01T10:00:00.000Z',
+    data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
+  })) as { token: string };
+  const event = {
+    type: 'custom',
+    created_at: '2026-03-02 10:00:00',
+    creativeToken: token,
+    payload: { event_name: 'level_1' },
+  };
+  await post('/webhook/batch', { events: [event, event, event] });
+  const report = async (url: string) => {
+    const query = `application_id=${demo.application.id}&from=2026-03-01&to=2026-03-02`;
+    const answer = await fetch(`${url}/v1/reports/performance?${query}`, {
+      headers: { 'Service-Token': demo.team_token },
+    });
+    return ((await answer.json()) as { totals?: { installs: number; events: number } }).totals;
+  };
+  await expect
+    .poll(() => report(source.url), { timeout: 30_000, interval: 200 })
+    .toMatchObject({ installs: 1, events: 3 });
+  const [, , nightly = ''] = await readSchedules();
+  const snapshot = await fetch(
+    `${source.url}/cdn-cgi/local/scheduled?${new URLSearchParams({ cron: nightly })}`,
+  );
+  expect(snapshot.status).toBe(200);
+  const before = await report(source.url);
+  await stop(source.service);
+  expect(await copyBucket(from, backup)).toBeGreaterThan(10);
+
+  await mkdir(to, { recursive: true });
+  await writeFile(path.join(to, 'secrets.env'), await readFile(path.join(from, 'secrets.env')));
+  const target = await startIn(to, ['--empty']);
+  const restore = () =>
+    runCommand('npm', ['run', '--silent', 'restore', '--', '--from', backup], { cwd: ROOT, env: target.env });
+  const first = restore();
+  expect(await first.ended, first.output()).toBe(0);
+  expect(first.output()).toMatch(
+    /Restored the snapshot of \d{4}-\d\d-\d\d: (\d+) of \1 rows\.\n0 newer events were counted from 0 raw event files\./,
+  );
+  expect(await report(target.url)).toEqual(before);
+  const second = restore();
+  expect(await second.ended).toBe(1);
+  expect(second.output()).toContain('This deployment is restored already.');
+  await stop(target.service);
+});
+
+it.each([
+  [['--from', 'a-bucket'], "a-bucket is neither a folder nor the deployment's bucket"],
+  [['--from', ROOT, '--env', 'acme'], '--env needs --remote.'],
+  [['--from', ROOT, '--remote'], '--remote needs --url, the URL of the deployment.'],
+  [['--from', ROOT, '--url', 'acme'], '--url must be a URL, not "acme".'],
+])('refuses %j', async (args, message) => {
+  const { ended, output } = runScript('restore.ts', { args });
+  expect(await ended).toBe(2);
+  expect(output()).toContain(message);
+});
+
+it('refuses a folder without a snapshot', async () => {
+  const { ended, output } = runScript('restore.ts', { args: ['--from', folder] });
+  expect(await ended).toBe(1);
+  expect(output()).toContain('has no complete snapshot');
+});
