@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FileEntry } from '#lake';
 import { DAY_MS } from '#lib/time';
-import { takeRange } from '../../src/counting/export.ts';
+import { confirmRange, takeRange } from '../../src/counting/export.ts';
 import { addFiles, dropExpired, listFiles, nextMerge } from '../../src/counting/file-index.ts';
 import { openStore, type Store } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
@@ -138,4 +138,36 @@ it('exports no more at once than fits a file', async () => {
   expect(await rangeOf(events)).toBe(5);
   const large = Array.from({ length: 40 }, () => ({ count: 10, at: OLD, bytes: 1_500_000 }));
   expect(await rangeOf(large)).toBe(21);
+});
+
+it('continues with the next file where two end with the same event, and after many that cannot match', async () => {
+  const listed = (files: FileEntry[]) =>
+    withStore((store) => {
+      addFiles(store, files, { exportedAt: NOON, throughBatch: 1 });
+      const page = listFiles(store, { type: 'install' }, { before: null, after: null });
+      return { found: page.files.map(({ key }) => key).sort(), next: page.next };
+    });
+  const newer = Array.from({ length: 49 }, (_, index) => fileOf(NOON + index * MINUTE_MS));
+  const last = fileOf(NOON - MINUTE_MS, { types: { install: 1 } });
+  const twins = [last, { ...last, key: `${last.key.slice(0, -8)}-r1.parquet` }];
+  expect(await listed([...newer, ...twins])).toEqual({
+    found: twins.map(({ key }) => key).sort(),
+    next: null,
+  });
+  const many = Array.from({ length: 2_001 }, (_, index) => fileOf(NOON + index * MINUTE_MS));
+  expect(await listed(many)).toEqual({ found: [], next: fileOf(NOON).lastEventId });
+});
+
+it('confirms the range that it took, and only once', async () => {
+  await withStore((store, storage) => {
+    storage.sql.exec('UPDATE progress SET export_batch = 7, counted_batch = 9');
+    expect(confirmRange(store, 5, [fileOf(NOON)], NOON)).toBe(0);
+    expect(listFiles(store, {}, { before: null, after: null }).files).toEqual([]);
+    confirmRange(store, 7, [fileOf(NOON)], NOON);
+    expect(listFiles(store, {}, { before: null, after: null }).files).toHaveLength(1);
+    expect(dropExpired(store, NOON + 1)).toBe(1);
+    // As after a failure whose transaction was kept.
+    confirmRange(store, 7, [fileOf(NOON)], NOON);
+    expect(listFiles(store, {}, { before: null, after: null }).files).toEqual([]);
+  });
 });
