@@ -33,6 +33,8 @@ export const AUDIT_ACTIONS = [
   'member.password_changed',
   'member.second_factor_added',
   'member.second_factor_removed',
+  'member.passkey_added',
+  'member.passkey_removed',
   'member.password_reset',
   'member.password_reset_created',
   'member.removed',

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
-import { changePassword, newPassword, type Person, secondFactorOf } from '#members';
+import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf } from '#members';
 import { parseForm } from './form.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
+import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
 import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
 import { renderSettings } from './settings.tsx';
 import { takeShown } from './show-once.ts';
@@ -20,6 +21,7 @@ const passwordsOf = ({ name, email, team }: Person) =>
 async function accountPage(c: DashboardContext, faults: Fault[] = []) {
   const { userId, name, email, role, team } = c.get('person');
   const state = await secondFactorOf(callerOf(c).db, userId);
+  const keys = await listPasskeys(callerOf(c).db, userId);
   const shown = await takeShown(c, '/settings/account');
   return renderSettings(
     c,
@@ -55,6 +57,7 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
         </form>
       </Card>
       <SecondFactorCard state={state} shown={shown} faults={faults} />
+      <PasskeysCard rows={keys} faults={faults} />
     </>,
   );
 }
@@ -75,6 +78,9 @@ export const accountPages = new Hono<DashboardEnv>()
     return (await enter(c, pair, '/settings/account?done=password')) ?? c.redirect('/login', 303);
   })
   .use('/settings/account/*', requirePerson)
+  .post('/settings/account/passkeys/challenge', challengePasskey)
+  .post('/settings/account/passkeys', (c) => savePasskey(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/passkeys/:id/remove', deletePasskey)
   .post('/settings/account/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
   .post('/settings/account/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
   .post('/settings/account/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));

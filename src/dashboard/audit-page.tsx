@@ -37,6 +37,8 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'member.password_changed': 'Changed their password',
   'member.second_factor_added': 'Added an authenticator app to their sign-in',
   'member.second_factor_removed': 'Removed the authenticator app of their sign-in',
+  'member.passkey_added': 'Added a passkey',
+  'member.passkey_removed': 'Removed a passkey',
   'member.password_reset': 'Chose a new password',
   'member.password_reset_created': 'Created a password link',
   'member.removed': 'Removed a member',

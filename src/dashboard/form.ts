@@ -74,6 +74,8 @@ const DONE = {
   password: 'Your password was changed. Your other sessions have ended.',
   second_factor_added: 'From now on, signing in takes a code of your authenticator app.',
   second_factor_removed: 'Your authenticator app was removed. Signing in takes only your password.',
+  passkey_added: 'Passkey added. It signs you in from now on.',
+  passkey_removed: 'Passkey removed.',
   replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with a reason.',
   discarded: 'Discarded.',
   resumed: 'Counting has resumed.',

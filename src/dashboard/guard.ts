@@ -83,6 +83,11 @@ export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
   for (const cookie of signedIn.cookies) c.header('Set-Cookie', cookie, { append: true });
 });
 
+/** Sets cookies of better-auth on the answer. */
+export const setCookies = (c: DashboardContext, cookies: readonly string[]) => {
+  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
+};
+
 /** Allows only people with at least this role. */
 export function requireRole(role: Role) {
   return createMiddleware<DashboardEnv>(async (c, next) => {

@@ -14,6 +14,8 @@ const PAGES = [
   '/',
   '/login',
   '/login/code',
+  '/login/passkey',
+  '/login/passkey/challenge',
   '/logout',
   '/setup',
   '/join/:secret',

@@ -4,6 +4,7 @@ import { database } from '#db';
 import { AppError, callerNetwork, type Fault, requiredName, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
+  beginPasskeySignIn,
   enterCode,
   findInvitation,
   findPasswordReset,
@@ -14,12 +15,14 @@ import {
   resetPassword,
   setupIsOpen,
   signIn,
+  signInWithPasskey,
   signOut,
 } from '#members';
 import { parseForm } from './form.ts';
-import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
+import { type DashboardContext, type DashboardEnv, requirePerson, safePath, setCookies } from './guard.ts';
 import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
+import { credentialField, PasskeyScript } from './passkey-parts.tsx';
 import { ROLE_NAMES } from './words.ts';
 
 const FirstRun = NewPerson.safeExtend({ team: requiredName(255) });
@@ -42,10 +45,6 @@ async function limitGuesses(c: DashboardContext, email: string): Promise<void> {
   await requireWithin(c.env.SIGN_IN_EMAIL_LIMIT, email, TOO_MANY_ATTEMPTS);
 }
 
-const setCookies = (c: DashboardContext, cookies: readonly string[]) => {
-  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
-};
-
 /** Signs in and continues to `next`, for people with an authenticator app by way of its code. Returns null if email or password is wrong. */
 export async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
   const signedIn = await signIn(c.env, c.req.raw, pair);
@@ -57,29 +56,50 @@ export async function enter(c: DashboardContext, pair: { email: string; password
 const WHAT_THIS_IS =
   'See which ads bring players who stay and pay: installs, revenue, retention and ROAS of your mobile apps, by campaign and creative, on your own infrastructure.';
 
-function loginPage(c: DashboardContext, values: Record<string, string>, wrong = false) {
+const WRONG_PASSWORD = 'Incorrect email or password.';
+const WRONG_PASSKEY = 'That passkey is not known here. Sign in with your password.';
+
+function loginPage(c: DashboardContext, values: Record<string, string>, fault: string | null = null) {
   return renderPlainPage(
     c,
-    { title: 'Sign in', status: wrong ? 400 : 200 },
-    <form method="post" action="/login" class="stack">
-      <p>{WHAT_THIS_IS}</p>
-      {wrong && <Notice kind="bad">Incorrect email or password.</Notice>}
-      <input type="hidden" name="next" value={safePath(values.next)} />
-      <Field
-        label="Email"
-        name="email"
-        type="email"
-        autocomplete="username"
-        value={values.email ?? ''}
-        required
-      />
-      <Field label="Password" name="password" type="password" autocomplete="current-password" required />
-      <button type="submit">Sign in</button>
-      <p class="muted">
-        Forgot your password? An owner or admin of your team can create a link to choose a new one, under
-        Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
-      </p>
-    </form>,
+    { title: 'Sign in', status: fault ? 400 : 200 },
+    <>
+      <form method="post" action="/login" class="stack">
+        <p>{WHAT_THIS_IS}</p>
+        {fault && <Notice kind="bad">{fault}</Notice>}
+        <input type="hidden" name="next" value={safePath(values.next)} />
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          autocomplete="username"
+          value={values.email ?? ''}
+          required
+        />
+        <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+        <button type="submit">Sign in</button>
+        <p class="muted">
+          Forgot your password? An owner or admin of your team can create a link to choose a new one, under
+          Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
+        </p>
+      </form>
+      <form
+        method="post"
+        action="/login/passkey"
+        class="stack"
+        data-passkey="get"
+        data-challenge="/login/passkey/challenge"
+        hidden
+      >
+        <input type="hidden" name="next" value={safePath(values.next)} />
+        <input type="hidden" name="credential" value="" />
+        <button type="submit" class="quiet">
+          Use a passkey
+        </button>
+        <p role="status"></p>
+      </form>
+      <PasskeyScript />
+    </>,
   );
 }
 
@@ -221,6 +241,8 @@ const Credentials = z.object({
   password: z.string().min(1).max(128),
 });
 
+const PasskeyAnswer = z.object({ credential: credentialField() });
+
 const SecondStep = z.object({ code: z.string().trim().min(1).max(20) });
 
 const closed = () =>
@@ -235,7 +257,21 @@ export const signInPages = new Hono<DashboardEnv>()
     await limitAddress(c);
     const { data, values } = await parseForm(c, Credentials);
     if (data) await limitGuesses(c, data.email);
-    return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, true);
+    return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, WRONG_PASSWORD);
+  })
+  .post('/login/passkey/challenge', async (c) => {
+    await limitAddress(c);
+    const { options, cookies } = await beginPasskeySignIn(c.env, c.req.raw);
+    setCookies(c, cookies);
+    return c.json(options);
+  })
+  .post('/login/passkey', async (c) => {
+    await limitAddress(c);
+    const { data, values } = await parseForm(c, PasskeyAnswer);
+    const cookies = data && (await signInWithPasskey(c.env, c.req.raw, data.credential));
+    if (!cookies) return loginPage(c, { next: values.next ?? '/' }, WRONG_PASSKEY);
+    setCookies(c, cookies);
+    return c.redirect(safePath(values.next), 303);
   })
   .get('/login/code', (c) => codePage(c, c.req.query('next') ?? '/'))
   .post('/login/code', async (c) => {

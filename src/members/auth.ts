@@ -1,13 +1,15 @@
 import { settingsOf } from '#env';
+import { requireFullPasskey } from './passkey-rules.ts';
 
 const SESSION_DAYS = 7;
 
 async function makeAuth(env: Env, origin: string) {
   // Loaded on the first sign-in, so that the ingestion path neither parses nor runs it.
-  const [{ betterAuth }, { drizzleAdapter }, { twoFactor }, db] = await Promise.all([
+  const [{ betterAuth }, { drizzleAdapter }, { twoFactor }, { passkey }, db] = await Promise.all([
     import('better-auth/minimal'),
     import('better-auth/adapters/drizzle'),
     import('better-auth/plugins/two-factor'),
+    import('@better-auth/passkey'),
     import('#db'),
   ]);
   return betterAuth({
@@ -20,15 +22,29 @@ async function makeAuth(env: Env, origin: string) {
         session: db.sessions,
         account: db.accounts,
         twoFactor: db.twoFactors,
+        passkey: db.passkeys,
         verification: db.verifications,
       },
       transaction: false,
     }),
     // People join in the first-run setup or by invitation, each in a transaction of ours.
     emailAndPassword: { enabled: true, disableSignUp: true, minPasswordLength: 12, maxPasswordLength: 128 },
-    // The authenticator app shows the host next to the codes.
-    plugins: [twoFactor({ issuer: new URL(origin).host })],
-    session: { expiresIn: SESSION_DAYS * 86_400, updateAge: 86_400 },
+    plugins: [
+      // The authenticator app shows the host next to the codes.
+      twoFactor({ issuer: new URL(origin).host }),
+      passkey({
+        rpName: 'Attribution',
+        rpID: new URL(origin).hostname,
+        origin,
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        authentication: {
+          afterVerification: ({ verification, clientData }) =>
+            requireFullPasskey(db.database(env.DB), clientData.id, verification.authenticationInfo),
+        },
+      }),
+    ],
+    // `freshAge: 0`: adding a passkey takes the password instead of a recent sign-in.
+    session: { expiresIn: SESSION_DAYS * 86_400, updateAge: 86_400, freshAge: 0 },
     advanced: {
       cookiePrefix: 'dashboard',
       useSecureCookies: origin.startsWith('https:'),

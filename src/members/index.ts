@@ -24,6 +24,14 @@ export {
   setupIsOpen,
 } from './members.ts';
 export {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  listPasskeys,
+  removePasskey,
+  signInWithPasskey,
+} from './passkeys.ts';
+export {
   createPasswordReset,
   findPasswordReset,
   type PasswordReset,

@@ -9,6 +9,7 @@ import {
   database,
   insertWhere,
   members,
+  passkeys,
   passwordResets,
   sessions,
   teams,
@@ -271,6 +272,7 @@ export async function removeMember(
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
     db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
     db.delete(twoFactors).where(and(eq(twoFactors.userId, userId), gone)),
+    db.delete(passkeys).where(and(eq(passkeys.userId, userId), gone)),
     db.delete(users).where(and(eq(users.id, userId), gone)),
   ]);
   if (removed.meta.changes !== 1) throw lastOwner();

@@ -2,6 +2,7 @@ import { eq, lt } from 'drizzle-orm';
 import { database, invitations, members, passwordResets, sessions, teams, verifications } from '#db';
 import { authOf, originOf, unlessRefused } from './auth.ts';
 import type { Role } from './members.ts';
+import { pruneUnconfirmedPasskeys } from './passkeys.ts';
 
 /** A signed-in person, with their current team and role. */
 export type Person = {
@@ -71,6 +72,7 @@ export async function pruneSessions(d1: D1Database, now: number): Promise<void> 
     db.delete(sessions).where(lt(sessions.expiresAt, new Date(now))),
     db.delete(verifications).where(lt(verifications.expiresAt, new Date(now))),
     db.delete(invitations).where(lt(invitations.expiresAt, now)),
+    pruneUnconfirmedPasskeys(db, now),
     db.delete(passwordResets).where(lt(passwordResets.expiresAt, now)),
   ]);
 }

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AUDIT_ACTIONS, type AuditAction, listAudit } from '#audit';
-import { database, members } from '#db';
+import { database, members, passkeys } from '#db';
 import { listInvitations, listMembers } from '#members';
 import { listAccessTokens } from '#teams';
 import { createCreative } from '../helpers/creatives.ts';
@@ -187,6 +187,18 @@ const CHANGES: Change[] = [
       const code = await codeOf(await newAppKey(owner));
       await owner.post('/settings/account/app/confirm', { code });
       return () => owner.post('/settings/account/app/remove', { password: PASSWORD });
+    },
+  },
+  {
+    action: 'member.passkey_removed',
+    by: 'dashboard',
+    prepare: async ({ tenant, owner }) => {
+      const [self] = await listMembers(db, tenant.team.id);
+      const row = { userId: self?.userId ?? '', name: 'Laptop', publicKey: 'x', counter: 0 };
+      const id = crypto.randomUUID();
+      const more = { deviceType: 'singleDevice', backedUp: false, confirmed: true };
+      await db.insert(passkeys).values({ ...row, ...more, id, credentialID: id });
+      return () => owner.post(`/settings/account/passkeys/${id}/remove`);
     },
   },
   {
@@ -526,8 +538,13 @@ describe('in the same transaction', () => {
 });
 
 it('covers every action', () => {
-  // What resuming changes is not in this database: test/operations has it.
-  const covered = [...new Set(CHANGES.map(({ action }) => action)), 'counting.resumed'];
+  // What resuming changes is not in this database: test/operations has it. A new passkey is confirmed by its record:
+  // test/dashboard/passkeys.test.ts.
+  const covered = [
+    ...new Set(CHANGES.map(({ action }) => action)),
+    'counting.resumed',
+    'member.passkey_added',
+  ];
   expect(covered.sort()).toEqual([...AUDIT_ACTIONS].sort());
 });
 

@@ -17,6 +17,8 @@ const routes = (method: string) => [
 const OPEN = new Set([
   '/login',
   '/login/code',
+  '/login/passkey',
+  '/login/passkey/challenge',
   '/setup',
   '/join/:secret',
   '/reset-password/:secret',
@@ -30,6 +32,9 @@ const OWN = new Set([
   '/settings/account/app',
   '/settings/account/app/confirm',
   '/settings/account/app/remove',
+  '/settings/account/passkeys',
+  '/settings/account/passkeys/challenge',
+  '/settings/account/passkeys/:id/remove',
   '/views',
   '/views/:id/remove',
 ]);

@@ -11,6 +11,8 @@ const worker = startWorker();
 /** Changes that are requested by a button alone. */
 const WITHOUT_FIELDS = new Set([
   '/logout',
+  '/login/passkey/challenge',
+  '/settings/account/passkeys/:id/remove',
   '/get-started',
   '/settings/applications/:id/key',
   '/settings/tokens/:id/revoke',

@@ -7,6 +7,7 @@ import { type BuildOptions, build } from 'esbuild';
 /** What is imported of packages that consist of many files. */
 const ENTRIES = [
   '@hono/zod-validator',
+  '@better-auth/passkey',
   '@better-auth/utils/otp',
   ...['adapters/drizzle', 'api', 'crypto', 'minimal', 'plugins/two-factor'].map(
     (part) => `better-auth/${part}`,

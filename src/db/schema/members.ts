@@ -76,7 +76,33 @@ export const twoFactors = sqliteTable(
   (table) => [index('two_factors_by_user').on(table.userId)],
 );
 
-/** Sign-ins whose password was right and whose code is still missing. Named by better-auth, which writes it. */
+/** Passkeys of people. Named by better-auth, which writes it. */
+export const passkeys = sqliteTable(
+  'passkeys',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id').notNull(),
+    /** What the person calls it. */
+    name: text(),
+    credentialID: text('credential_id').notNull(),
+    publicKey: text('public_key').notNull(),
+    /** How often it was used, if the authenticator counts. */
+    counter: integer().notNull(),
+    deviceType: text('device_type').notNull(),
+    backedUp: integer('backed_up', { mode: 'boolean' }).notNull(),
+    transports: text(),
+    aaguid: text(),
+    createdAt: integer('created_at', { mode: 'timestamp_ms' }),
+    /** Whether it is in the audit log. Until then, nobody signs in with it. */
+    confirmed: integer({ mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [
+    index('passkeys_by_user').on(table.userId),
+    uniqueIndex('passkeys_by_credential').on(table.credentialID),
+  ],
+);
+
+/** Sign-ins whose password was right and whose code is still missing, and challenges to passkeys. Named by better-auth, which writes it. */
 export const verifications = sqliteTable(
   'verifications',
   {
