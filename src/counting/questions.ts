@@ -134,7 +134,7 @@ export type PurchasesAnswer = {
 export type ClientTotals = {
   totals: {
     kind: 'ad' | 'purchase';
-    /** Null for devices with several currencies, which cannot be compared. */
+    /** Null for devices with several currencies or with none, which cannot be compared. */
     currency: string | null;
     devices: number;
     devicesWithGap: number;

@@ -4,8 +4,9 @@ import { highOf, NANOS_PER_HIGH } from '#rollup';
 
 // Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted for the same device.
 
-/** A client with several currencies has no meaningful running total. */
+/** A client with several currencies has no meaningful running total, nor has one of whose currency nothing is known. */
 export const MIXED = '*';
+const isComparable = (currency: string): boolean => currency !== MIXED && currency !== '';
 
 const HIGH = BigInt(NANOS_PER_HIGH);
 
@@ -61,12 +62,16 @@ export type ComparedTotal = Pick<DeviceTotals, 'currency' | 'countedHigh' | 'cou
 export function readComparedTotal(text: string): ComparedTotal | null {
   const [, currency, gap, countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
   if (clientHigh === null || clientLow === null) return null;
-  return { currency, hasGap: gap === 1, countedHigh, countedLow, clientHigh, clientLow };
+  return {
+    currency: isComparable(currency) ? currency : MIXED,
+    hasGap: gap === 1 && isComparable(currency),
+    ...{ countedHigh, countedLow, clientHigh, clientLow },
+  };
 }
 
 /** 1 if the two differ by more than a millionth per event. */
 function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLow }: DeviceTotals): 0 | 1 {
-  if (clientHigh === null || clientLow === null || currency === MIXED) return 0;
+  if (clientHigh === null || clientLow === null || !isComparable(currency)) return 0;
   // Exact below 2^53, far above any number of events.
   const gap = (clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow);
   return Math.abs(gap) > events * NANOS_OFF_PER_EVENT ? 1 : 0;

@@ -166,7 +166,10 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
         empty="No client sends a running total."
         columns={[
           { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
-          { label: 'Currency', cell: (row) => row.currency?.toUpperCase() ?? 'several, not compared' },
+          {
+            label: 'Currency',
+            cell: (row) => row.currency?.toUpperCase() ?? 'none or several, not compared',
+          },
           { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
           { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
           { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },

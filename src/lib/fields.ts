@@ -147,12 +147,13 @@ export const optionalCount = perLimit((max) => {
   );
 });
 
+const MANY_LETTERS = `must have at most ${MAX_FOLDED_LETTERS} different letters with upper and lower case beyond a to z`;
+
 /** A text to search for, with `containsText` or `containsSql`. */
 export const searchText = () =>
-  optionalText().refine(
-    (text) => lettersFoldedTo(text ?? '').length <= MAX_FOLDED_LETTERS,
-    `must have at most ${MAX_FOLDED_LETTERS} different letters with upper and lower case beyond a to z`,
-  );
+  optionalText()
+    .refine((text) => lettersFoldedTo(text ?? '').length <= MAX_FOLDED_LETTERS, MANY_LETTERS)
+    .meta({ description: `A text in any case, which ${MANY_LETTERS}.` });
 
 /** One of a fixed set of words, in any case. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>

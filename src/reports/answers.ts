@@ -281,7 +281,7 @@ export const ClientTotals = z.object({
     z.object({
       kind: z.enum(['ad', 'purchase']),
       currency: nullableText().meta({
-        description: 'Null for devices with several currencies, which cannot be compared.',
+        description: 'Null for devices with several currencies or with none, which cannot be compared.',
       }),
       devices: z.int(),
       devices_with_gap: z.int().nullable(),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { count, money, percent } from '../../src/dashboard/format.ts';
 import { groupName } from '../../src/dashboard/groups.tsx';
 import {
@@ -8,38 +8,21 @@ import {
   daysOf,
   period,
   periodsIn,
-  startComparedHistory,
   TODAY,
+  useComparedHistory,
 } from '../helpers/compared-history.ts';
 import { type Page, pageOf } from '../helpers/page.ts';
-import type { Browser } from '../helpers/person.ts';
-import type { Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
 
 // The pages of cohorts and funnels, for random periods: whatever they compare are whole days, and the rows and the rows before them are
 // those that the team API gives for the days that the page names.
 
-const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
-let tenant: Tenant;
-let browser: Browser;
-
-beforeAll(async () => {
-  ({ tenant, browser } = await startComparedHistory(worker));
-});
-afterAll(() => {
-  vi.useRealTimers();
-});
+const { api: report, open } = useComparedHistory();
 
 type Row = Record<string, string | number | null>;
 type CohortRow = Row & { size: number; is_other?: true; days: Record<string, Record<string, number | null>> };
 
-async function api<Answered>(report: string, days: Days, more: Record<string, string>): Promise<Answered[]> {
-  const query = new URLSearchParams({ application_id: tenant.application.id, ...days, ...more });
-  const answer = await worker.team(tenant, `/v1/reports/${report}?${query}`);
-  if (answer.status !== 200) throw new Error(await answer.text());
-  const { data }: { data: Answered[] } = await answer.json();
-  return data;
-}
+const api = async <Answered>(name: string, days: Days, more: Record<string, string>): Promise<Answered[]> =>
+  (await report<{ data: Answered[] }>(name, days, more)).data;
 
 const wholeDays = ({ from, to }: Days) => {
   expect(from <= to && to < TODAY, `${from} to ${to}`).toBe(true);
@@ -140,9 +123,7 @@ it('shows the cohorts and funnels of the days that the page names, none of which
             : asked.path === '/compare'
               ? '&by=period'
               : '';
-        const answer = await browser.get(
-          `${asked.path}?app=${tenant.application.id}&period=${chosen}&compare=${compare}${own}`,
-        );
+        const answer = await open(asked.path, `period=${chosen}&compare=${compare}${own}`);
         expect(answer.status).toBe(200);
         const page = await pageOf(answer);
         if (asked.path === '/compare') return await expectPeriods(page);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { addDays } from '#lib/time';
 import { change, shareText } from '../../src/dashboard/compared.tsx';
 import { groupName, groupWord } from '../../src/dashboard/groups.tsx';
@@ -16,38 +16,20 @@ import {
   daysOf,
   period,
   periodsIn,
-  startComparedHistory,
   TODAY,
+  useComparedHistory,
 } from '../helpers/compared-history.ts';
 import { type Page, pageOf } from '../helpers/page.ts';
-import type { Browser } from '../helpers/person.ts';
-import type { Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
 
 // Every page that compares periods, for random periods: the figure, the earlier figure and the change beside it are those that the team API gives
 // for the days that the page names.
 
-const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
-let tenant: Tenant;
-let browser: Browser;
-let ids: Map<string, string>;
-
-beforeAll(async () => {
-  ({ tenant, browser, ids } = await startComparedHistory(worker));
-});
-afterAll(() => {
-  vi.useRealTimers();
-});
+const { api: report, idOf, open } = useComparedHistory();
 
 type Row = Record<string, string | number | null>;
 type Answer = { data: Row[]; totals: Row };
 
-async function api(days: Days, more: Record<string, string>): Promise<Answer> {
-  const query = new URLSearchParams({ application_id: tenant.application.id, ...days, ...more });
-  const answer = await worker.team(tenant, `/v1/reports/performance?${query}`);
-  if (answer.status !== 200) throw new Error(await answer.text());
-  return answer.json();
-}
+const api = (days: Days, more: Record<string, string>) => report<Answer>('performance', days, more);
 
 const show = (name: MetricName, value: unknown) =>
   showMetric(name, typeof value === 'number' ? value : null, 'usd');
@@ -179,7 +161,7 @@ const question = fc.oneof(
 );
 
 it('shows figures, earlier figures and changes of the days that the page names', async () => {
-  const creative = ids.get('Castle') ?? '';
+  const creative = idOf('Castle');
   await fc.assert(
     fc.asyncProperty(
       period,
@@ -192,9 +174,7 @@ it('shows figures, earlier figures and changes of the days that the page names',
         if (isAhead) return;
         const own =
           'metric' in asked ? `&by=${asked.group}&metric=${asked.metric}&sort=-${asked.metric}` : '';
-        const answer = await browser.get(
-          `${path}?app=${tenant.application.id}&period=${chosen}&compare=${compare}${own}`,
-        );
+        const answer = await open(path, `period=${chosen}&compare=${compare}${own}`);
         expect(answer.status).toBe(200);
         const page = await pageOf(answer);
         if (!('metric' in asked)) {

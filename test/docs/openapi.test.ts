@@ -259,3 +259,13 @@ it('is served with the configured header names, as is its page, which loads noth
   const script = await worker.request('/docs/start.js');
   expect(script.headers.get('Content-Type')).toBe('text/javascript; charset=utf-8');
 });
+
+it('says at every search how many letters it may have', () => {
+  const searches = operations.flatMap(({ operation }) =>
+    (operation.parameters ?? []).filter(({ name }) => name === 'q'),
+  );
+  expect(searches.length).toBeGreaterThan(3);
+  for (const search of searches) {
+    expect(JSON.stringify(search)).toContain('at most 60 different letters with upper and lower case');
+  }
+});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { addDays } from '#lib/time';
 import { createCreative } from './creatives.ts';
 import { envelope } from './envelopes.ts';
@@ -7,7 +7,7 @@ import type { Page } from './page.ts';
 import { signedIn } from './person.ts';
 import { settleAll } from './settle.ts';
 import { createTenant } from './tenant.ts';
-import { fetchToken, type startWorker } from './worker.ts';
+import { fetchToken, startWorker } from './worker.ts';
 
 // What tests of compared periods share: an application with figures on many days, random periods, and how pages name the days that they compare.
 
@@ -15,8 +15,35 @@ export const TODAY = '2026-03-15';
 const HISTORY_DAYS = 45;
 const CREATIVES = ['Dragon', 'Castle', 'Forest'];
 
-/** Fakes the time and sends the history. `ids` are the creatives' by name. Restore the timers afterwards. */
-export async function startComparedHistory(worker: ReturnType<typeof startWorker>) {
+/**
+ * The history for the tests of a file, at a faked time. `open` reads a page of its application, `api` a report of the team API, and `idOf` is the
+ * id of a creative.
+ */
+export function useComparedHistory() {
+  const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
+  let history: Awaited<ReturnType<typeof startComparedHistory>>;
+  beforeAll(async () => {
+    history = await startComparedHistory(worker);
+  });
+  afterAll(() => {
+    vi.useRealTimers();
+  });
+  return {
+    idOf: (creative: string) => history.ids.get(creative) ?? '',
+    open: (path: string, query: string) =>
+      history.browser.get(`${path}?app=${history.tenant.application.id}&${query}`),
+    api: async <Answer>(report: string, days: Days, more: Record<string, string>): Promise<Answer> => {
+      const { tenant } = history;
+      const query = new URLSearchParams({ application_id: tenant.application.id, ...days, ...more });
+      const answer = await worker.team(tenant, `/v1/reports/${report}?${query}`);
+      if (answer.status !== 200) throw new Error(await answer.text());
+      return answer.json();
+    },
+  };
+}
+
+/** Fakes the time and sends the history. `ids` are the creatives' by name. */
+async function startComparedHistory(worker: ReturnType<typeof startWorker>) {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(`${TODAY}T09:30:00+09:00`) });
   const tenant = await createTenant({ timezone: 'Asia/Tokyo' });
   const browser = await signedIn(worker, tenant.team, 'admin');

@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import cliProgress from 'cli-progress';
-import { localState } from '../../src/cli/local-state.ts';
-import type { Demo } from '../../src/cli/seed-demo.ts';
 import { addDays, daysBetween } from '../../src/lib/time.ts';
-import { call, inParallel, partsOf } from './local-service.ts';
+import { localService, until } from './local-service.ts';
 
 // A backtest on real input: the customers of the published sample of CDNOW (id, id within the sample, date, number of CDs, amount) go through
 // /fetch-token/batch and /webhook/batch of the running local service, acquired on the day of their first purchase. The prediction as of the
@@ -15,8 +12,6 @@ import { call, inParallel, partsOf } from './local-service.ts';
 const SHIFT_DAYS = 7 * 1_409;
 const CALIBRATED_UNTIL = '1997-09-30';
 const HOLDOUT_DAYS = 273;
-const DEVICES = 200;
-const EVENTS = 500;
 /** Fader, Hardie, Lee 2005, in weeks, as rounded there. */
 const PUBLISHED = { r: 0.243, alpha: 4.414, a: 0.793, b: 2.426, log_likelihood: -9582.4 };
 
@@ -36,80 +31,33 @@ async function readCustomers(file: string): Promise<Map<string, Purchase[]>> {
 
 const shifted = (day: string) => addDays(day, SHIFT_DAYS);
 
-async function send(demo: Demo, customers: ReadonlyMap<string, Purchase[]>): Promise<string> {
-  const team = { [`${demo.service_name}-Token`]: demo.team_token };
-  const application = await call<{ id: string; api_key: string }>(`${demo.base_url}/v1/applications`, team, {
-    name: `CDNOW ${new Date().toISOString()}`,
-  });
-  const key = { [`${demo.service_name}-api-key`]: application.api_key };
-  const bar = new cliProgress.SingleBar({ format: 'CDNOW {bar} {value}/{total} customers' });
-  bar.start(customers.size, 0);
-  const events: object[] = [];
-  await inParallel(partsOf([...customers], DEVICES), async (part) => {
-    const devices = part.map(([id, [first]]) => ({
-      type: 'device-metrics',
-      created_at: `${shifted(first?.day ?? '')}T09:00:00.000Z`,
-      data: {
-        device_name: id,
-        device_model: 'unknown',
-        os_system: 'unknown',
-        timezone: 'UTC',
-        device_id: id,
-      },
-    }));
-    const { results } = await call<{ results: { token: string }[] }>(
-      `${demo.base_url}/fetch-token/batch`,
-      key,
-      { devices },
-    );
-    for (const [index, { token }] of results.entries()) {
-      for (const [at, { day, amount }] of (part[index]?.[1] ?? []).entries()) {
-        const payload = {
-          status: 'success',
-          value: amount,
-          currency: 'usd',
-          tr_id: `${part[index]?.[0]}-${at}`,
-        };
-        events.push({
-          type: 'custom.purchase',
-          created_at: `${shifted(day)} 12:00:00`,
-          creativeToken: token,
-          payload: { ...payload, item_id: 'cd' },
-        });
-      }
-    }
-    bar.increment(part.length);
-  });
-  bar.stop();
-  await inParallel(partsOf(events, EVENTS), async (batch) => {
-    const { rejected } = await call<{ rejected: number }>(`${demo.base_url}/webhook/batch`, key, {
-      events: batch,
-    });
-    if (rejected > 0) throw new Error(`${rejected} events of a batch were rejected`);
-  });
-  return application.id;
-}
+const devicesOf = (customers: ReadonlyMap<string, Purchase[]>) =>
+  [...customers].map(([id, purchases]) => ({
+    id,
+    acquired: shifted(purchases[0]?.day ?? ''),
+    events: purchases.map(({ day, amount }, at) => ({
+      type: 'custom.purchase',
+      created_at: `${shifted(day)} 12:00:00`,
+      payload: { status: 'success', value: amount, currency: 'usd', tr_id: `${id}-${at}`, item_id: 'cd' },
+    })),
+  }));
 
 type Row = Record<string, string | number | null>;
 
 async function main(file: string): Promise<boolean> {
-  const demo: Demo = JSON.parse(await readFile(localState().demoFile, 'utf8'));
-  const team = { [`${demo.service_name}-Token`]: demo.team_token };
+  const service = await localService();
   const customers = await readCustomers(file);
   const days = [...customers.values()].flat().map(({ day }) => day);
   const [from = '', to = ''] = [days.reduce((a, b) => (a < b ? a : b)), CALIBRATED_UNTIL].map(shifted);
-  const id = await send(demo, customers);
+  const id = await service.send(`CDNOW ${new Date().toISOString()}`, devicesOf(customers));
   const report = (name: string, query: string) =>
-    call<{ data: Row[]; totals: Row }>(
-      `${demo.base_url}/v1/reports/${name}?application_id=${id}&from=${from}&${query}`,
-      team,
+    service.ask<{ data: Row[]; totals: Row }>(
+      `/v1/reports/${name}?application_id=${id}&from=${from}&${query}`,
     );
-  // The last events may still be on their way through the queue.
-  for (let wait = 0; wait < 240; wait++) {
-    const { totals } = await report('performance', `to=${shifted('1998-06-30')}&group_by=month`);
-    if (totals.purchases === days.length) break;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
+  await until(
+    () => report('performance', `to=${shifted('1998-06-30')}&group_by=month`),
+    ({ totals }) => totals.purchases === days.length,
+  );
   const query = `to=${to}&as_of=${to}&horizon_days=${HOLDOUT_DAYS}&limit=50`;
   const [whole = {}] = (await report('predicted-ltv', query)).data;
   const weeks = (await report('predicted-ltv', `${query}&cohort=week`)).data;

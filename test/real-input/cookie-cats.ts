@@ -1,10 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import cliProgress from 'cli-progress';
-import { localState } from '../../src/cli/local-state.ts';
-import type { Demo } from '../../src/cli/seed-demo.ts';
-import { call, inParallel, partsOf } from './local-service.ts';
+import { localService, until } from './local-service.ts';
 
 // Real input, end to end: the players of the published Cookie Cats A/B test (userid, version, sum_gamerounds, retention_1,
 // retention_7) go through /fetch-token/batch and /webhook/batch of the running local service, one application a group. Afterwards
@@ -14,9 +10,6 @@ import { call, inParallel, partsOf } from './local-service.ts';
 
 const ACQUIRED = '2026-01-10';
 const RETURNS = { 1: '2026-01-11', 7: '2026-01-17' } as const;
-/** The largest number of rows in a request of each kind. */
-const DEVICES = 200;
-const EVENTS = 500;
 
 type Player = { id: string; group: string; day1: boolean; day7: boolean };
 
@@ -30,63 +23,27 @@ async function readPlayers(file: string): Promise<Player[]> {
   return players;
 }
 
-const retention = (creativeToken: string, day: string, dayNumber: number) => ({
+const retention = (day: string, dayNumber: number) => ({
   type: 'retention',
   created_at: `${day} 12:00:00`,
-  creativeToken,
   payload: { retentionDay: String(dayNumber), backfillDay: '0' },
 });
 
-async function send(demo: Demo, group: string, players: Player[]): Promise<string> {
-  const team = { [`${demo.service_name}-Token`]: demo.team_token };
-  const name = `Cookie Cats ${group}`;
-  const created = await call<{ id: string; api_key: string }>(`${demo.base_url}/v1/applications`, team, {
-    name,
-  });
-  const key = { [`${demo.service_name}-api-key`]: created.api_key };
-  const bar = new cliProgress.SingleBar({
-    format: `${group} {bar} {value}/{total} players | {eta_formatted} left`,
-  });
-  bar.start(players.length, 0);
-  const events: ReturnType<typeof retention>[] = [];
-  await inParallel(partsOf(players, DEVICES), async (part) => {
-    const devices = part.map(({ id }) => ({
-      type: 'device-metrics',
-      created_at: `${ACQUIRED}T12:00:00.000Z`,
-      data: {
-        device_name: `Player ${id}`,
-        device_model: 'unknown',
-        os_system: 'unknown',
-        timezone: 'UTC',
-        device_id: id,
-      },
-    }));
-    const { results } = await call<{ results: { token: string }[] }>(
-      `${demo.base_url}/fetch-token/batch`,
-      key,
-      { devices },
-    );
-    for (const [index, { token }] of results.entries()) {
-      if (part[index]?.day1) events.push(retention(token, RETURNS[1], 1));
-      if (part[index]?.day7) events.push(retention(token, RETURNS[7], 7));
-    }
-    bar.increment(part.length);
-  });
-  bar.stop();
-  await inParallel(partsOf(events, EVENTS), async (batch) => {
-    const answer = await call<{ rejected: number }>(`${demo.base_url}/webhook/batch`, key, { events: batch });
-    if (answer.rejected > 0) throw new Error(`${answer.rejected} events of a batch were rejected`);
-  });
-  return created.id;
-}
+const devicesOf = (players: readonly Player[]) =>
+  players.map(({ id, day1, day7 }) => ({
+    id,
+    acquired: ACQUIRED,
+    events: [...(day1 ? [retention(RETURNS[1], 1)] : []), ...(day7 ? [retention(RETURNS[7], 7)] : [])],
+  }));
 
 type Counts = { size: number; day1: number; day7: number };
 
-async function reported(demo: Demo, applicationId: string): Promise<Counts> {
+type Service = Awaited<ReturnType<typeof localService>>;
+
+async function reported(service: Service, applicationId: string): Promise<Counts> {
   const query = `application_id=${applicationId}&from=${ACQUIRED}&to=${ACQUIRED}&days=1,7`;
-  const report = await call<{ data: { size: number; days: Record<string, { active: number }> }[] }>(
-    `${demo.base_url}/v1/reports/retention?${query}`,
-    { [`${demo.service_name}-Token`]: demo.team_token },
+  const report = await service.ask<{ data: { size: number; days: Record<string, { active: number }> }[] }>(
+    `/v1/reports/retention?${query}`,
   );
   const [row] = report.data;
   return { size: row?.size ?? 0, day1: row?.days['1']?.active ?? 0, day7: row?.days['7']?.active ?? 0 };
@@ -104,21 +61,17 @@ const describe = ({ size, day1, day7 }: Counts) =>
   `${size} players, day 1 ${((100 * day1) / size).toFixed(2)} %, day 7 ${((100 * day7) / size).toFixed(2)} %`;
 
 async function main(file: string): Promise<boolean> {
-  const demo: Demo = JSON.parse(await readFile(localState().demoFile, 'utf8'));
+  const service = await localService();
   const players = await readPlayers(file);
   const startedAt = Date.now();
   let allEqual = true;
   for (const group of [...new Set(players.map((player) => player.group))].sort()) {
     const members = players.filter((player) => player.group === group);
     const expected = countFile(members);
-    const applicationId = await send(demo, group, members);
-    let got = await reported(demo, applicationId);
-    // The last events may still be on their way through the queue, which delivers within seconds.
-    for (let wait = 0; wait < 120 && JSON.stringify(got) !== JSON.stringify(expected); wait++) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      got = await reported(demo, applicationId);
-    }
-    const equal = JSON.stringify(got) === JSON.stringify(expected);
+    const applicationId = await service.send(`Cookie Cats ${group}`, devicesOf(members));
+    const isEqual = (counts: Counts) => JSON.stringify(counts) === JSON.stringify(expected);
+    const got = await until(() => reported(service, applicationId), isEqual);
+    const equal = isEqual(got);
     allEqual &&= equal;
     console.log(`${group}: file ${describe(expected)}\n${' '.repeat(group.length)}  report ${describe(got)}`);
     console.log(equal ? 'exactly equal' : 'NOT EQUAL');

@@ -219,7 +219,7 @@ describe('client totals', () => {
   it('show lost revenue and revenue that was counted twice', async () => {
     const tenant = await createTenant();
     const devices: Record<string, string> = {};
-    for (const name of ['whole', 'lost', 'doubled', 'mixed', 'silent']) {
+    for (const name of ['whole', 'lost', 'doubled', 'mixed', 'unknown', 'silent']) {
       devices[name] = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
     }
     const of = (name: string) => devices[name] ?? '';
@@ -248,6 +248,8 @@ describe('client totals', () => {
       ad(of('doubled'), { value: 2, total_ad_value: 2 }),
       ad(of('mixed'), { value: 2, total_ad_value: 2 }),
       ad(of('mixed'), { value: 2, total_ad_value: 4, currency: 'eur' }),
+      // Neither the client's total nor what was counted has a currency.
+      ad(of('unknown'), { value: -1, currency: null, total_ad_value: 7 }),
       ad(of('silent'), { value: 2 }),
     ]);
     const report = await (await get(tenant, 'client-totals', '')).json<{
@@ -276,7 +278,7 @@ describe('client totals', () => {
       {
         kind: 'ad',
         currency: null,
-        devices: 1,
+        devices: 2,
         devices_with_gap: null,
         client_total: null,
         counted_total: null,

@@ -201,6 +201,15 @@ it('finds the day of payback between the days of the answer, for at least half o
     spent: [{ ago: 8, cents: 100 }],
   });
   expect((await ask(few.tenant, ''))[0]?.payback_day).toBeNull();
+  // Of four devices, day 3 is over for two.
+  const half = await store({
+    cells: [
+      { ago: 6, isPaid: true, devices: 2, earned: [{ age: 3, nanos: 4_000_000_000, currency: 'usd' }] },
+      { ago: 2, isPaid: true, devices: 2, earned: [] },
+    ],
+    spent: [{ ago: 6, cents: 100 }],
+  });
+  expect((await ask(half.tenant, ''))[0]?.payback_day).toBe(3);
   const free = await store({ ...YOUNG, spent: [] });
   expect((await ask(free.tenant, ''))[0]?.payback_day).toBeNull();
 });

@@ -220,7 +220,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
   });
 
   it.each([
-    { reason: 'too_young', cohort: { ago: 3, devices: 80, payers: 70 } },
+    { reason: 'too_young', cohort: { ago: 6, devices: 80, payers: 70 } },
     { reason: 'too_few_payers', cohort: { ago: 30, devices: 100, payers: 49 } },
     { reason: 'too_few_repeat_payers', cohort: { ago: 30, devices: 100, payers: 80, once: true } },
   ])('makes no prediction and says why: $reason', async ({ reason, cohort }) => {
@@ -237,6 +237,12 @@ describe('GET /v1/reports/predicted-ltv', () => {
       predicted_ltv: null,
     });
     expect(body.data[0]?.unconverted).toBeUndefined();
+  });
+
+  it('predicts from the seventh day on', async () => {
+    const tenant = await createTenant();
+    await sendCohort(tenant, { ago: 7, devices: 100, payers: 90, adNanos: 10_000_000 });
+    expect((await ask(tenant)).body.data[0]).toMatchObject({ reason: null, ads_reason: null });
   });
 
   it('leaves out amounts without an exchange rate, and says which', async () => {

@@ -129,6 +129,23 @@ describe('GET /v1/reports/performance', () => {
     }
   });
 
+  it('counts the payers of a week by the days of that week, even if only one is in the period', async () => {
+    const other = await createTenant();
+    // A Sunday and the Tuesday after.
+    for (const day of ['2026-03-01', '2026-03-03']) {
+      const token = await fetchToken(worker, other, { created_at: `${day}T08:00:00Z` });
+      await worker.post(other, '/webhook', envelope.purchase(token, { created_at: `${day} 09:00:00` }));
+    }
+    await worker.deliver(worker.queue.take());
+    const query = `application_id=${other.application.id}&from=2026-03-01&to=2026-03-08&group_by=week`;
+    const answer = await worker.team(other, `/v1/reports/performance?${query}`);
+    const { data } = (await answer.json()) as { data: Record<string, unknown>[] };
+    expect(data.map(({ week, payers }) => [week, payers])).toEqual([
+      ['2026-W09', 1],
+      ['2026-W10', 1],
+    ]);
+  });
+
   it('leaves future days out of a mean', async () => {
     const query = {
       application_id: tenant.application.id,
