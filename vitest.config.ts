@@ -36,7 +36,7 @@ const NODE = [
   'test/{architecture,chaos,cli}/**/*.test.ts',
   'test/bench/options.test.ts',
   'test/bench/peer/**/*.test.ts',
-  'test/counting/answer-heap.slow.test.ts',
+  'test/counting/{answer,shared}-heap.slow.test.ts',
   'test/lake/duckdb.slow.test.ts',
   'test/lake/memory.slow.test.ts',
 ];

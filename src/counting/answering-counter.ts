@@ -6,6 +6,7 @@ import { readDevice } from './devices.ts';
 import { erasedAmong, erasedClick, filesToRewrite } from './file-erasures.ts';
 import { listFiles } from './file-index.ts';
 import { countFunnel } from './funnel.ts';
+import { isolateMemory } from './isolate-memory.ts';
 import { progressOf } from './log.ts';
 import { eventStatus, readLog } from './log-reader.ts';
 import { countOutcomes } from './outcomes.ts';
@@ -28,6 +29,9 @@ import { SeenIds } from './seen-ids.ts';
 import type { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
+
+/** A question keeps no more than this of what it reads. */
+const MAX_ANSWER_BYTES = 24_000_000;
 
 /** The read-only calls of a counter. */
 export abstract class AnsweringCounter extends DurableObject<Env> {
@@ -77,24 +81,31 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
-    return await clientTotals(this.store, cohort, filter);
+    return await this.withMemory(() => clientTotals(this.store, cohort, filter));
   }
 
   async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
-    return await countFunnel(this.store, question);
+    return await this.withMemory(() => countFunnel(this.store, question));
   }
 
   async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
-    return await countOutcomes(this.store, question);
+    return await this.withMemory(() => countOutcomes(this.store, question));
   }
 
   async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
-    return await countPurchases(this.store, question);
+    return await this.withMemory(() => countPurchases(this.store, question));
   }
 
   async payers(query: PayersQuery): Promise<Payers> {
     const { store } = this;
-    return await this.payersAnswers.answer(JSON.stringify(query), () => payers(store, query));
+    return await this.payersAnswers.answer(JSON.stringify(query), () =>
+      this.withMemory(() => payers(store, query)),
+    );
+  }
+
+  /** Answers a question about all devices, which takes no more memory than they do in storage, or than the limit. */
+  private withMemory<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+    return isolateMemory.use(Math.min(MAX_ANSWER_BYTES, this.ctx.storage.sql.databaseSize), answer);
   }
 
   protected get name(): string {

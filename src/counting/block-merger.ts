@@ -1,6 +1,7 @@
 import { type BlockPlace, type BlockRow, mergeBlocks, placesToMerge } from '#rollup';
 import { queueMerged } from './outbox.ts';
 import { readCounterName } from './shards.ts';
+import type { StatementLimit } from './statement-limit.ts';
 import type { Store } from './store.ts';
 
 /** The limit per call. The others wait for the next one. */
@@ -18,16 +19,18 @@ export class BlockMerger {
   }
 
   /** Appends merged blocks to the outbox. Returns false if there was nothing to merge. */
-  async merge(store: Store, db: D1Database, counter: string): Promise<boolean> {
-    if (this.places.size === 0) return false;
+  async merge(store: Store, db: D1Database, counter: string, limit: StatementLimit): Promise<boolean> {
+    if (this.places.size === 0 || !limit.hasRoom) return false;
     const owner = readCounterName(counter);
-    const noted = [...this.places.values()];
-    const due = await placesToMerge(db, owner, noted);
+    const due = await placesToMerge(db, owner, [...this.places.values()]);
     this.places.clear();
-    for (const { rollup, bucket, fromDay } of due.slice(MAX_MERGES))
-      this.note([[rollup, bucket, fromDay, 0, '']]);
-    for (const place of due.slice(0, MAX_MERGES)) {
-      queueMerged(store, await mergeBlocks(db, owner, place), Date.now());
+    for (const [index, place] of due.entries()) {
+      if (index < MAX_MERGES && limit.hasRoom) {
+        limit.spend([place]);
+        queueMerged(store, await mergeBlocks(db, owner, place), Date.now());
+      } else {
+        this.note([[place.rollup, place.bucket, place.fromDay, 0, '']]);
+      }
     }
     return due.length > 0;
   }

@@ -32,6 +32,7 @@ import { closeGap } from './sequence-gap.ts';
 import { FULL_RUN, type RunLimits } from './settle.ts';
 import { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
+import { StatementLimit } from './statement-limit.ts';
 import { openStore, type Store } from './store.ts';
 
 /**
@@ -244,11 +245,12 @@ export class Counter extends CopiedCounter implements CounterApi {
   override async alarm(): Promise<void> {
     this.ownAlarm.rang();
     const deadline = Date.now() + MAX_ALARM_MS;
+    const limit = new StatementLimit();
+    const isDue = () => limit.hasRoom && Date.now() < deadline && this.settler.isDue(Date.now());
     try {
-      await this.flusher.flush();
-      while (Date.now() < deadline && this.settler.isDue(Date.now()) && (await this.settler.countNext()))
-        await this.flusher.flush();
-      await this.flusher.mergeBlocks();
+      await this.flusher.flush(limit);
+      while (isDue() && (await this.settler.countNext())) await this.flusher.flush(limit);
+      await this.flusher.mergeBlocks(limit);
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: whatever was not counted, or not accepted by D1, waits for the next alarm.

@@ -1,8 +1,10 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
+import type { BlockRow } from '#rollup';
 import { BlockMerger } from './block-merger.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { SequenceGap } from './sequence-gap.ts';
+import { StatementLimit } from './statement-limit.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 
@@ -24,7 +26,7 @@ export class Flusher {
   /** Whether the database and the counter disagree about what was written: see `closeGap`. */
   hasGap = false;
   private readonly around: Surroundings;
-  private flushing: Promise<void> | null = null;
+  private flushing: Promise<boolean> | null = null;
   private failures = 0;
   private readonly merger = new BlockMerger();
 
@@ -32,9 +34,12 @@ export class Flusher {
     this.around = around;
   }
 
-  /** Concurrent calls share the work, which continues until the outbox is empty. Throws if D1 accepts nothing. */
-  flush(): Promise<void> {
-    this.flushing ??= this.flushAll().finally(() => {
+  /**
+   * Concurrent calls share the work, which continues until the outbox is empty or the limit of the first call is reached. Returns whether the
+   * outbox is empty. Throws if D1 accepts nothing.
+   */
+  flush(limit = new StatementLimit()): Promise<boolean> {
+    this.flushing ??= this.flushAll(limit).finally(() => {
       this.flushing = null;
     });
     return this.flushing;
@@ -44,21 +49,20 @@ export class Flusher {
   async whileStill<Result>(work: () => Promise<Result>): Promise<Result> {
     do await this.flush();
     while (this.flushing !== null || oldestInOutbox(this.around.store()) !== null);
-    const held = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<boolean>();
     this.flushing = held.promise;
     try {
       return await work();
     } finally {
       this.flushing = null;
-      held.resolve();
+      held.resolve(oldestInOutbox(this.around.store()) === null);
     }
   }
 
-  /** Flushes until a deadline (epoch milliseconds). Returns false if that fails or takes longer; the flush then continues in the background. */
+  /** Flushes until a deadline (epoch milliseconds). Returns false if that fails, takes longer or has to stop; the flush then continues later. */
   async flushBy(deadline: number): Promise<boolean> {
     try {
-      await withTimeout(this.flush(), Math.max(0, deadline - Date.now()));
-      return true;
+      return await withTimeout(this.flush(), Math.max(0, deadline - Date.now()));
     } catch (error) {
       logWarning('flush put off', error);
       return false;
@@ -76,16 +80,18 @@ export class Flusher {
   }
 
   /** Merges small blocks where some were added since the last merge, and writes the result to D1. */
-  async mergeBlocks(): Promise<void> {
+  async mergeBlocks(limit: StatementLimit): Promise<void> {
     const { store, db, name } = this.around;
-    if (await this.merger.merge(store(), db(), name())) await this.flush();
+    if (await this.merger.merge(store(), db(), name(), limit)) await this.flush(limit);
   }
 
-  private async flushAll(): Promise<void> {
+  private async flushAll(limit: StatementLimit): Promise<boolean> {
     try {
-      while (await withTimeout(this.flushPart(), this.around.timeoutMs())) this.failures = 0;
+      while (limit.hasRoom && (await withTimeout(this.flushPart(limit), this.around.timeoutMs())))
+        this.failures = 0;
       this.error = null;
       this.hasGap = false;
+      return oldestInOutbox(this.around.store()) === null;
     } catch (error) {
       this.failures++;
       this.hasGap = error instanceof SequenceGap;
@@ -96,8 +102,9 @@ export class Flusher {
     }
   }
 
-  private flushPart(): Promise<boolean> {
+  private flushPart(limit: StatementLimit): Promise<boolean> {
     const { store, db, name } = this.around;
-    return flushNext(store(), db(), name(), Date.now(), (rows) => this.merger.note(rows));
+    const onBlocks = (rows: BlockRow[]) => this.merger.note(rows);
+    return flushNext(store(), db(), name(), Date.now(), { limit, onBlocks });
   }
 }

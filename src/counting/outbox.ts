@@ -19,6 +19,7 @@ import { outbox, progress } from './schema.ts';
 import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { readCounterName } from './shards.ts';
+import { StatementLimit } from './statement-limit.ts';
 import type { Store } from './store.ts';
 import { moveOn, wasAborted } from './turn.ts';
 
@@ -140,14 +141,17 @@ const toKeep = (part: Part): Part =>
 /**
  * Adds the next part of the outbox to D1. It is added exactly once however often it is sent, because the part and its number are one
  * transaction. Rows that D1 refuses are parked, so that they do not hold up others. Returns false if the outbox is empty. Throws if D1
- * does not accept the part, which then remains the next one. `onBlocks` receives the added blocks.
+ * does not accept the part, which then remains the next one. `limit` counts the statements, `onBlocks` receives the added blocks.
  */
 export async function flushNext(
   store: Store,
   db: D1Database,
   counter: string,
   now: number,
-  onBlocks: (rows: BlockRow[]) => void = () => undefined,
+  {
+    limit = new StatementLimit(),
+    onBlocks = () => undefined,
+  }: { limit?: StatementLimit; onBlocks?: (rows: BlockRow[]) => void } = {},
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
@@ -159,13 +163,15 @@ export async function flushNext(
     noteStarted(store, now);
   }
   try {
-    await batchWithRetry(db, () => [
-      moveOn(db, counter, next.sequence),
-      ...part.flatMap((own) => statementsOf(db, source, own, now)),
-    ]);
+    await batchWithRetry(db, () =>
+      limit.spend([
+        moveOn(db, counter, next.sequence),
+        ...part.flatMap((own) => statementsOf(db, source, own, now)),
+      ]),
+    );
   } catch (error) {
     if (!wasAborted(error)) {
-      const rest = isTransient(error) ? null : await withoutRefused(db, source, part);
+      const rest = isTransient(error) ? null : await withoutRefused(db, source, part, limit);
       if (!rest) throw error;
       logWarning('rows refused', error, { counter });
       const payload = JSON.stringify(rest);
@@ -186,11 +192,17 @@ export async function flushNext(
  * The part with the refused rows parked instead; null if D1 refuses no row by itself. A refused merge is left out, which leaves the blocks as
  * they are.
  */
-async function withoutRefused(db: D1Database, source: Source, part: Part): Promise<Part | null> {
+async function withoutRefused(
+  db: D1Database,
+  source: Source,
+  part: Part,
+  limit: StatementLimit,
+): Promise<Part | null> {
   if (part.length > 0 && part.every(([kind]) => kind === 'merged')) return [];
   const refused = await findRefused(
     db,
     part.flatMap((own) => sumsOf(source, own) ?? []),
+    limit,
   );
   if (refused.length === 0) return null;
   const rows = new Set(refused.flatMap(({ sums }) => sums.rows));

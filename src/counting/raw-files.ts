@@ -12,6 +12,7 @@ import {
   nextMerge,
   noteLoose,
 } from './file-index.ts';
+import { isolateMemory } from './isolate-memory.ts';
 import { NewDevices } from './new-devices.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
@@ -20,6 +21,11 @@ import { backoffMs } from './upkeep.ts';
 const MAX_DELETED = 1_000;
 /** The files that are looked for at once, because an invocation has a limited number of calls. */
 const MAX_EXAMINED = 500;
+
+/** The memory that writing a file takes. */
+const SMALL_EXPORT_BYTES = 2_000_000;
+const BYTES_PER_EVENT = 300;
+const MAX_EXPORT_BYTES = 16_000_000;
 
 type Surroundings = {
   store: () => Store;
@@ -139,8 +145,11 @@ export class RawFiles {
     const last = transaction(() => takeRange(store(), this.hotEvents, now));
     if (last === null) return false;
     const arrived = new NewDevices();
-    const events = arrived.noteIn(eventsThrough(store(), source().applicationId, last));
-    const entries = await writeFiles(this.notingBucket(), source(), events);
+    const wanted = Math.min(MAX_EXPORT_BYTES, SMALL_EXPORT_BYTES + BYTES_PER_EVENT * this.hotEvents);
+    const entries = await isolateMemory.use(wanted, () => {
+      const events = arrived.noteIn(eventsThrough(store(), source().applicationId, last));
+      return writeFiles(this.notingBucket(), source(), events);
+    });
     await arrived.write(this.around.bucket(), store(), source(), last);
     transaction(() => confirmRange(store(), last, entries, Date.now()));
     this.hotEvents = hotEventsIn(store());

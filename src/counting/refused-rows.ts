@@ -9,10 +9,8 @@ import {
   type SumRows,
   sumStatement,
 } from '#rollup';
+import type { StatementLimit } from './statement-limit.ts';
 import { abortTrial, wasAborted } from './turn.ts';
-
-/** The limit per flush, because an invocation has 1,000 queries. Later flushes find the remaining rows. */
-const MAX_TRIALS = 200;
 
 /** How often a row must be refused, and a neutral one accepted, after its first error. */
 const CONFIRMATIONS = 2;
@@ -23,15 +21,17 @@ export type Refused = { sums: SumRows; error: unknown };
 /**
  * Finds the rows that D1 refuses to add, by bisection. Adds nothing. A row is only refused if D1 accepts a neutral one at the same moment.
  * Otherwise the database is to blame, for instance because it is full, and this throws its error. Rows that are only refused together are not
- * found.
+ * found. Those that the limit leaves no room for are found by later flushes.
  */
-export async function findRefused(db: D1Database, added: readonly SumRows[]): Promise<Refused[]> {
-  let trials = 0;
+export async function findRefused(
+  db: D1Database,
+  added: readonly SumRows[],
+  limit: StatementLimit,
+): Promise<Refused[]> {
   /** D1's error for these rows; null if it would accept them. */
   const tryRows = async (sums: SumRows): Promise<unknown> => {
-    trials++;
     try {
-      await db.batch([sumStatement(db, sums), abortTrial(db)]);
+      await db.batch(limit.spend([sumStatement(db, sums), abortTrial(db)]));
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;
@@ -44,7 +44,7 @@ export async function findRefused(db: D1Database, added: readonly SumRows[]): Pr
     if (error !== null) throw error;
   };
   const refusedAmong = async (sums: SumRows): Promise<Refused[]> => {
-    if (trials >= MAX_TRIALS) return [];
+    if (!limit.hasRoom) return [];
     const error = await tryRows(sums);
     if (error === null) return [];
     const { rows } = sums;

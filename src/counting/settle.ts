@@ -14,9 +14,10 @@ export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
  * at any point: without the commit nothing has happened, and after it the next call finishes what is left. Returns null if nothing waits.
  */
 export async function settleRun(
-  ...run: Parameters<typeof settleSteps>
+  run: Parameters<typeof settleSteps>,
+  afterStep?: () => void,
 ): Promise<{ events: number; lastBatch: number } | null> {
-  return inTurns(settleSteps(...run));
+  return inTurns(settleSteps(...run), afterStep);
 }
 
 /** The steps of `settleRun`. */

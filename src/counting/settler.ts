@@ -1,11 +1,16 @@
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
+import { isolateMemory } from './isolate-memory.ts';
 import { type Pending, pendingIn, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
 import { countDueAt, REPORT_RUN } from './pace.ts';
 import { finishInterrupted } from './prepared.ts';
 import { type RunLimits, settleRun } from './settle.ts';
 import type { Store } from './store.ts';
+
+/** The memory that a run is given: more than it needs, unless each event is of another device or adds rows of its own. */
+const SMALL_RUN_BYTES = 8_000_000;
+const BYTES_PER_EVENT = 400;
 
 type Surroundings = {
   store: () => Store;
@@ -164,7 +169,10 @@ export class Settler {
   private async run(limits: RunLimits): Promise<boolean> {
     const { storage, store, applicationId } = this.around;
     this.changes++;
-    const run = await settleRun(storage(), applicationId(), limits, Date.now());
+    const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
+    const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
+      settleRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),
+    );
     // Those of earlier runs count until the outbox is empty: see `uncounted`.
     if (run !== null && this.unwritten !== null) this.unwritten += run.events;
     this.settledBatch = progressOf(store()).countedBatch;

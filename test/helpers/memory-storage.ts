@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../migrations/counter');
 
 /** As much of an object's storage as a counter needs, with the counter's tables: for tests that run in Node. */
 export function memoryStorage(onRowsWritten: (rows: number) => void = () => {}): DurableObjectStorage {
@@ -40,8 +42,12 @@ export function memoryStorage(onRowsWritten: (rows: number) => void = () => {}):
       throw error;
     }
   };
-  const migration = path.join(import.meta.dirname, '../../migrations/counter/0000_counter.sql');
-  for (const statement of readFileSync(migration, 'utf8').split('--> statement-breakpoint'))
-    db.exec(statement);
+  for (const file of readdirSync(MIGRATIONS).sort()) {
+    if (!file.endsWith('.sql')) continue;
+    for (const statement of readFileSync(path.join(MIGRATIONS, file), 'utf8').split(
+      '--> statement-breakpoint',
+    ))
+      db.exec(statement);
+  }
   return { sql: { exec }, transactionSync } as unknown as DurableObjectStorage;
 }

@@ -102,7 +102,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
   for (let start = 0; start < sent.length; start += 500) {
     appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
   }
-  while (await settleRun(storage, APPLICATION_ID, FULL_RUN, now));
+  while (await settleRun([storage, APPLICATION_ID, FULL_RUN, now]));
   const bucket = new MemoryBucket();
   const files = new RawFiles({
     store: () => store,
