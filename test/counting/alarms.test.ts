@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { eventOf, startCounter } from '../helpers/counter.ts';
+
+// What a counter's alarm is set for, when nobody asks it anything.
+
+const NOW = Date.now();
+const MINUTE_MS = 60_000;
+/** Moves the clock alone: alarms and timers stay real. */
+const setTime = (now: number) => vi.useFakeTimers({ toFake: ['Date'], now });
+beforeEach(() => {
+  setTime(NOW);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function start() {
+  const counter = startCounter();
+  const created = await counter.createDevice({ acquiredAt: NOW });
+  if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+  const { device } = created;
+  return {
+    ...counter,
+    append: (events: number) =>
+      counter.append(
+        Array.from({ length: events }, () => eventOf(counter.applicationId, device, 'custom.ad')),
+      ),
+    /** Rings the alarm; returns in how many minutes it rings again. */
+    ring: () =>
+      counter.inside(async (own, { storage }) => {
+        await own.alarm();
+        return ((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) / MINUTE_MS - Date.now() / MINUTE_MS;
+      }),
+  };
+}
+
+it('is counting after 45 minutes, the export after 50, and pruning a day later', async () => {
+  const { append, ring, stub } = await start();
+  await append(1);
+  expect(await ring()).toBeCloseTo(45);
+  setTime(NOW + 45 * MINUTE_MS);
+  expect(await ring()).toBeCloseTo(5);
+  expect(await stub().health()).toMatchObject({ pending: 0, hotEvents: 2 });
+  setTime(NOW + 50 * MINUTE_MS);
+  // It was never pruned, so that was due at once.
+  expect(await ring()).toBeCloseTo(24 * 60 - 5, -1);
+  expect(await stub().health()).toMatchObject({ hotEvents: 0 });
+});
+
+it('is the export at once when more events wait for it than the log keeps', async () => {
+  const { append, ring, inside, stub } = await start();
+  await inside((counter) => {
+    counter.waitMs = 0;
+  });
+  for (let batch = 0; batch < 51; batch++) await append(1_000);
+  await ring();
+  expect((await stub().health()).hotEvents).toBeLessThan(51_001);
+});
