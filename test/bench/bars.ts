@@ -10,6 +10,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   batch_events_per_s: ['>=', 10_000],
   counter_events_per_s: ['>=', 40_000],
   counter_speed_ratio_at_3m: ['>=', 0.9],
+  burst_seconds_until_complete: ['<=', 15],
   counted_vs_postgres_single: ['>=', 1.2],
   counted_vs_postgres_batch: ['>=', 0.6],
   rows_written_per_event_single: ['<=', 0.9],

@@ -1,6 +1,7 @@
 import cliProgress from 'cli-progress';
 import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
+import { BURST_STEPS, measureBurst } from './measure-burst.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
@@ -78,6 +79,7 @@ async function main(): Promise<void> {
     script: SCRIPT_STEPS,
     http: rounds * httpSteps(pace),
     counting: countingSteps(size),
+    burst: BURST_STEPS,
     small: SMALL_STEPS,
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
@@ -106,6 +108,9 @@ async function main(): Promise<void> {
     const counting = has('counting')
       ? await onFreshRig((rig, tenant) => new CountingBench(rig, tenant, step).measure(size))
       : null;
+    const burst = has('burst')
+      ? await onFreshRig((rig, tenant) => measureBurst(rig, tenant, isQuick, step))
+      : {};
     const small = has('small')
       ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, isQuick, step))
       : null;
@@ -118,6 +123,7 @@ async function main(): Promise<void> {
     const figures: Figures = {
       ...http,
       ...counting?.figures,
+      ...burst,
       ...small?.figures,
       ...pageFigures,
       ...segments,
