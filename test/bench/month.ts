@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
+import { runCommand } from '../../src/cli/command.ts';
+import { readCount } from '../helpers/options.ts';
 import { CountingBench } from './measure-counting.ts';
-import { readCount } from './options.ts';
 import { startRig } from './rig.ts';
 import { makeTenant, type Tenant } from './tenant.ts';
 import { ACQUISITION_DAYS, benchDay, DEVICES, makeDevices, median } from './workload.ts';
@@ -133,9 +133,11 @@ async function timeHistory(
   }
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { events: { type: 'string', default: String(EVENTS) } } });
-  const events = readCount('events', values.events);
+const USAGE = `Usage: npm run bench:month -- [--events <number>]
+
+Sends ${EVENTS.toLocaleString('en')} events over ${DAYS} days through the consumer and times every report.`;
+
+async function main(events: number): Promise<void> {
   const rig = await startRig();
   try {
     const tenant = await makeTenant(rig.db);
@@ -176,4 +178,7 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+await runCommand(
+  { usage: USAGE, options: { events: { type: 'string', default: String(EVENTS) } } },
+  async ({ values }) => main(readCount('events', values.events)),
+);

@@ -1,4 +1,6 @@
-import { parseArgs } from 'node:util';
+import type { parseArgs } from 'node:util';
+import { UsageError } from '../../src/cli/command.ts';
+import { readCount } from '../helpers/options.ts';
 import { median } from './workload.ts';
 
 export type Figures = Record<string, number>;
@@ -11,26 +13,20 @@ type Options = { parts: readonly Part[]; rounds: number; isQuick: boolean; isJso
 
 const isPart = (name: string): name is Part => (PARTS as readonly string[]).includes(name);
 
-/** A whole number of at least 1 given as an option; throws an error that names the option otherwise. */
-export function readCount(option: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1)
-    throw new Error(`--${option} must be a whole number of at least 1`);
-  return count;
-}
+export const BENCH_OPTIONS = {
+  json: { type: 'boolean', default: false },
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', multiple: true },
+  rounds: { type: 'string', default: '1' },
+} as const;
 
-export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
-    args,
-    options: {
-      json: { type: 'boolean', default: false },
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true },
-      rounds: { type: 'string', default: '1' },
-    },
-  });
+type Given = ReturnType<typeof parseArgs<{ options: typeof BENCH_OPTIONS }>>['values'];
+
+export function readOptions(values: Given): Options {
   const unknown = values.only?.find((name) => !isPart(name));
-  if (unknown !== undefined) throw new Error(`--only must be one of ${PARTS.join(', ')}, not ${unknown}`);
+  if (unknown !== undefined) {
+    throw new UsageError(`--only must be one of ${PARTS.join(', ')}, not "${unknown}".`);
+  }
   return {
     parts: PARTS.filter((part) => values.only?.includes(part) ?? true),
     rounds: readCount('rounds', values.rounds),

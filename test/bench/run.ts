@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import { runCommand } from '../../src/cli/command.ts';
 import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
 import { BURST_STEPS, measureBurst } from './measure-burst.ts';
@@ -8,7 +9,7 @@ import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pag
 import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
 import { measureSmall, SMALL_STEPS } from './measure-small.ts';
-import { type Figures, medianFigures, type Part, readOptions } from './options.ts';
+import { BENCH_OPTIONS, type Figures, medianFigures, PARTS, type Part, readOptions } from './options.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { type Rig, startRig } from './rig.ts';
 import { makeTenant, type Tenant } from './tenant.ts';
@@ -68,8 +69,12 @@ const print = (label: string, shares: Record<string, number>) => {
   console.log(`${label}: ${parts.join(', ')}`);
 };
 
-async function main(): Promise<void> {
-  const { parts, rounds, isQuick, isJson } = readOptions(process.argv.slice(2));
+const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <part>]… [--rounds <number>]
+
+Measures what requests, events and reports cost. --only runs one of its parts: ${PARTS.join(', ')}. --rounds takes the
+medians of several runs of the parts that measure requests.`;
+
+async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOptions>): Promise<void> {
   const [size, fullPace, pages, year] = isQuick
     ? [QUICK_SIZE, QUICK_PACE, QUICK_PAGES, QUICK_YEAR]
     : [FULL_SIZE, FULL_PACE, FULL_PAGES, FULL_YEAR];
@@ -150,4 +155,4 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+await runCommand({ usage: USAGE, options: BENCH_OPTIONS }, async ({ values }) => main(readOptions(values)));

@@ -25,6 +25,33 @@ describe.each([
   ['restore.ts', [], 'Pass --from with a folder or the name of a bucket. Pass --help for the usage.'],
   ['build.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
   ['docs-metrics.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  [
+    '../../test/chaos/run.ts',
+    ['--seconds', 'many'],
+    '--seconds must be a whole number of at least 1, not "many". Pass --help for the usage.',
+  ],
+  [
+    '../../test/bench/run.ts',
+    ['--rounds', '0'],
+    '--rounds must be a whole number of at least 1, not "0". Pass --help for the usage.',
+  ],
+  [
+    '../../test/bench/month.ts',
+    ['--events', '1.5'],
+    '--events must be a whole number of at least 1, not "1.5". Pass --help for the usage.',
+  ],
+  [
+    '../../test/bench/peer/run.ts',
+    ['--rounds', '-'],
+    '--rounds must be a whole number of at least 1, not "-". Pass --help for the usage.',
+  ],
+  ['../../test/real-input/cdnow.ts', [], 'Pass the file to send. Pass --help for the usage.'],
+  ['../../test/real-input/cookie-cats.ts', [], 'Pass the file to send. Pass --help for the usage.'],
+  [
+    '../../test/upgrade/write-stores.ts',
+    ['extra'],
+    'Unexpected argument "extra". Pass --help for the usage.',
+  ],
 ])('%s', (script, wrong, message) => {
   it('prints its usage, and refuses wrong arguments in one line', async () => {
     const help = await run(script, ['--help']);

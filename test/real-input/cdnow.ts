@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { runCommand, UsageError } from '../../src/cli/command.ts';
 import { addDays, daysBetween } from '../../src/lib/time.ts';
 import { localService, until } from './local-service.ts';
 
@@ -123,11 +124,18 @@ function futureOf(customers: ReadonlyMap<string, Purchase[]>, from: string, to: 
   };
 }
 
-const [file] = process.argv.slice(2);
-if (!file) {
-  console.error('Usage: npm run verify:cdnow -- path/to/cdnow_sample.txt   (while npm start is running)');
-  process.exit(2);
-}
-const isAsPublished = await main(file);
-console.log(isAsPublished ? 'as published, or better' : 'WORSE THAN PUBLISHED');
-process.exitCode = isAsPublished ? 0 : 1;
+await runCommand(
+  {
+    usage: `Usage: npm run verify:cdnow -- path/to/cdnow_sample.txt
+
+Sends the purchases of the published CDNOW sample to the service that npm start runs, and compares predicted LTV with what the customers bought later.`,
+    options: {},
+    positionals: ['file'],
+  },
+  async ({ positionals: [file] }) => {
+    if (!file) throw new UsageError('Pass the file to send.');
+    const isAsPublished = await main(file);
+    console.log(isAsPublished ? 'as published, or better' : 'WORSE THAN PUBLISHED');
+    return isAsPublished ? 0 : 1;
+  },
+);

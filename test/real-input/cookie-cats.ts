@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { runCommand, UsageError } from '../../src/cli/command.ts';
 import { localService, until } from './local-service.ts';
 
 // Real input, end to end: the players of the published Cookie Cats A/B test (userid, version, sum_gamerounds, retention_1,
@@ -80,11 +81,16 @@ async function main(file: string): Promise<boolean> {
   return allEqual;
 }
 
-const [file] = process.argv.slice(2);
-if (!file) {
-  console.error(
-    'Usage: npm run verify:cookie-cats -- path/to/cookie_cats.csv   (while npm start is running)',
-  );
-  process.exit(2);
-}
-process.exitCode = (await main(file)) ? 0 : 1;
+await runCommand(
+  {
+    usage: `Usage: npm run verify:cookie-cats -- path/to/cookie_cats.csv
+
+Sends the players of the published Cookie Cats A/B test to the service that npm start runs, and compares the retention report with the file.`,
+    options: {},
+    positionals: ['file'],
+  },
+  async ({ positionals: [file] }) => {
+    if (!file) throw new UsageError('Pass the file to send.');
+    return (await main(file)) ? 0 : 1;
+  },
+);

@@ -2,9 +2,9 @@ import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseArgs } from 'node:util';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { bundleWorker } from '../../src/cli/bundle.ts';
+import { CommandError, runCommand } from '../../src/cli/command.ts';
 import { applyMigrations, configured, exists, localState, ROOT } from '../../src/cli/local-state.ts';
 import { TEST_SECRETS } from '../helpers/secrets.ts';
 import { esModules } from '../helpers/workerd.ts';
@@ -224,20 +224,28 @@ async function writeStores(target: string, directory: string): Promise<void> {
   await writeFile(path.join(target, 'history.json'), `${JSON.stringify(history, null, 2)}\n`);
 }
 
-const { values } = parseArgs({ options: { replace: { type: 'boolean', default: false } } });
-const { version }: { version: string } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
-const target = path.join(import.meta.dirname, 'fixtures', version);
-if ((await exists(target)) && !values.replace) {
-  console.error(
-    `The stores of ${version} are there. Once a release is out they must stay as they are; before it is out, add -- --replace.`,
-  );
-  process.exitCode = 1;
-} else {
-  const directory = await mkdtemp(path.join(tmpdir(), 'attribution-stores-'));
-  try {
-    await writeStores(target, directory);
-    console.log(`Wrote the stores of ${version} to ${path.relative(ROOT, target)}.`);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
+const USAGE = `Usage: npm run fixtures:stores -- [--replace]
+
+Writes the stores of this release as SQL, for the test that upgrades them. --replace writes them again before the release is out.`;
+
+await runCommand(
+  { usage: USAGE, options: { replace: { type: 'boolean', default: false } } },
+  async ({ values }) => {
+    const { version }: { version: string } = JSON.parse(
+      await readFile(path.join(ROOT, 'package.json'), 'utf8'),
+    );
+    const target = path.join(import.meta.dirname, 'fixtures', version);
+    if ((await exists(target)) && !values.replace) {
+      throw new CommandError(
+        `The stores of ${version} are there. Once a release is out they must stay as they are; before it is out, add -- --replace.`,
+      );
+    }
+    const directory = await mkdtemp(path.join(tmpdir(), 'attribution-stores-'));
+    try {
+      await writeStores(target, directory);
+      console.log(`Wrote the stores of ${version} to ${path.relative(ROOT, target)}.`);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+);

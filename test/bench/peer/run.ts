@@ -1,10 +1,11 @@
-import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
+import { runCommand } from '../../../src/cli/command.ts';
+import { readCount } from '../../helpers/options.ts';
 import { pick, seededRandom, shuffled } from '../../helpers/random.ts';
 import { againstBar } from '../bars.ts';
 import type { Credentials } from '../credentials.ts';
 import { makeEnvelope } from '../envelope.ts';
 import { httpRequest, sendAll } from '../load.ts';
-import { readCount } from '../options.ts';
 import { BATCH_EVENTS, DEVICES, makeDevices, median } from '../workload.ts';
 import { findPostgres, startPostgres, usualFolders } from './postgres.ts';
 import { type Side, type Sums, startOurs, startPeer } from './sides.ts';
@@ -168,23 +169,24 @@ async function stopEach(stops: readonly (() => Promise<void>)[]): Promise<void> 
   if (failures.length > 0) throw failures[0];
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      quick: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: '7' },
-    },
-  });
-  const rounds = readCount('rounds', values.rounds);
+const USAGE = `Usage: npm run bench:peer -- [--quick] [--json] [--rounds <number>]
+
+Compares acknowledging and counting events with a Fastify server on Postgres, which must be installed.`;
+
+const OPTIONS = {
+  json: { type: 'boolean', default: false },
+  quick: { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '7' },
+} as const;
+
+async function main(values: { json: boolean; quick: boolean }, rounds: number): Promise<number> {
   const kinds = values.quick ? QUICK : FULL;
   const programs = await findPostgres(await usualFolders());
   if (programs === null) {
     console.error(
       "Postgres is not installed (Debian's package `postgresql`), so there is nothing to compare with.",
     );
-    process.exitCode = 1;
-    return;
+    return 1;
   }
   const stops: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | null = null;
@@ -233,6 +235,9 @@ async function main(): Promise<void> {
   } finally {
     await stopAll();
   }
+  return 0;
 }
 
-await main();
+await runCommand({ usage: USAGE, options: OPTIONS }, ({ values }) =>
+  main(values, readCount('rounds', values.rounds)),
+);
