@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { LineChart } from '../../src/dashboard/chart.tsx';
 import { withForecasts } from '../../src/dashboard/forecast.ts';
+import { forecastsOf } from '../../src/dashboard/predicted-ltv.tsx';
 import { Page } from '../helpers/page.ts';
 
 const DAYS = [0, 1, 2, 7, 14];
@@ -70,4 +71,17 @@ it('draws the band with room for its upper edge, and says the range in the reado
     ['March', ['1.00', '2.00', '4.00', '–']],
     ['March, predicted', ['–', '–', '–', '6.00, likely between 4.00 and 8.00']],
   ]);
+});
+
+it('is per device of the cohort', () => {
+  const cohort = { cohort_from: '2026-03-01', cohort_to: '2026-03-07' };
+  const amounts = { predicted_revenue: 8, predicted_revenue_low: 4, predicted_revenue_high: 12 };
+  const asked = { cohort: 'week', group: '' };
+  const found = forecastsOf(
+    { horizon_days: 30, data: [{ ...cohort, ...amounts, size: 4 }] } as never,
+    [cohort, { ...cohort, cohort_from: '2026-02-20' }] as never,
+    asked as never,
+    { today: '2026-03-31' } as never,
+  );
+  expect(found).toEqual({ ahead: 30, forecasts: [{ value: 2, low: 1, high: 3 }, null] });
 });

@@ -1,5 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
+import { database } from '#db';
+import { toKeyCursor } from '#http';
+import { findFirstSpendDay } from '#money';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -329,3 +332,23 @@ it.each(['GET', 'DELETE'])(
     expect(await listed(tenant)).toHaveLength(1);
   },
 );
+
+it('refuses a cursor of another list', async () => {
+  const tenant = await createTenant();
+  for (const key of [['2026-03-02'], ['2026-03-02', 'Spring', '', '', '']]) {
+    const { status, body } = await call(tenant, 'GET', listPath(tenant, `&cursor=${toKeyCursor(key)}`));
+    expect([status, body.message]).toEqual([400, 'cursor must be a cursor returned by a previous request']);
+  }
+});
+
+it('finds the first day with any spend of an application, not one with a cost of nothing', async () => {
+  const tenant = await withCosts([
+    { ...usd, date: '2026-03-01', campaign: 'Spring', amount: 0 },
+    { ...usd, date: '2026-03-05', campaign: 'Spring' },
+    { ...usd, date: '2026-03-07', campaign: 'Spring' },
+  ]);
+  await withCosts([{ ...usd, date: '2026-02-01', campaign: 'Spring' }]);
+  expect(await findFirstSpendDay(database(env.DB), tenant.application.id)).toBe('2026-03-05');
+  const { application } = await createTenant();
+  expect(await findFirstSpendDay(database(env.DB), application.id)).toBeNull();
+});

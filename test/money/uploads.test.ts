@@ -54,6 +54,7 @@ describe('PUT /v1/costs', () => {
     const tenant = await createTenant();
     const id = tenant.application.id;
     await createCreative(at, tenant, { creative: 'Cat', campaign: 'Spring', adset: 'Young' });
+    await createCreative(at, tenant, { creative: 'Mouse', campaign: 'Spring', adset: 'Wide' });
     const row = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 };
     const answer = await put(tenant, '/v1/costs', {
       application_id: id,
@@ -64,20 +65,22 @@ describe('PUT /v1/costs', () => {
         { ...row, creative: 'Cat' },
         { ...row, adset: 'Old' },
         { ...row, creative: 'Dog' },
+        { ...row, adset: 'Young', creative: 'Mouse' },
         { ...row, campaign: 'spring' },
       ],
     });
     expect(await answer.json()).toEqual({
-      rows: 7,
+      rows: 8,
       matched: 4,
-      unmatched: 3,
+      unmatched: 4,
       unmatched_names: [
         { campaign: 'Spring', adset: null, creative: 'Dog' },
         { campaign: 'Spring', adset: 'Old', creative: null },
+        { campaign: 'Spring', adset: 'Young', creative: 'Mouse' },
         { campaign: 'spring', adset: null, creative: null },
       ],
     });
-    expect((await performance(tenant)).totals.spend).toBe(7);
+    expect((await performance(tenant)).totals.spend).toBe(8);
   });
 
   it.each([

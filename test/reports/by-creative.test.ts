@@ -160,3 +160,13 @@ it('has the ROAS of an ad set in the totals by creative although its spend names
     roas_blended: expect.closeTo(1.1, 9),
   });
 });
+
+it('assigns a cost without an ad set to the oldest of several creatives of that name', async () => {
+  const tenant = await createTenant();
+  const names = { campaign: 'Spring', creative: 'Cat' };
+  const oldest = await createCreative(worker, tenant, { ...names, adset: 'Wide' });
+  await createCreative(worker, tenant, { ...names, adset: 'Narrow' });
+  await putCosts(worker, tenant, [{ date: today(), ...names, amount: 5 }]);
+  const rows = await report(tenant, 'performance', 'group_by=creative');
+  expect(rows.map(({ creative_id, spend }) => [creative_id, spend])).toEqual([[oldest.id, 5]]);
+});

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compareMeans, compareProportions, EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { normalTwoSided, studentQuantile, studentTwoSided } from '#lib/statistics/distributions';
 import { lnGamma } from '#lib/statistics/gamma';
+import { intervalAround, joinIntervals } from '#lib/statistics/interval';
 
 describe('distributions, against published tables', () => {
   it.each([
@@ -97,4 +98,17 @@ describe('two means', () => {
     expect(compareMeans(one, sampleOf([2, 3]))).toEqual({ difference: 1.5, ...unknown });
     expect(compareMeans(sampleOf([2, 2]), sampleOf([2, 2, 2]))).toEqual({ difference: 0, ...unknown });
   });
+});
+
+it('pools proportions by the sizes of both sides', () => {
+  const found = compareProportions({ size: 100, count: 10 }, { size: 200, count: 40 });
+  expect(found?.difference).toBeCloseTo(0.1, 12);
+  // z = 0.1 / √(1/6 · 5/6 · (1/100 + 1/200))
+  expect(found?.pValue).toBeCloseTo(0.028459736916, 9);
+  expect(found?.low).toBeCloseTo(0.019188614693, 9);
+});
+
+it('adds up what two amounts are expected to be, and how far off they may be', () => {
+  const [left, right] = [intervalAround(30, 16), intervalAround(10, 9)];
+  expect(left && right && joinIntervals(left, right)).toEqual(intervalAround(40, 25));
 });
