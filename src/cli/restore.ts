@@ -13,8 +13,8 @@ const USAGE = `Usage: npm run restore -- --from <folder or bucket>
 Restores everything from the newest snapshot in a bucket, and counts the raw events that are newer, in an empty deployment: without
 --remote, in the local one of \`npm start -- --empty\`, which must be running. Run it again to continue after an interruption.
 --from is a folder with a copy of the bucket, or the name of the bucket that the deployment is bound to.
-The deployment needs the secrets with which the snapshot was made. --other-secrets restores with others: device tokens, API keys as
-shown in Settings, links for device_ids, or authenticator apps then stop working, whichever secret is another.`;
+The deployment needs the secrets with which the snapshot was made. --other-secrets restores with others, which has the effects of
+rotating them (see docs/operations.md).`;
 
 const RETRY_MS = 2_000;
 const ATTEMPTS = 60;
@@ -107,7 +107,7 @@ await runCommand(
     const bound = boundBucket(env);
     if (!files && from !== bound) {
       throw new UsageError(
-        `${from} is neither a folder nor the deployment's bucket, which is ${bound}. Change its bucket_name in wrangler.toml and deploy, or copy the bucket to a folder.`,
+        `${from} is neither a folder nor the deployment's bucket, which is ${bound}. Copy the bucket to a folder.`,
       );
     }
     const secret = await begin({ remote, env });

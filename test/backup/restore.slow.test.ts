@@ -2,8 +2,20 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { type Progress, writeSnapshot } from '#backup';
-import { counterOf } from '#counting';
-import { askRestore, beginRestore, exportAll, loseAllButBucket, restoreAll } from '../helpers/backup.ts';
+import { type Counter, counterOf } from '#counting';
+import { type Bucket, mergeFiles } from '#lake';
+import { fileIndex } from '../../src/counting/file-index.ts';
+import { toEntry } from '../../src/counting/file-rows.ts';
+import { files } from '../../src/counting/schema.ts';
+import { openStore } from '../../src/counting/store.ts';
+import {
+  askRestore,
+  beginRestore,
+  exportAll,
+  loseAllButBucket,
+  readBucket,
+  restoreAll,
+} from '../helpers/backup.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { createPerson, signIn } from '../helpers/person.ts';
@@ -124,6 +136,52 @@ it('keeps a token revoked, and devices erased before the snapshot and after it',
   expect(await again.json()).toMatchObject({ erased: true });
 });
 
+it('counts once what arrives while the snapshot is written, and what is in files that were merged since', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, acquired);
+  await send(tenant, envelope.ad(token));
+  const meanwhile = async () => {
+    const late = await fetchToken(worker, tenant, acquired);
+    for (const own of [token, late]) await worker.post(tenant, '/webhook', envelope.ad(own));
+    await worker.deliver(worker.queue.take());
+  };
+  let isDone = false;
+  await runInDurableObject(counterOf(env, tenant.application.id, 0), (counter: Counter) => {
+    // It stands still now, and its tables are being written.
+    const { bucket: own } = counter;
+    counter.bucket = {
+      get: (key, options) => own.get(key, options),
+      delete: (gone) => own.delete(gone),
+      put: async (key, bytes) => {
+        if (!isDone && key.includes('/counters/')) {
+          isDone = true;
+          await meanwhile();
+        }
+        return own.put(key, bytes);
+      },
+    };
+  });
+  await writeSnapshot(env, Date.now());
+  expect(isDone).toBe(true);
+  await exportAll(tenant.application.id, 1);
+  const before = await totalsOf(tenant);
+  expect(before).toMatchObject({ installs: 2, impressions: 3 });
+  // One file in place of two: its name is in no snapshot.
+  await runInDurableObject(counterOf(env, tenant.application.id, 0), async (_, { storage }) => {
+    const store = openStore(storage);
+    const entries = store.select().from(files).all().map(toEntry);
+    expect(entries.length).toBe(2);
+    await mergeFiles(
+      env.RAW_EVENTS as unknown as Bucket,
+      fileIndex(store, (work) => work()),
+      entries,
+    );
+  });
+  await loseAllButBucket();
+  expect(await restoreAll(worker)).toMatchObject({ restored: { files: 1, events: 3 } });
+  expect(await totalsOf(tenant)).toEqual(before);
+});
+
 it('can be interrupted after every step, and counts each event once', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, acquired);
@@ -167,6 +225,41 @@ it('can be interrupted after every step, and counts each event once', async () =
   }
   expect(steps).toBeGreaterThan(10);
   expect(await totalsOf(tenant)).toEqual(before);
+});
+
+it('takes files of a backup, lists them, and refuses anything else', async () => {
+  const { secret } = await beginRestore();
+  const ask = (method: string, path: string, own = secret) =>
+    worker.request(`/restore/objects${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${own}` },
+      ...(method === 'PUT' ? { body: 'text' } : {}),
+    });
+  expect((await ask('PUT', '/events/app_1/2026-03-01/evt_1.parquet')).status).toBe(200);
+  expect(await (await ask('GET', '')).json()).toEqual({
+    objects: [{ key: 'events/app_1/2026-03-01/evt_1.parquet', size: 4 }],
+  });
+  for (const path of ['/deployment/heartbeat.json', '/restore.json', '/events/../restore.json']) {
+    expect([400, 404]).toContain((await ask('PUT', path)).status);
+  }
+  expect((await ask('PUT', '/events/a', 'other')).status).toBe(401);
+  expect((await ask('GET', '', 'other')).status).toBe(401);
+  expect((await readBucket()).size).toBe(1);
+  await env.DB.prepare('UPDATE restores SET finished_at = 1').run();
+  expect((await ask('PUT', '/events/b')).status).toBe(409);
+});
+
+it('lets one request work at a time', async () => {
+  await createTenant();
+  await writeSnapshot(env, Date.now());
+  await loseAllButBucket();
+  const { secret } = await beginRestore();
+  await env.DB.prepare('UPDATE restores SET busy_until = ?')
+    .bind(Date.now() + 60_000)
+    .run();
+  expect((await askRestore(worker, secret)).status).toBe(409);
+  await env.DB.prepare('UPDATE restores SET busy_until = 0').run();
+  expect((await askRestore(worker, secret)).status).toBe(200);
 });
 
 it('refuses a deployment that is not empty, other secrets, other tokens, and a bucket without a snapshot', async () => {
