@@ -92,6 +92,8 @@ it('brings back devices, keys, tokens, members and settings, and counts on as be
     ['custom', 'custom.ad', 'custom.purchase', 'custom.purchase', 'install', 'install'].sort(),
   );
   expect(new Set(data.map(({ event_id: id }) => id)).size).toBe(6);
+  // What was counted from a file is in it, and is not exported once more.
+  expect(await counterOf(env, tenant.application.id, 0).health()).toMatchObject({ hotEvents: 0 });
 
   // Repeats of what was counted before: by key, by transaction, by the backend's name for a device.
   await send(tenant, bought, keyed, envelope.purchase(late, {}, { tr_id: 'T-2' }));

@@ -81,10 +81,21 @@ it('stops a counter while it is copied: it accepts events, and counts them after
   if (!device) throw new Error('no device');
   await counter.stub().settle();
   const ad = () => eventOf(counter.applicationId, device, 'custom.ad');
+  const sql = (query: string) => counter.inside((_, { storage }) => storage.sql.exec(query).toArray());
+  const counted = () => sql('SELECT counted_batch, sequence FROM progress');
+  const written = async () => (await env.DB.prepare('SELECT * FROM counter_flushes').all()).results;
+  const before = [await counted(), await written()];
   await counter.stub().whileStill(async () => {
     expect(await counter.append([ad()])).toMatchObject({ appended: 1, pending: 1 });
     expect(await counter.stub().settle(200)).toMatchObject({ settled: false });
+    expect([await counted(), await written()]).toEqual(before);
     expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1, impressions: 0 });
+    // As merging blocks does, without a run.
+    await sql("INSERT INTO outbox VALUES ((SELECT sequence + 1 FROM progress), '[]', 1)");
+    await sql('UPDATE progress SET sequence = sequence + 1');
+    expect(await counter.stub().settle(200)).toMatchObject({ settled: false });
+    expect(await written()).toEqual(before[1]);
+    expect(await counter.stub().copyTables('copy')).toMatchObject({ sequence: 1 });
   });
   expect(await counter.stub().settle()).toMatchObject({ settled: true });
   expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1, impressions: 1 });
