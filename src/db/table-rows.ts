@@ -127,6 +127,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.accessTokens,
   schema.apiKeys,
   schema.twoFactors,
+  schema.passkeys,
   schema.accounts,
   schema.members,
   schema.users,
