@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Click } from '../../src/attribution/match.ts';
+import { type Click, mayBeGuessed } from '../../src/attribution/match.ts';
 import { android, androidDevice, HOUR, iphone, iphoneDevice, matchClicks, NOW } from '../helpers/phones.ts';
 
 // Which of several clicks brought a device, and how sure that is.
@@ -152,4 +152,14 @@ describe('many clicks of few addresses', () => {
       expect(outcome.candidates[0]?.probability).toBeLessThan(0.07);
     }
   });
+});
+
+it('allows a device’s clock to be a day behind the click, and no more', () => {
+  const click = { ...iphone, clickedAt: NOW - HOUR };
+  const outcome = (acquiredAt: number) => matchClicks({ ...iphoneDevice, acquiredAt }, click).method;
+  expect(outcome(click.clickedAt - 24 * HOUR)).toBe('probabilistic');
+  expect(outcome(click.clickedAt - 24 * HOUR - 1)).toBe('organic');
+  // No window is longer than 90 days.
+  expect(mayBeGuessed(NOW - 91 * 24 * HOUR, NOW)).toBe(true);
+  expect(mayBeGuessed(NOW - 91 * 24 * HOUR - 1, NOW)).toBe(false);
 });
