@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runChaos } from './chaos.ts';
 
 it('counts every acknowledged event once, whatever fails and whenever it is killed', async () => {
-  const verdict = await runChaos(7, 12);
+  const verdict = await runChaos(7, 20);
   expect(verdict.violations).toEqual([]);
   // That the storm was one.
   expect(verdict.acknowledged).toBeGreaterThan(300);
@@ -13,6 +13,9 @@ it('counts every acknowledged event once, whatever fails and whenever it is kill
     'takenSilently',
     'redelivered',
     'databaseFaults',
+    'databaseFull',
+    'databaseThrottled',
+    'lostObjects',
     'bucketFaults',
     'deaths',
   ]) {

@@ -6,7 +6,7 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
-import { CALM, type Faults, STORM } from './faults.ts';
+import { CALM, type Faults, FULL, STORM, THROTTLED } from './faults.ts';
 import { ChaosQueue } from './queue.ts';
 import { type Verdict, verify } from './verify.ts';
 import type { Delivery, Outcome } from './worker.ts';
@@ -14,6 +14,9 @@ import type { Delivery, Outcome } from './worker.ts';
 const CLIENTS = 6;
 const DELIVERERS = 2;
 const DEADLINE_MS = 60_000;
+
+/** The weather after each start of the server, in turn. */
+const WEATHER = [STORM, FULL, STORM, THROTTLED];
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -77,8 +80,8 @@ class Server {
 
 /**
  * Real HTTP traffic for `seconds` while the database, the bucket and the queue fail at random, messages come twice and out of order,
- * counters die in the middle of a call, their number grows, reports are read, and the server is killed every few seconds; then
- * calm, until everything is delivered. The seed decides every choice of the
+ * counters die in the middle of a call, their number grows, reports are read, the bucket is emptied, and the server is killed every few
+ * seconds, after which the database may be full or too busy; then calm, until everything is delivered and parked messages are replayed. The seed decides every choice of the
  * harness, but not how the processes interleave.
  */
 export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
@@ -100,10 +103,11 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         await wait(pause());
       }
     };
-    const faults: Record<string, number> = {};
+    const faults: Record<string, number> = { lostObjects: 0, replayed: 0 };
+    let weather = STORM;
     /** Adds up what this process has seen, which dies with it. */
     const collect = async () => {
-      const counts = await server.control<Record<string, number>>('faults', STORM).catch(() => ({}));
+      const counts = await server.control<Record<string, number>>('faults', weather).catch(() => ({}));
       for (const [name, count] of Object.entries(counts)) faults[name] = (faults[name] ?? 0) + count;
     };
     const deliver = (delivery: Delivery) => server.control<Outcome>('deliver', delivery);
@@ -133,6 +137,13 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         () => 200 + random() * 500,
       ),
       duringStorm(
+        async () => {
+          const lost = await server.control<number>('lose-bucket').catch(() => 0);
+          faults.lostObjects = (faults.lostObjects ?? 0) + lost;
+        },
+        () => 2000 + random() * 4000,
+      ),
+      duringStorm(
         () => server.control('shards', tenant).catch(() => null),
         () => (seconds * 1000) / 3,
       ),
@@ -142,7 +153,8 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
           if (Date.now() > end - 1000) return;
           await collect();
           await server.kill();
-          await server.start(STORM);
+          weather = WEATHER[server.kills % WEATHER.length] ?? STORM;
+          await server.start(weather);
         }
       })(),
     ]);
@@ -150,8 +162,13 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
     await collect();
     await server.control('faults', CALM);
     const deadline = Date.now() + DEADLINE_MS;
-    while (queue.backlog > 0 && Date.now() < deadline) await queue.deliver(deliver, false);
-    if (queue.backlog > 0) throw new Error(`${queue.backlog} messages could not be delivered`);
+    for (;;) {
+      while (queue.backlog > 0 && Date.now() < deadline) await queue.deliver(deliver, false);
+      if (queue.backlog > 0) throw new Error(`${queue.backlog} messages could not be delivered`);
+      const replayed = await client.replayParked();
+      faults.replayed = (faults.replayed ?? 0) + replayed;
+      if (replayed === 0) break;
+    }
     while (!(await server.control<boolean>('settled', tenant))) {
       if (Date.now() > deadline) throw new Error('the counters could not bring all they have to the reports');
     }

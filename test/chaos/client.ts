@@ -58,6 +58,18 @@ export class JournalClient {
     }
   }
 
+  /** Replays the parked messages, which the queue gave up delivering. Returns how many there were. */
+  async replayParked(): Promise<number> {
+    const headers = { 'Service-Token': this.tenant.teamToken };
+    const answer = await fetch(`${this.address()}/v1/parked?limit=200`, { headers });
+    const { data } = (await answer.json()) as { data: { id: string }[] };
+    for (const { id } of data) {
+      const replayed = await fetch(`${this.address()}/v1/parked/${id}/replay`, { method: 'POST', headers });
+      await replayed.body?.cancel();
+      if (!replayed.ok) throw new Error(`the replay of ${id} answered ${replayed.status}`);
+    }
+    return data.length;
+  }
   /** Reports make counters count what they have; what it says is of no interest during the storm. */
   async readReport(): Promise<void> {
     const { applicationId, teamToken } = this.tenant;

@@ -4,7 +4,15 @@ import { seededRandom } from '../helpers/random.ts';
  * Shares of the calls that fail before and after they took effect, of the database and, as it is called seldom, more of the bucket;
  * how often an object dies in a call.
  */
-export type Faults = { database: Share; bucket: Share; deaths: number };
+export type Faults = {
+  database: Share;
+  bucket: Share;
+  deaths: number;
+  /** The database answers reads, but accepts no writes, and retrying at once does not help. */
+  isFull?: boolean;
+  /** The share of the database's calls that it is too busy for. */
+  throttled?: number;
+};
 type Share = { before: number; after: number };
 export const CALM: Faults = {
   database: { before: 0, after: 0 },
@@ -17,13 +25,28 @@ export const STORM: Faults = {
   deaths: 0.03,
 };
 
+/** An outage of the database: it is full, or too busy for most calls. */
+export const FULL: Faults = { ...STORM, isFull: true };
+export const THROTTLED: Faults = { ...STORM, throttled: 0.6 };
+
 /** What happened, in this process. */
-export const seen = { databaseFaults: 0, bucketCalls: 0, bucketFaults: 0, deaths: 0 };
+export const seen = {
+  databaseFaults: 0,
+  databaseFull: 0,
+  databaseThrottled: 0,
+  bucketCalls: 0,
+  bucketFaults: 0,
+  deaths: 0,
+};
+
+const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long';
+const EXCEEDED = 'D1_ERROR: Exceeded maximum DB size';
+const WRITE = /^\s*(?:insert|update|delete|replace)\b/i;
 
 const TRANSIENT = [
   'D1_ERROR: Network connection lost',
   'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset',
-  'D1_ERROR: D1 DB is overloaded. Requests queued for too long',
+  OVERLOADED,
 ];
 
 let faults = CALM;
@@ -59,27 +82,48 @@ async function atRisk<Result>(
   return result;
 }
 
+/** Fails a call of the database during an outage. */
+function refuseInOutage(seed: string, isWrite: boolean): void {
+  if (faults.isFull && isWrite) {
+    seen.databaseFull++;
+    throw new Error(EXCEEDED);
+  }
+  if (dice(seed) < (faults.throttled ?? 0)) {
+    seen.databaseThrottled++;
+    throw new Error(OVERLOADED);
+  }
+}
+
 export function failingDatabase(db: D1Database, seed: string): D1Database {
   const originals = new WeakMap<object, D1PreparedStatement>();
-  const failing = (statement: D1PreparedStatement): D1PreparedStatement => {
+  const writes = new WeakSet<object>();
+  const failing = (statement: D1PreparedStatement, isWrite: boolean): D1PreparedStatement => {
     const proxy: D1PreparedStatement = new Proxy(statement, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
-        if (name === 'bind') return (...bindings: unknown[]) => failing(target.bind(...bindings));
+        if (name === 'bind') return (...bindings: unknown[]) => failing(target.bind(...bindings), isWrite);
         return (...values: unknown[]) =>
-          atRisk(seed, 'database', async () => Reflect.apply(value, target, values));
+          atRisk(seed, 'database', async () => {
+            refuseInOutage(seed, isWrite);
+            return Reflect.apply(value, target, values);
+          });
       },
     });
     originals.set(proxy, statement);
+    if (isWrite) writes.add(proxy);
     return proxy;
   };
   const binding = {
-    prepare: (sql: string) => failing(db.prepare(sql)),
+    prepare: (sql: string) => failing(db.prepare(sql), WRITE.test(sql)),
     batch: (statements: D1PreparedStatement[]) =>
-      atRisk(seed, 'database', () =>
-        db.batch(statements.map((statement) => originals.get(statement) ?? statement)),
-      ),
+      atRisk(seed, 'database', async () => {
+        refuseInOutage(
+          seed,
+          statements.some((statement) => writes.has(statement)),
+        );
+        return db.batch(statements.map((statement) => originals.get(statement) ?? statement));
+      }),
     withSession: () => binding,
   };
   return binding as unknown as D1Database;

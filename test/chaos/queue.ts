@@ -5,8 +5,8 @@ import type { Delivery, Outcome } from './worker.ts';
 
 const QUEUE = 'attribution-events';
 const LARGEST_BATCH = 100;
-/** How often a message may come back before it goes to the dead letters. */
-const MOST_ATTEMPTS = 20;
+/** How often a message may come back before it goes to the dead letters: fewer times than in a deployment, because outages are shorter. */
+const MOST_ATTEMPTS = 6;
 
 type Message = Delivery['messages'][number];
 

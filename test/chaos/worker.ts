@@ -73,6 +73,13 @@ async function isSettled(env: ChaosBindings, { applicationId }: Tenant): Promise
   return true;
 }
 
+/** Empties the bucket. */
+async function loseBucket({ RAW_EVENTS }: ChaosBindings): Promise<number> {
+  const { objects } = await RAW_EVENTS.list();
+  if (objects.length > 0) await RAW_EVENTS.delete(objects.map(({ key }) => key));
+  return objects.length;
+}
+
 async function ringAlarms(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
   const counters = env.COUNTERS as unknown as DurableObjectNamespace<ChaosCounter>;
   for (let shard = 0; shard < MAX_SHARDS; shard++) {
@@ -100,6 +107,7 @@ async function control(
     await ringAlarms(real, await request.json());
     return Response.json({});
   }
+  if (path === '/chaos/lose-bucket') return Response.json(await loseBucket(real));
   if (path === '/chaos/settled') return Response.json(await isSettled(real, await request.json()));
   if (path === '/chaos/faults') {
     setFaults(await request.json<Faults>());
