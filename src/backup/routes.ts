@@ -32,8 +32,12 @@ async function restoreOf(c: AppContext) {
 type Listed = { objects: { key: string; size: number }[] };
 type Stored = { key: string };
 
-/** For `npm run restore`, which writes the token into the database. */
+/** For `npm run restore`, which writes the token into the database. They are not part of the API, so the document has nothing to link to. */
 export const restoreRoutes = new Hono<AppEnv>()
+  .use('/restore/*', async (c, next) => {
+    await next();
+    c.res.headers.delete('Link');
+  })
   .post('/restore', limitBody(MAX_JSON_BODY_BYTES), ...jsonBody(Continue), async (c) => {
     const { other_secrets: otherSecrets } = c.req.valid('json');
     return c.json<Progress>(await continueRestore(c.env, await restoreOf(c), otherSecrets));

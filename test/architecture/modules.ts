@@ -39,6 +39,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'accounts',
       'invitations',
       'members',
+      'passkeys',
       'password_resets',
       'sessions',
       'two_factors',

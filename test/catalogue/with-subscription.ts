@@ -14,7 +14,7 @@ const EDITS: { file: string; lines: [before: string, after: string][] }[] = [
   },
   {
     file: '/src/catalogue/measures.ts',
-    lines: [["'purchase_revenue',\n] as const", "'purchase_revenue',\n  'subscriptions',\n] as const"]],
+    lines: [["'ended_sessions',\n] as const", "'ended_sessions',\n  'subscriptions',\n] as const"]],
   },
 ];
 
