@@ -1,7 +1,17 @@
 import * as z from 'zod';
+import { secretsIn } from '#lib/crypto';
 
 /** Safe in a header name. */
 export const SERVICE_NAME_FORM = /^[A-Za-z][A-Za-z0-9-]*$/;
+
+/** A secret, or several separated by spaces while it is rotated: see `secretsIn`. */
+const rotatable = () =>
+  z
+    .string()
+    .refine(
+      (text) => secretsIn(text).every((one) => one.length >= 32) && text.trim() !== '',
+      'must have at least 32 characters',
+    );
 
 const Settings = z.lazy(() =>
   z.object({
@@ -25,12 +35,10 @@ const Settings = z.lazy(() =>
     /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
     MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
     /** The bearer token of `GET /metrics`. Empty switches it off. */
-    METRICS_TOKEN: z
-      .union([z.literal(''), z.string().min(32, 'must have at least 32 characters')])
-      .default(''),
-    TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
-    KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
-    SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+    METRICS_TOKEN: z.union([z.literal(''), rotatable()]).default(''),
+    TOKEN_SECRET: rotatable(),
+    KEY_ENCRYPTION_SECRET: rotatable(),
+    SESSION_SECRET: rotatable(),
   }),
 );
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { toBase64Url } from '#lib/base64url';
-import { hmac } from '#lib/crypto';
+import { lastingHmac } from '#lib/crypto';
 
 /** Four decimal parts. ipaddr.js also accepts hexadecimal and shorter forms, which no header should contain. */
 const IPV4 = z.regexes.ipv4;
@@ -41,6 +41,6 @@ export async function hashAddress(
 ): Promise<string | null> {
   const network = networkOf(address ?? '');
   if (network === null) return null;
-  const digest = await hmac(secret, `ip:${applicationId}:${network}`);
+  const digest = await lastingHmac(secret, `ip:${applicationId}:${network}`);
   return toBase64Url(digest.slice(0, 16));
 }

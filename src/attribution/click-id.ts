@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64Url } from '#lib/base64url';
-import { hmac } from '#lib/crypto';
+import { hmac, secretsIn } from '#lib/crypto';
 import { idFromBytes, idTime, idToBytes, isId } from '#lib/ids';
 
 // A click's public id travels with the person through the store. It is signed and names the clicked creative, because the phone may come
@@ -46,5 +46,8 @@ export async function readClickId(
   if (bytes?.length !== 16 || rest.length > 0) return named;
   const creativeId = idFromBytes('crt', bytes);
   // No constant-time comparison needed: a forged id gains nothing that a click on the link would not.
-  return mac === (await macOf(secret, applicationId, id, creativeId)) ? { ...named, creativeId } : named;
+  for (const one of secretsIn(secret)) {
+    if (mac === (await macOf(one, applicationId, id, creativeId))) return { ...named, creativeId };
+  }
+  return named;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
 import { toBase64Url } from '#lib/base64url';
-import { hmac } from '#lib/crypto';
+import { lastingHmac } from '#lib/crypto';
 
 // Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
 //   <application>/<table>-00000.jsonl            an application's rollups
@@ -67,7 +67,7 @@ const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as c
 export async function secretMarks(env: Env): Promise<Record<string, string>> {
   const settings = settingsOf(env);
   const marks = SECRETS.map(async (name) => {
-    const mark = await hmac(settings[name], `snapshot:${name}`);
+    const mark = await lastingHmac(settings[name], `snapshot:${name}`);
     return [name, toBase64Url(mark).slice(0, 22)] as const;
   });
   return Object.fromEntries(await Promise.all(marks));

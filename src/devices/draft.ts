@@ -4,7 +4,7 @@ import type { NewDevice } from '#counting';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
-import { hmac } from '#lib/crypto';
+import { lastingHmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
@@ -71,7 +71,7 @@ function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: numbe
 async function aliasOf(env: Env, applicationId: string, identity: string | null): Promise<string | null> {
   if (identity === null) return null;
   return toBase64Url(
-    await hmac(settingsOf(env).KEY_ENCRYPTION_SECRET, `device:${applicationId}:${identity}`),
+    await lastingHmac(settingsOf(env).KEY_ENCRYPTION_SECRET, `device:${applicationId}:${identity}`),
   );
 }
 

@@ -13,6 +13,13 @@ export async function sha256Hex(text: string): Promise<string> {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+// While a secret is rotated, it is several texts, separated by spaces: the first signs and encrypts, and each verifies and decrypts.
+
+/** The texts of a secret, the newest first. */
+export const secretsIn = (secret: string): string[] => secret.split(' ').filter((one) => one !== '');
+
+const newestOf = (secret: string): string => secretsIn(secret)[0] ?? secret;
+
 // Importing a key costs more than using it, and an isolate sees only a handful of secrets.
 const importers = { hmac: importHmacKey, aes: importAesKey };
 const importedKeys = { hmac: new Map<string, CryptoKey>(), aes: new Map<string, CryptoKey>() };
@@ -36,11 +43,16 @@ async function importAesKey(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt']);
 }
 
-/** HMAC-SHA-256, 32 bytes. */
+/** HMAC-SHA-256 with the newest secret, 32 bytes. */
 export async function hmac(secret: string, message: Uint8Array | string): Promise<Uint8Array> {
   const data = typeof message === 'string' ? encoder.encode(message) : message;
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await importedKey('hmac', secret), data));
+  const key = await importedKey('hmac', newestOf(secret));
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, data));
 }
+
+/** The same with the oldest secret, for what is looked up by its hash: it stays the same while the secret is rotated. */
+export const lastingHmac = (secret: string, message: string): Promise<Uint8Array> =>
+  hmac(secretsIn(secret).at(-1) ?? secret, message);
 
 /** Compares in constant time (WebCrypto's own verification). */
 export async function verifyHmac(
@@ -48,13 +60,16 @@ export async function verifyHmac(
   message: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
-  return crypto.subtle.verify('HMAC', await importedKey('hmac', secret), signature, message);
+  for (const one of secretsIn(secret)) {
+    if (await crypto.subtle.verify('HMAC', await importedKey('hmac', one), signature, message)) return true;
+  }
+  return false;
 }
 
-/** AES-256-GCM under SHA-256(secret): base64url of a random 12-byte nonce and the ciphertext with its tag. */
+/** AES-256-GCM under SHA-256(newest secret): base64url of a random 12-byte nonce and the ciphertext with its tag. */
 export async function encryptText(secret: string, plain: string): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(12));
-  const key = await importedKey('aes', secret);
+  const key = await importedKey('aes', newestOf(secret));
   const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, encoder.encode(plain));
   const joined = new Uint8Array(nonce.length + cipher.byteLength);
   joined.set(nonce);
@@ -66,6 +81,14 @@ export async function encryptText(secret: string, plain: string): Promise<string
 export async function decryptText(secret: string, encrypted: string): Promise<string | null> {
   const joined = fromBase64Url(encrypted);
   if (!joined) return null;
+  for (const one of secretsIn(secret)) {
+    const plain = await decryptWith(one, joined);
+    if (plain !== null) return plain;
+  }
+  return null;
+}
+
+async function decryptWith(secret: string, joined: Uint8Array): Promise<string | null> {
   const key = await importedKey('aes', secret);
   try {
     const iv = joined.slice(0, 12);

@@ -1,5 +1,5 @@
-import { settingsOf } from '#env';
 import { requireFullPasskey } from './passkey-rules.ts';
+import { sessionSecrets } from './session-secrets.ts';
 
 const SESSION_DAYS = 7;
 
@@ -14,7 +14,7 @@ async function makeAuth(env: Env, origin: string) {
   ]);
   return betterAuth({
     baseURL: origin,
-    secret: settingsOf(env).SESSION_SECRET,
+    ...sessionSecrets(env),
     database: drizzleAdapter(db.database(env.DB), {
       provider: 'sqlite',
       schema: {

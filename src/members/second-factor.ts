@@ -1,9 +1,9 @@
 import { and, eq, exists, lt } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, database, sessions, twoFactors, users } from '#db';
-import { settingsOf } from '#env';
 import { authOf, originOf, unlessRefused } from './auth.ts';
 import { hasPassword } from './members.ts';
+import { sessionKeys } from './session-secrets.ts';
 
 /** Whether signing in takes a code of an authenticator app. `unconfirmed`: the app has its key, but no code of it was entered yet. */
 export type SecondFactor = 'off' | 'unconfirmed' | 'on';
@@ -27,7 +27,7 @@ async function stepOf(env: Env, encryptedKey: string, code: string, now: number)
     import('better-auth/crypto'),
     import('@better-auth/utils/otp'),
   ]);
-  const key = await symmetricDecrypt({ key: settingsOf(env).SESSION_SECRET, data: encryptedKey });
+  const key = await symmetricDecrypt({ key: sessionKeys(env), data: encryptedKey });
   const current = Math.floor(now / STEP_MS);
   for (const step of [current - 1, current, current + 1]) {
     if ((await createOTP(key).hotp(step)) === code) return step;

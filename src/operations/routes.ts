@@ -14,7 +14,7 @@ import {
   requireTeamToken,
   requireWithin,
 } from '#http';
-import { sha256Hex } from '#lib/crypto';
+import { secretsIn, sha256Hex } from '#lib/crypto';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { checkHealth } from './check-health.ts';
 import { measureDeployment } from './measure-deployment.ts';
@@ -54,7 +54,8 @@ async function requireMetricsToken(c: AppContext): Promise<void> {
   if (token === '') throw new AppError('not_found', 'Metrics are switched off: METRICS_TOKEN is not set');
   await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
   const sent = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
-  if ((await sha256Hex(sent)) !== (await sha256Hex(token))) {
+  const allowed = await Promise.all(secretsIn(token).map(sha256Hex));
+  if (!allowed.includes(await sha256Hex(sent))) {
     throw new AppError('unauthenticated', 'Invalid or missing metrics token');
   }
 }

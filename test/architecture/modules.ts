@@ -17,7 +17,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [],
   },
   env: {
-    imports: [],
+    imports: ['lib'],
   },
   catalogue: {
     imports: ['lib'],

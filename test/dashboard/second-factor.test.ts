@@ -49,16 +49,16 @@ async function addApp(browser: Browser) {
   return { key, recovery };
 }
 
-const logIn = (person: { email: string; password: string }) =>
-  worker.request('/login', {
+const logIn = (person: { email: string; password: string }, on = worker) =>
+  on.request('/login', {
     method: 'POST',
     headers: FORM,
     body: new URLSearchParams({ email: person.email, password: person.password, next: ACCOUNT }).toString(),
   });
 
 /** Answers the second step of a sign-in. */
-const enter = (first: Response, code: string) =>
-  worker.request('/login/code', {
+const enter = (first: Response, code: string, on = worker) =>
+  on.request('/login/code', {
     method: 'POST',
     headers: { ...FORM, Cookie: cookieOf(first) },
     body: new URLSearchParams({ code, next: ACCOUNT }).toString(),
@@ -104,6 +104,23 @@ it('is added by a code of the app, and asked for from then on', async () => {
   expect((await open(entered)).status).toBe(200);
   const actions = (await listAudit(database(env.DB), team.id, { limit: 10 })).map(({ action }) => action);
   expect(actions).toContain('member.second_factor_added');
+});
+
+it('signs in by apps that were added before and while the secret was rotated', async () => {
+  const [former, secret] = [env.SESSION_SECRET, 'a-new-session-secret-of-the-tests-00000'];
+  const rotating = startWorker({ ...LIMITS, SESSION_SECRET: `${secret} ${former}` });
+  const rotated = startWorker({ ...LIMITS, SESSION_SECRET: secret });
+  const { team, person, key, recovery } = await personWithApp();
+  const [code, spare = ''] = [await codeOf(key), recovery[0]];
+  expect((await enter(await logIn(person, rotating), code, rotating)).status).toBe(303);
+  expect((await enter(await logIn(person, rotating), spare, rotating)).status).toBe(303);
+
+  const later = await createPerson(team, 'viewer');
+  const app = await addApp(await signIn(rotating, later));
+  const signedInWith = async (text: string) =>
+    (await enter(await logIn(later, rotated), text, rotated)).status;
+  expect(await signedInWith(await codeOf(app.key))).toBe(303);
+  expect(await signedInWith(app.recovery[0] ?? '')).toBe(303);
 });
 
 it('takes the code of a sign-in once, and nothing without one', async () => {

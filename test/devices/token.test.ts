@@ -4,7 +4,7 @@ import { readToken, signToken, type TokenClaims } from '#devices';
 import { newId } from '#lib/ids';
 import { dayFromNumber } from '#lib/time';
 
-const SECRET = 'a secret of at least thirty-two characters';
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 const claims: fc.Arbitrary<TokenClaims> = fc
   .record({

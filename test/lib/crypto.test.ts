@@ -1,7 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64Url, toBase64Url } from '#lib/base64url';
-import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
+import {
+  decryptText,
+  encryptText,
+  hmac,
+  lastingHmac,
+  randomSecret,
+  sha256Hex,
+  verifyHmac,
+} from '#lib/crypto';
 import { idFromBytes, idTime, idToBytes, isId, newId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 
 describe('crypto', () => {
@@ -17,6 +25,20 @@ describe('crypto', () => {
     expect(await decryptText('another', encrypted)).toBeNull();
     expect(await decryptText('secret', `${encrypted.slice(0, -2)}AA`)).toBeNull();
     expect(await decryptText('secret', 'not base64!')).toBeNull();
+  });
+
+  it('signs and encrypts with the newest of several secrets, and verifies and decrypts with each', async () => {
+    const message = new TextEncoder().encode('message');
+    for (const one of ['former', 'newest']) {
+      expect(await verifyHmac('newest former', message, await hmac(one, message))).toBe(true);
+      expect(await decryptText('newest former', await encryptText(one, 'plain'))).toBe('plain');
+    }
+    expect(await verifyHmac('newest former', message, await hmac('another', message))).toBe(false);
+    expect(await verifyHmac('newest', message, await hmac('newest former', message))).toBe(true);
+    expect(await verifyHmac('former', message, await hmac('newest former', message))).toBe(false);
+    expect(await decryptText('newest', await encryptText('newest former', 'plain'))).toBe('plain');
+    expect(await decryptText('former', await encryptText('newest former', 'plain'))).toBeNull();
+    expect(await lastingHmac('newest former', 'name')).toEqual(await hmac('former', 'name'));
   });
 
   it('never encrypts or draws the same twice', async () => {
