@@ -1,8 +1,8 @@
-import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { Progress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
 import { countersOf } from '#counting';
+import { emptyStores } from './empty-stores.ts';
 import type { TestWorker } from './worker.ts';
 
 /** Exports everything that an application's counters have counted, as they do within the hour. */
@@ -27,12 +27,7 @@ export async function loseAllButBucket(
   keeps: (objects: Map<string, ArrayBuffer>) => Map<string, ArrayBuffer> = (objects) => objects,
 ): Promise<void> {
   const objects = keeps(await readBucket());
-  await reset();
-  const { results: tables } = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'",
-  ).all<{ name: string }>();
-  if (tables.length > 0) await env.DB.batch(tables.map(({ name }) => env.DB.prepare(`DROP TABLE "${name}"`)));
-  await applyD1Migrations(env.DB, (env as unknown as { MIGRATIONS: D1Migration[] }).MIGRATIONS);
+  await emptyStores();
   for (const [key, bytes] of objects) await env.RAW_EVENTS.put(key, bytes);
 }
 

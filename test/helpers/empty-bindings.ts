@@ -1,15 +1,8 @@
-import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
+import { emptyStores } from './empty-stores.ts';
 
-// Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects. `reset`
-// ends the counters with their alarms, but a database that was in use may keep its rows, so its tables are dropped as well.
+// Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects.
 
-await reset();
-const { results: tables } = await env.DB.prepare(
-  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'",
-).all<{ name: string }>();
-if (tables.length > 0) await env.DB.batch(tables.map(({ name }) => env.DB.prepare(`DROP TABLE "${name}"`)));
-await applyD1Migrations(env.DB, (env as unknown as { MIGRATIONS: D1Migration[] }).MIGRATIONS);
+await emptyStores();
 
 // The parts that the Worker loads on demand. An object that is ended while it loads one would leave the import pending for every later file.
 await Promise.all([
