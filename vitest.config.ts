@@ -48,7 +48,7 @@ const OLD_FILES = 'test/lake/old-files.test.ts';
 // Files share an isolate, since starting one and importing the Worker anew cost more than most files' tests. The setup file empties
 // the bindings; a file that tests what the Worker's modules remember resets them: `vi.hoisted(() => vi.resetModules())`.
 const inWorker = {
-  setupFiles: ['./test/helpers/empty-bindings.ts'],
+  setupFiles: ['./test/helpers/empty-bindings.ts', './test/helpers/shrink-in-time.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
   isolate: false,

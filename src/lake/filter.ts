@@ -1,7 +1,7 @@
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { dayNumber } from '#lib/time';
 import { compareBytes } from './bytes.ts';
-import { type Cell, COLUMNS, columnIndex } from './columns.ts';
+import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS } from './columns.ts';
 import { mayHoldDevice } from './device-filter.ts';
 import type { FileEntry, StoredEvent } from './entry.ts';
 
@@ -66,11 +66,12 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
 
 const appVersionOf = (event: StoredEvent): string => (isOfDevice(event) && event.device?.app_version) || '';
 
-type Condition = { column: string; holds: (cell: Cell) => boolean };
+/** What a column must hold. Values that it cannot represent exactly are in another column, as JSON. */
+type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: Cell) => boolean };
 
 /**
  * The same filter over the cells of a row, with the columns that it needs. It never drops a matching event, but may let others through:
- * unusual values are in `rest`, which it does not inspect.
+ * unusual values are in `rest` and `device`, which it does not inspect.
  */
 export function cellFilter(filter: EventFilter): {
   columns: string[];
@@ -82,24 +83,30 @@ export function cellFilter(filter: EventFilter): {
     ...equals('event_id', eventId),
     ...equals('device_id', deviceId),
     ...equals('type', type),
-    ...(from ? [{ column: 'day', holds: (cell: Cell) => Number(cell) >= dayNumber(from) }] : []),
-    ...(to ? [{ column: 'day', holds: (cell: Cell) => Number(cell) <= dayNumber(to) }] : []),
+    ...(from ? [condition('day', (cell) => Number(cell) >= dayNumber(from))] : []),
+    ...(to ? [condition('day', (cell) => Number(cell) <= dayNumber(to))] : []),
     ...equals('event_name', eventName),
     ...(creativeIds ? isOneOf('creative_id', creativeIds) : []),
-    ...(attribution === 'paid' ? [{ column: 'creative_id', holds: () => true }] : []),
+    ...(attribution === 'paid' ? [condition('creative_id', () => true)] : []),
     ...isOneOfKnown('app_version', appVersions),
     ...isOneOfKnown('country', countries),
     ...isOneOfKnown('os_family', oses),
   ];
   return {
-    columns: [...new Set([...conditions.map(({ column }) => column), 'rest'])],
+    columns: [...new Set(conditions.flatMap(({ column, otherwise }) => [column, otherwise]))],
     mayMatch: (cellOf) =>
-      conditions.every(({ column, holds }) => {
+      conditions.every(({ column, otherwise, holds }) => {
         const cell = cellOf(column);
-        return cell === null ? cellOf('rest') !== null : holds(cell);
+        return cell === null ? cellOf(otherwise) !== null : holds(cell);
       }),
   };
 }
+
+const condition = (column: string, holds: Condition['holds']): Condition => ({
+  column,
+  otherwise: (DEVICE_COLUMNS as readonly string[]).includes(column) ? 'device' : 'rest',
+  holds,
+});
 
 const equals = (column: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : isOneOf(column, [value]);
@@ -112,5 +119,5 @@ function isOneOf(column: string, values: readonly string[]): Condition[] {
   const wanted = values.map((value) => COLUMNS[columnIndex(column)]?.encode(value));
   const isEqual = (cell: Cell, one: unknown) =>
     cell instanceof Uint8Array && one instanceof Uint8Array ? compareBytes(cell, one) === 0 : cell === one;
-  return [{ column, holds: (cell) => wanted.some((one) => isEqual(cell, one)) }];
+  return [condition(column, (cell) => wanted.some((one) => isEqual(cell, one)))];
 }

@@ -209,6 +209,6 @@ it('shows figures, earlier figures and changes of the days that the page names',
         else await expectTable(page, part, { caption, group, metric }, view, {});
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 50, interruptAfterTimeLimit: 110_000 },
   );
 }, 120_000);
