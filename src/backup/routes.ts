@@ -5,6 +5,7 @@ import {
   type AppEnv,
   AppError,
   addressOf,
+  bearerOf,
   jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
@@ -25,8 +26,7 @@ const MAX_OBJECT_BYTES = 100_000_000;
 /** The restore that the request's bearer token continues. */
 async function restoreOf(c: AppContext) {
   await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
-  const secret = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
-  return findRestore(c.env, secret);
+  return findRestore(c.env, bearerOf(c) ?? '');
 }
 
 type Listed = { objects: { key: string; size: number }[] };

@@ -83,6 +83,10 @@ async function authenticateApplication(c: AppContext, credential: string | undef
   c.set('application', application);
 }
 
+/** The token of the header `Authorization: Bearer <token>`; undefined without one. */
+export const bearerOf = (c: AppContext): string | undefined =>
+  /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+
 const apiKeyOf = (c: AppContext) => c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);
 
 /** Authenticates the application by the header `<name>-api-key`; sets `application`. */
@@ -93,8 +97,7 @@ export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
 
 /** Like `requireApiKey`, also by the header `Authorization: Bearer <API key>`. */
 export const requireApiOrBearerKey = createMiddleware<AppEnv>(async (c, next) => {
-  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1];
-  await authenticateApplication(c, apiKeyOf(c) ?? bearer);
+  await authenticateApplication(c, apiKeyOf(c) ?? bearerOf(c));
   return next();
 });
 

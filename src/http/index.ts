@@ -2,6 +2,7 @@ export * from '#lib/fields';
 export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
+  bearerOf,
   forgetCredentials,
   requireApiKey,
   requireApiOrBearerKey,

@@ -7,6 +7,7 @@ import {
   type AppEnv,
   AppError,
   addressOf,
+  bearerOf,
   invalidRequest,
   listQuery,
   noQuery,
@@ -53,9 +54,8 @@ async function requireMetricsToken(c: AppContext): Promise<void> {
   const { METRICS_TOKEN: token } = settingsOf(c.env);
   if (token === '') throw new AppError('not_found', 'Metrics are switched off: METRICS_TOKEN is not set');
   await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
-  const sent = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
   const allowed = await Promise.all(secretsIn(token).map(sha256Hex));
-  if (!allowed.includes(await sha256Hex(sent))) {
+  if (!allowed.includes(await sha256Hex(bearerOf(c) ?? ''))) {
     throw new AppError('unauthenticated', 'Invalid or missing metrics token');
   }
 }
