@@ -1,4 +1,4 @@
-import { composeDigests, sendNotices, watchAlerts } from '#alerts';
+import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#alerts';
 import { pruneClicks } from '#attribution';
 import { writeSnapshot } from '#backup';
 import { parkUndelivered } from '#counting';
@@ -12,7 +12,7 @@ import { pruneSessions } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
-import { pruneCredentials } from '#teams';
+import { pruneCredentials, reencryptApiKeys } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
 
@@ -43,14 +43,25 @@ async function fetchRates(env: Env, now: number): Promise<void> {
   await runChores(chores);
 }
 
+function hourlyChores(env: Env): Record<string, Promise<unknown>> {
+  const { KEY_ENCRYPTION_SECRET } = settingsOf(env);
+  const db = database(env.DB);
+  return {
+    // Listing a bucket costs as much as writing to it.
+    'park undelivered messages': parkUndelivered(env),
+    // While a secret is rotated, these read whole tables.
+    'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
+    'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
+  };
+}
+
 async function runMinute(env: Env, now: number): Promise<void> {
   const { TOKEN_TTL_DAYS } = settingsOf(env);
   // Chores that prune D1 are independent of each other. Counters need no cron: a counter sets its alarm whenever it gets work and
   // again when it starts, so a lost alarm is restored by the next call to it.
   await runChores({
     'continue deletions of applications': continueDeletions(env, database(env.DB), now),
-    // Once an hour, because listing a bucket costs as much as writing to it.
-    ...(new Date(now).getUTCMinutes() === 0 ? { 'park undelivered messages': parkUndelivered(env) } : {}),
+    ...(new Date(now).getUTCMinutes() === 0 ? hourlyChores(env) : {}),
     'prune clicks': pruneClicks(env.DB, now),
     'prune creative requests': pruneCreativeRequests(env.DB, now),
     'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, like } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, like } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { applications, channels, type Database, notices } from '#db';
+import { applications, channels, type Database, notices, reencryptColumn } from '#db';
 import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
+import { decryptText, encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
@@ -12,6 +13,9 @@ import { webhookFault } from './webhook-url.ts';
 const MAX_CHANNELS = 20;
 /** Per team. The cron sends 20 messages per minute for the whole deployment. */
 const MAX_WAITING_TESTS = 20;
+
+/** Per run, because each takes a statement. */
+const MAX_ENCRYPTED = 100;
 
 const TEST_PREFIX = 'test:';
 
@@ -43,12 +47,21 @@ export const listChannels = (db: Database, applicationId: string): Promise<Chann
 export const channelText = ({ kind, target }: Pick<Channel, 'kind' | 'target'>): string =>
   kind === 'mail' ? target : `${new URL(target).host}/…${target.slice(-4)}`;
 
+/** How a webhook is stored: what `channelText` shows of it, as a URL, and its URL encrypted. */
+async function hideTarget(target: string, encryptionSecret: string) {
+  return {
+    target: `${new URL(target).origin}/${target.slice(-4)}`,
+    encryptedTarget: await encryptText(encryptionSecret, target),
+  };
+}
+
 /** `origin` is the dashboard's, for links in messages. Throws `conflict` beyond 20 channels per application. */
 export async function createChannel(
   caller: Caller,
   application: ApplicationRow,
   channel: NewChannel,
   origin: string,
+  encryptionSecret: string,
 ): Promise<void> {
   const { db, now } = caller;
   if ((await db.$count(channels, eq(channels.applicationId, application.id))) >= MAX_CHANNELS) {
@@ -56,6 +69,7 @@ export async function createChannel(
   }
   const row = {
     ...channel,
+    ...(channel.kind === 'webhook' ? await hideTarget(channel.target, encryptionSecret) : {}),
     id: newId('chn'),
     applicationId: application.id,
     nextDigestAt: nextDigestAt(channel.digest, application.timezone, now),
@@ -141,3 +155,31 @@ export const channelsById = (db: Database, ids: readonly string[]): Promise<Chan
     .select()
     .from(channels)
     .where(inArray(channels.id, [...ids]));
+
+/** The URL or email address that messages are sent to. Throws an error that says what to do if another secret encrypted it. */
+export async function addressOf(
+  { target, encryptedTarget }: Channel,
+  encryptionSecret: string,
+): Promise<string> {
+  if (encryptedTarget === null) return target;
+  const address = await decryptText(encryptionSecret, encryptedTarget);
+  if (address !== null) return address;
+  throw new Error('The address was encrypted under another secret. Remove the channel and add it again');
+}
+
+/** Encrypts webhooks that an earlier version stored as they are, and those that a former secret encrypted. */
+export async function encryptWebhooks(db: Database, encryptionSecret: string): Promise<void> {
+  const plain = and(eq(channels.kind, 'webhook'), isNull(channels.encryptedTarget));
+  const rows = await db.select().from(channels).where(plain).limit(MAX_ENCRYPTED);
+  for (const { id, target } of rows) {
+    await db
+      .update(channels)
+      .set(await hideTarget(target, encryptionSecret))
+      .where(and(plain, eq(channels.id, id)));
+  }
+  await reencryptColumn(db, encryptionSecret, {
+    table: channels,
+    key: channels.id,
+    encrypted: channels.encryptedTarget,
+  });
+}

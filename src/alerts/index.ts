@@ -3,6 +3,7 @@ export {
   type Channel,
   channelText,
   createChannel,
+  encryptWebhooks,
   listChannels,
   NewChannel,
   removeChannel,

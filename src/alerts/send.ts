@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
 import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
 import { toOneLine } from '#lib/one-line';
-import { type Channel, channelsById } from './channels.ts';
+import { addressOf, type Channel, channelsById } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText } from './message.ts';
 import { toWebhookRequest } from './webhook-body.ts';
@@ -25,10 +25,11 @@ type MailEnv = Env & { MAIL?: SendEmail };
 export const canMail = (env: Env): boolean =>
   (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
 
-async function postToWebhook({ target, origin }: Channel, message: Message): Promise<void> {
+async function postToWebhook(env: Env, channel: Channel, message: Message): Promise<void> {
+  const target = await addressOf(channel, settingsOf(env).KEY_ENCRYPTION_SECRET);
   const fault = webhookFault(target);
   if (fault) throw new Error(`The address ${fault}`);
-  const { url, body } = toWebhookRequest(target, message, origin);
+  const { url, body } = toWebhookRequest(target, message, channel.origin);
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -64,7 +65,7 @@ async function deliver(env: Env, db: Database, channel: Channel, notice: Notice,
   try {
     const message = Message.parse(JSON.parse(notice.body));
     await (channel.kind === 'webhook'
-      ? postToWebhook(channel, message)
+      ? postToWebhook(env, channel, message)
       : sendMail(env, channel, notice.subject, message));
   } catch (error) {
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 200);

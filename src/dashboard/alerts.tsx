@@ -14,6 +14,7 @@ import {
   sendTestMessage,
 } from '#alerts';
 import { database } from '#db';
+import { settingsOf } from '#env';
 import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { ChannelsCard, NewChannelCard, type PartProps } from './alert-channels.tsx';
@@ -146,7 +147,14 @@ export const alertPages = new Hono<DashboardEnv>()
       const fault = { path: 'target', message: 'must be the URL of a webhook: email is not set up here' };
       return alertsPage(c, { channel: { ...channel, faults: [fault] } });
     }
-    await createChannel(callerOf(c), view.application, data, new URL(c.req.url).origin);
+    const { KEY_ENCRYPTION_SECRET } = settingsOf(c.env);
+    await createChannel(
+      callerOf(c),
+      view.application,
+      data,
+      new URL(c.req.url).origin,
+      KEY_ENCRYPTION_SECRET,
+    );
     return redirectDone(c, back(view), 'created');
   })
   .post('/alerts/:id/remove', admin, async (c) => {

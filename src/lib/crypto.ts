@@ -88,6 +88,14 @@ export async function decryptText(secret: string, encrypted: string): Promise<st
   return null;
 }
 
+/** What a former secret encrypted, encrypted with the newest one; null if it is already, or if none decrypts it. */
+export async function reencryptText(secret: string, encrypted: string): Promise<string | null> {
+  const [newest = secret, ...former] = secretsIn(secret);
+  if ((await decryptText(newest, encrypted)) !== null) return null;
+  const plain = await decryptText(former.join(' '), encrypted);
+  return plain === null ? null : encryptText(newest, plain);
+}
+
 async function decryptWith(secret: string, joined: Uint8Array): Promise<string | null> {
   const key = await importedKey('aes', secret);
   try {

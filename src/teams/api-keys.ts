@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { apiKeys, type Database } from '#db';
+import { apiKeys, type Database, reencryptColumn } from '#db';
 import { decryptText } from '#lib/crypto';
 import { makeApiKey } from './api-key.ts';
 import { type ApplicationRow, applicationNotFound, nameOf } from './own-application.ts';
@@ -56,3 +56,7 @@ export async function listKeysInGrace(db: Database, application: ApplicationRow,
     .from(apiKeys)
     .where(and(eq(apiKeys.applicationId, application.id), gt(apiKeys.expiresAt, now)));
 }
+
+/** Encrypts the keys that a former secret encrypted with the newest one. */
+export const reencryptApiKeys = (db: Database, encryptionSecret: string): Promise<void> =>
+  reencryptColumn(db, encryptionSecret, { table: apiKeys, key: apiKeys.hash, encrypted: apiKeys.encrypted });

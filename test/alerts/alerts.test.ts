@@ -59,7 +59,13 @@ async function makeChannel(
   channel: { kind?: 'webhook' | 'mail'; target?: string; digest?: 'never' | 'daily' | 'weekly' } = {},
 ) {
   const made = NewChannel.parse({ kind: 'webhook', target: SLACK, digest: 'never', ...channel });
-  await createChannel(callerFor(application), application, made, 'https://dash.test');
+  await createChannel(
+    callerFor(application),
+    application,
+    made,
+    'https://dash.test',
+    env.KEY_ENCRYPTION_SECRET,
+  );
 }
 
 const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: number) =>

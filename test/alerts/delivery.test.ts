@@ -51,7 +51,13 @@ const callerOf = ({ team }: Tenant) => ({ db, team, actor: 'someone@team.test', 
 async function addChannel(tenant: Tenant, kind: 'webhook' | 'mail', digest: 'never' | 'daily' | 'weekly') {
   const target = kind === 'mail' ? 'boss@team.test' : 'https://hooks.example.com/x';
   const channel = NewChannel.parse({ kind, target, digest });
-  await createChannel(callerOf(tenant), tenant.application, channel, 'https://dash.test');
+  await createChannel(
+    callerOf(tenant),
+    tenant.application,
+    channel,
+    'https://dash.test',
+    env.KEY_ENCRYPTION_SECRET,
+  );
 }
 
 /** Sends a device of a creative, or an organic one, and what it buys on days at noon in Tokyo. */

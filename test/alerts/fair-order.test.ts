@@ -50,7 +50,13 @@ async function addChannel(
   now = NOW,
 ) {
   const channel = NewChannel.parse({ kind: 'webhook', target, digest });
-  await createChannel(callerOf(application, now), application, channel, 'https://dash.test');
+  await createChannel(
+    callerOf(application, now),
+    application,
+    channel,
+    'https://dash.test',
+    env.KEY_ENCRYPTION_SECRET,
+  );
 }
 
 const addAlert = (application: ApplicationRow, now: number) =>

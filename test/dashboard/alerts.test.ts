@@ -116,7 +116,9 @@ it('adds a channel, shows only the host of its address, sends a test, and shows 
   const { actions: forms } = await channels(admin);
   const [, id = ''] = /\/channels\/(chn_[0-9a-f]+)\/test/.exec(forms[0] ?? '') ?? [];
   expect((await admin.post(`/alerts/channels/${id}/test`)).status).toBe(303);
-  await env.DB.prepare('UPDATE channels SET target = ? WHERE id = ?').bind('https://10.0.0.1/x', id).run();
+  await env.DB.prepare('UPDATE channels SET target = ?, encrypted_target = NULL WHERE id = ?')
+    .bind('https://10.0.0.1/x', id)
+    .run();
   await sendNotices(env, Date.now());
   expect((await channels(admin)).table('Channels').rows).toEqual([
     [

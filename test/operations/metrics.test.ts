@@ -94,7 +94,7 @@ it('says in Health, and tells the team’s channels, when scheduled work has sto
     target: 'https://hooks.test.example/x',
     digest: 'never',
   });
-  await createChannel(caller, application, channel, 'https://dash.test');
+  await createChannel(caller, application, channel, 'https://dash.test', env.KEY_ENCRYPTION_SECRET);
   const texts: string[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
     texts.push((JSON.parse(String(init?.body)) as { text: string }).text);

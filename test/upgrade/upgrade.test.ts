@@ -6,10 +6,14 @@ import {
   runInDurableObject,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { encryptWebhooks, listChannels, sendNotices, sendTestMessage } from '#alerts';
 import counterMigrations from '#counter-migrations';
 import { counterOf } from '#counting';
+import { applications, channels, database } from '#db';
 import { newId } from '#lib/ids';
+import { getApplication } from '#teams';
 import { settleAll } from '../helpers/settle.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
@@ -74,7 +78,10 @@ describe.each(versions)('the stores of %s', (version) => {
     await applyD1Migrations(env.DB, MIGRATIONS);
   });
 
-  afterEach(() => vi.useRealTimers());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
 
   async function totals(worker: ReturnType<typeof startWorker>): Promise<CountryTotals[]> {
     await settleAll(applicationId);
@@ -148,6 +155,35 @@ describe.each(versions)('the stores of %s', (version) => {
         : row,
     );
     expect(await totals(worker)).toMatchObject(expected);
+  });
+
+  it('send messages to webhooks that they have as they are', async () => {
+    await restore(version, history);
+    const target = 'https://hooks.example.com/services/T/B/secret';
+    await env.DB.prepare(
+      `INSERT INTO channels (id, application_id, kind, target, digest, origin, created_at)
+        VALUES (?, ?, 'webhook', ?, 'never', 'https://dash.test', 0)`,
+    )
+      .bind(newId('chn'), applicationId, target)
+      .run();
+    await applyD1Migrations(env.DB, MIGRATIONS);
+    const db = database(env.DB);
+    const [row] = await db.select().from(applications).where(eq(applications.id, applicationId));
+    const application = await getApplication(db, row?.teamId ?? '', applicationId);
+    const [channel] = await listChannels(db, applicationId);
+    if (!channel) throw new Error('not there');
+    const posted: unknown[] = [];
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+      posted.push(url);
+      return new Response('ok');
+    });
+    for (const encrypt of [false, true]) {
+      if (encrypt) await encryptWebhooks(db, env.KEY_ENCRYPTION_SECRET);
+      await sendTestMessage(db, application, channel.id, Date.now() + Number(encrypt));
+      await sendNotices(env, Date.now() + Number(encrypt));
+    }
+    expect(posted).toEqual([target, target]);
+    expect(JSON.stringify(await db.select().from(channels))).not.toContain('T/B');
   });
 
   it('return their raw events, exported or not', async () => {

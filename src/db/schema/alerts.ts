@@ -30,8 +30,10 @@ export const channels = sqliteTable(
     id: text().primaryKey(),
     applicationId: text('application_id').notNull(),
     kind: text({ enum: ['webhook', 'mail'] }).notNull(),
-    /** An https URL or an email address. */
+    /** An email address, or an https URL that stands for the webhook's: its host and last characters. */
     target: text().notNull(),
+    /** A webhook's URL, which is a credential: see `encryptText`. Null for mail, and up to an hour for a row of an earlier version, whose `target` is the whole URL. */
+    encryptedTarget: text('encrypted_target'),
     digest: text({ enum: ['never', 'daily', 'weekly'] }).notNull(),
     /** Null if no digest is wanted. A run claims the digest by moving this ahead. */
     nextDigestAt: integer('next_digest_at'),
