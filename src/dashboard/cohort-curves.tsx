@@ -15,10 +15,10 @@ export const MAX_CURVES = 6;
  * A cohort's curve. It ends where fewer than half of the devices have completed the day: beyond that, it would jump, because it covers different
  * devices.
  */
-export function curveOf<Day extends { eligible: number }>(
+export function curveOf<Day extends { eligible: number }, Value>(
   row: { size: number; days: Readonly<Record<string, Day>> } | undefined,
-  figureOf: (day: Day) => number | null,
-): (number | null)[] {
+  figureOf: (day: Day) => Value | null,
+): (Value | null)[] {
   return CURVE_DAYS.map((day) => {
     const cell = row?.days[day];
     return cell && row && isMostOf(row, cell.eligible) ? figureOf(cell) : null;

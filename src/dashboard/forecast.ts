@@ -49,6 +49,7 @@ export function withForecasts(
       ...series.map((one, index) => ({
         ...one,
         values: exact(curves[index] ?? []),
+        lacks: days.map((day) => one.lacks?.[curveDays.indexOf(day)] ?? null),
         drawn: drawn(curves[index] ?? []),
       })),
       ...predicted.map(({ of, start, forecast, end }): Series => {

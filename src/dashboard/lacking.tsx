@@ -20,6 +20,10 @@ function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amoun
 
 const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
 
+/** What a figure of a chart lacks, for its readout; null if it lacks nothing. */
+export const lackedText = (amounts: Amounts): string | null =>
+  amounts.length === 0 ? null : `without ${noRate(amounts)}`;
+
 /** The columns of a file that say what a row lacks. */
 export const lackingIn = (row: Readonly<Record<string, Value>> = {}) =>
   Object.fromEntries(LACKING.flatMap((name) => (name in row ? [[name, row[name]]] : [])));
@@ -32,10 +36,7 @@ export function lackedAt(
   name: MetricName,
 ): (string | null)[] {
   const byKey = new Map(rows.map((row) => [String(row[unit]), lackedBy(name, row)]));
-  return places.map(({ key }) => {
-    const amounts = byKey.get(key) ?? [];
-    return amounts.length === 0 ? null : `without ${noRate(amounts)}`;
-  });
+  return places.map(({ key }) => lackedText(byKey.get(key) ?? []));
 }
 
 /** Marks a figure that lacks amounts; nothing if it lacks none. */

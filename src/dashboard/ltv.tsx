@@ -16,7 +16,7 @@ import { ComparedDays } from './compared.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
-import { Mark } from './lacking.tsx';
+import { lackedText, Mark } from './lacking.tsx';
 import { wholePeriods } from './part-of-day.ts';
 import { Card } from './parts.tsx';
 import { comparedWholeDays } from './period.ts';
@@ -118,12 +118,14 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       ...shown.map((row) => ({
         name: cohortName(asked, row, view.today),
         values: curveOf(row, (cell) => cell[of]),
+        lacks: curveOf(row, ({ unconverted = [] }) => lackedText(unconverted)),
       })),
       ...(asked.group === '' && before.length > 0 && compared && shown.length === 1
         ? [
             {
               name: shortDays(compared.before, view.today),
               values: curveOf(before[0], (cell) => cell[of]),
+              lacks: curveOf(before[0], ({ unconverted = [] }) => lackedText(unconverted)),
               before: 0,
             },
           ]

@@ -55,6 +55,13 @@ it('marks the days of a cohort from which on an amount is missing', async () => 
     page.cells('Lifetime value by cohort and day since acquisition', 'Day 1', 'Day 3', 'Day 90'),
   ).toEqual([['$2.00', '$2.00 *', '$2.00 *']]);
   expect(page.texts('abbr.lacking').length).toBeGreaterThan(0);
+  const without = 'without $300.00 (TWD): no exchange rate';
+  for (const query of ['', '&predict=90']) {
+    const curves = await pageOf(await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02${query}`));
+    const texts = curves.chart.series[0]?.texts ?? [];
+    expect(texts.slice(0, 4)).toEqual(['$2.00', '$2.00', '$2.00', `$2.00 ${without}`]);
+    expect(curves.texts('.chart .hint').join()).toContain('Without amounts that have no exchange rate: ');
+  }
   expect(page.notices.join()).toContain('$300.00 (TWD)');
   const csv = await browser.get(`/ltv?app=${id}&from=2026-03-02&to=2026-03-02&format=csv`);
   expect((await csv.text()).match(/twd/g)).toHaveLength(7);
