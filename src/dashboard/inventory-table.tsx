@@ -195,7 +195,7 @@ export function totalCells(
   return columns.map(({ label }, index) =>
     index === 0
       ? isWhole(asked)
-        ? 'Total, including organic'
+        ? 'Total, including organic and unmatched spend'
         : 'Total of matches'
       : (cells.get(label) ?? ''),
   );

@@ -50,7 +50,7 @@ async function list(query: string) {
 }
 
 const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
-const TOTALS = ['Total, including organic', '', '10', '5', '$2.00', '$0.50', '$8.00'];
+const TOTALS = ['Total, including organic and unmatched spend', '', '10', '5', '$2.00', '$0.50', '$8.00'];
 
 it('lists every creative, silent and archived ones too, with the figures of the API', async () => {
   const { page } = await list('');
