@@ -69,6 +69,13 @@ const FAILURES: [string, Failure][] = [
     'the device is made and the answer lost',
     ({ counters }) => counters.failOn('createOrFindDevices', 'after'),
   ],
+  [
+    'the device is not made and its claim not released',
+    ({ db, counters }) => {
+      counters.failOn('createOrFindDevices', 'before');
+      db.failOn(/UPDATE "clicks"/, LOST);
+    },
+  ],
 ];
 
 describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
@@ -134,6 +141,26 @@ describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
       expect(await installsOf(tenant)).toBe(1);
     },
   );
+});
+
+it.each<[string, Failure]>([
+  ['its credit was not written', ({ db }) => db.failOn(/INTO "tokens"/, LOST)],
+  [
+    'its credit is taken back twice',
+    ({ db, counters }) => {
+      counters.failOn('createOrFindDevices', 'before');
+      db.failOn(/UPDATE "clicks"/, 'D1_ERROR: Network connection lost.', { when: 'after' });
+    },
+  ],
+])('leaves the installs that others named when a device fails and %s', async (_, fail) => {
+  const { tenant, clickId } = await withClick();
+  const other = await claimsOf(await fetchToken(worker, tenant, { data: { click_id: clickId } }));
+  const watched = failingWorker();
+  fail(watched);
+  const failed = fetchToken(watched.on, tenant, { data: { click_id: clickId } });
+  await expect(failed).rejects.toThrow('Unexpected error');
+  expect(watched.db.faultsLeft + watched.counters.faultsLeft).toBe(0);
+  expect(await clickRow(tenant, clickId)).toEqual({ device_id: other.deviceId, named_installs: 1 });
 });
 
 it('keeps the claim of a device that may exist, and logs a claim that cannot be released', async () => {
