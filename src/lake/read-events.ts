@@ -15,13 +15,15 @@ export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 /**
  * One page of the events in some files, newest first by event id, which is the order of receipt. For each file that may contain a match,
  * it reads the columns that decide the filter, then whole rows of matches only. `next_cursor` is null on the last page; any page before it
- * may be short or even empty. Throws `MissingFileError` if the index is older than the files.
+ * may be short or even empty, because a page ends with the file that reaches `maxRows`. Throws `MissingFileError` if the index is older than
+ * the files.
  */
 export async function readEvents(
   bucket: Bucket,
   entries: readonly FileEntry[],
   filter: EventFilter,
   { limit, cursor }: Page,
+  maxRows = MAX_ROWS_SCANNED,
 ): Promise<EventPage> {
   const isBefore = (eventId: string) => cursor === '' || eventId < cursor;
   const newestFirst = entries
@@ -47,7 +49,7 @@ export async function readEvents(
     if (complete.length > limit) break;
     // As a cursor, it makes the horizon's event the next one.
     const next = idAfter(horizon);
-    if (scanned >= MAX_ROWS_SCANNED && isBefore(next)) {
+    if (scanned >= maxRows && isBefore(next)) {
       return { events: await readFound(complete, filter), next_cursor: next };
     }
   }

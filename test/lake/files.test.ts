@@ -18,10 +18,16 @@ const newestFirst = (events: readonly LoggedEvent[]) =>
   [...events].sort((left, right) => (left.id < right.id ? 1 : -1));
 
 /** Follows the cursors to the end. */
-async function readPages(bucket: MemoryBucket, entries: FileEntry[], filter: object, limit: number) {
+async function readPages(
+  bucket: MemoryBucket,
+  entries: FileEntry[],
+  filter: object,
+  limit: number,
+  maxRows?: number,
+) {
   const events: LoggedEvent[] = [];
   for (let cursor = '', pages = 0; ; pages++) {
-    const page = await readEvents(bucket, entries, filter, { limit, cursor });
+    const page = await readEvents(bucket, entries, filter, { limit, cursor }, maxRows);
     expect(page.events.length).toBeLessThanOrEqual(limit);
     events.push(...page.events);
     if (page.next_cursor === null) return { events, pages };
@@ -193,22 +199,43 @@ it('opens no file that its index entry rules out', async () => {
   expect(bucket.reads).toBe(0);
 });
 
-it('merges the files of parallel counters in one order', async () => {
-  const bucket = new MemoryBucket();
-  const shards = [0, 1, 2].map((shard) => ({
-    shard,
-    events: [...makeSlices({ events: 900, devices: 50, seed: shard + 1 })].flat(),
-  }));
-  const entries: FileEntry[] = [];
-  for (const { shard, events } of shards) {
-    for (let hour = 0; hour < 3; hour++) {
-      const own = events.slice(hour * 300, hour * 300 + 300);
-      entries.push(...(await writeFiles(bucket, { ...SOURCE, shard }, [own])));
+describe('files of parallel counters', () => {
+  const SHARDS = 3;
+  const HOURS = 3;
+  const ROWS = 100;
+
+  /** Each counter has a file per part of the hour, of about the same time as the other counters' files. */
+  async function writeParallel() {
+    const bucket = new MemoryBucket();
+    const entries: FileEntry[] = [];
+    const events: StoredEvent[] = [];
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const own = [...makeSlices({ events: HOURS * ROWS, devices: 50, seed: shard + 1 })].flat();
+      for (let hour = 0; hour < HOURS; hour++) {
+        const part = own.slice(hour * ROWS, (hour + 1) * ROWS);
+        entries.push(...(await writeFiles(bucket, { ...SOURCE, shard }, [part])));
+      }
+      events.push(...own.map((event) => kept(event, shard)));
     }
+    return { bucket, entries, events: newestFirst(events) };
   }
-  const { events } = await readPages(bucket, entries, {}, 70);
-  const expected = shards.flatMap(({ shard, events: own }) => own.map((event) => kept(event, shard)));
-  expect(events).toEqual(newestFirst(expected));
+
+  it.each([undefined, 1, 250])('are merged in one order, %s rows a page', async (maxRows) => {
+    const { bucket, entries, events } = await writeParallel();
+    const purchases = events.filter(({ type }) => type === 'custom.purchase');
+    const found = await readPages(bucket, entries, { type: 'custom.purchase' }, 3, maxRows);
+    expect(found.events).toEqual(purchases);
+    expect((await readPages(bucket, entries, {}, 70, maxRows)).events).toEqual(events);
+  });
+
+  it('are read a bounded number of rows at a time', async () => {
+    const { bucket, entries } = await writeParallel();
+    const pagesOf = async (maxRows: number) =>
+      (await readPages(bucket, entries, { eventName: 'never' }, 10, maxRows)).pages;
+    expect(await pagesOf(SHARDS * HOURS * ROWS + 1)).toBe(0);
+    // A page ends between two files, and where the next one begins before the last, it reads that again.
+    expect(await pagesOf(3 * ROWS)).toBeGreaterThanOrEqual(2);
+  });
 });
 
 it('says which file is missing', async () => {
