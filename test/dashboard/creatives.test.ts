@@ -49,6 +49,17 @@ async function list(query: string) {
   return { page, names };
 }
 
+/** Adds so many creatives to the application's ad set. */
+const addSilent = ({ application }: Tenant, count: number) =>
+  env.DB.prepare(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+     INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
+     SELECT substr(id, 1, 24) || printf('%012x', n), application_id, adset_id, 'Creative ' || n, token || n, n
+     FROM (SELECT * FROM creatives WHERE application_id = ?1 LIMIT 1), numbers`,
+  )
+    .bind(application.id, count)
+    .run();
+
 const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
 const TOTALS = ['Total, including organic and unmatched spend', '', '10', '5', '$2.00', '$0.50', '$8.00'];
 
@@ -311,18 +322,28 @@ it('reports a test click when it arrives', async () => {
   expect(watched).toEqual([expect.stringMatching(/^Last click \d+ s ago\.$/)]);
 });
 
+it('sums up more matches than a report can compare, without a comparison that would lack some', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'admin');
+  for (const creative of ['Now', 'Before']) {
+    const { id } = await createCreative(worker, made, { creative, adset: 'A', campaign: 'C' });
+    const day = creative === 'Now' ? '2026-03-02' : '2026-02-26';
+    await addFigures(env.DB, made.application.id, 'rollup_daily', [{ day, creative_id: id, installs: 7 }]);
+  }
+  const totals = async () => {
+    const page = await pageOf(await browser.get(`/creatives?${PERIOD}&q=a&sort=installs`));
+    return page.table('Creatives').totals.slice(2, 6);
+  };
+  expect(await totals()).toEqual(['0', '7', '7', '0 (0%)']);
+  await addSilent(made, 49);
+  expect(await totals()).toEqual(['0', '7', '–', '–']);
+});
+
 it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   await createCreative(worker, made, { creative: 'First', adset: 'A', campaign: 'C' });
-  await env.DB.prepare(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1999)
-     INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
-     SELECT 'crt_' || printf('%032x', n), application_id, adset_id, 'Creative ' || n, token || n, n
-     FROM creatives, numbers WHERE application_id = ?1`,
-  )
-    .bind(made.application.id)
-    .run();
+  await addSilent(made, 1_999);
   const { results } = await env.DB.prepare(
     `SELECT id, created_at AS number FROM creatives WHERE application_id = ?1 AND name <> 'First'`,
   )

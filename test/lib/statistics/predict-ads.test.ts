@@ -62,3 +62,17 @@ it('has no curve to fit without activity after the first day', () => {
   const { history } = simulate(1, { devices: 100, age: 0, ahead: 10, isMixed: false });
   expect(predictAds(history, 30)).toBeNull();
 });
+
+it('is as uncertain as the degrees of freedom that the fit of a few days leaves', () => {
+  const active = [400, 330, 180];
+  const history: AdHistory = {
+    activity: [1, 2, 4].map((age, index) => ({ age, eligible: 1_000, active: active[index] ?? 0 })),
+    // Each active device earned 0.02 on one day, so that only the curve is uncertain.
+    earnings: { n: 910, a: 18.2, nn: 910, na: 18.2, aa: 0.364 },
+    devices: [{ age: 4, count: 1_000 }],
+  };
+  // Of another implementation: Newton's method with NumPy, and a dispersion of Pearson's statistic / (3 days − 2 parameters).
+  const found = predictAds(history, 10);
+  expect(found?.revenue).toBeCloseTo(26.269149, 5);
+  expect(found?.variance).toBeCloseTo(67.430201, 5);
+});
