@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ObjectAlarm } from '../../src/counting/object-alarm.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 
 // What a counter's alarm is set for, when nobody asks it anything.
@@ -55,4 +56,24 @@ it('is the export at once when more events wait for it than the log keeps', asyn
   for (let batch = 0; batch < 51; batch++) await append(1_000);
   await ring();
   expect((await stub().health()).hotEvents).toBeLessThan(51_001);
+});
+
+it('is set by the next call after one that could not set it', async () => {
+  let at: number | null = null;
+  let failures = 1;
+  const storage: Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm'> = {
+    getAlarm: () => Promise.resolve(at),
+    setAlarm: (to) => {
+      if (failures-- > 0) return Promise.reject(new Error('Network connection lost.'));
+      at = Number(to);
+      return Promise.resolve();
+    },
+  };
+  const alarm = new ObjectAlarm(storage as DurableObjectStorage);
+  await expect(alarm.setFor(5)).rejects.toThrow();
+  await alarm.setFor(7);
+  expect(at).toBe(7);
+  await alarm.setFor(6);
+  await alarm.setFor(8);
+  expect(at).toBe(6);
 });

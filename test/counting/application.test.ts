@@ -10,6 +10,7 @@ import {
   sumClientTotals,
   sumFunnel,
 } from '#counting';
+import { database, delayedMessages } from '#db';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
@@ -74,6 +75,19 @@ describe('settling an application', () => {
     });
     await expect.poll(async () => (await settleCounters(env, application)).settled).toBe(true);
     expect(await rollupOf(application.id)).toMatchObject({ impressions: 1 });
+  });
+
+  it('is not done while the queue delivers something again', async () => {
+    const { application } = await start(1);
+    const delayed = { applicationId: application.id, messageId: 'm', events: 3, receivedAt: 5_000 };
+    await database(env.DB).insert(delayedMessages).values(delayed);
+    expect(await settleCounters(env, application)).toEqual({
+      settled: false,
+      countedThrough: 4_999,
+      uncounted: 3,
+    });
+    await database(env.DB).delete(delayedMessages);
+    expect(await settleCounters(env, application)).toMatchObject({ settled: true, uncounted: 0 });
   });
 
   /** Settles an application of which one counter answers in a way of its own. The others do not run, for time is not real here. */

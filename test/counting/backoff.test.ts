@@ -1,11 +1,14 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { database, segmentBlocks } from '#db';
 import type { Bucket } from '#lake';
 import { backoffMs } from '../../src/counting/upkeep.ts';
-import { eventOf, startCounter } from '../helpers/counter.ts';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
+import { parkedOf } from '../helpers/parked.ts';
 
 // When a counter tries again what the database or the bucket refused.
 
@@ -90,13 +93,38 @@ it('tries a bucket that fails again later each time, and at first as soon as bef
   expect(await alarm(broken)).toBe(2_000);
 });
 
-it('sends merged blocks with the alarm that merged them', async () => {
-  const { append, alarm, stub } = await start();
-  for (let run = 0; run < 18; run++) {
+describe('blocks of many runs', () => {
+  /** Counts in so many runs that their blocks are due to be merged. */
+  async function startMany() {
+    const counter = await start();
+    for (let run = 0; run < 18; run++) {
+      await counter.append();
+      await counter.stub().settle();
+    }
+    await counter.append();
+    const blocks = () =>
+      database(env.DB).$count(segmentBlocks, eq(segmentBlocks.applicationId, counter.applicationId));
+    const before = await blocks();
+    return { ...counter, blocks, before };
+  }
+
+  it('are merged, and sent with the alarm that merged them', async () => {
+    const { alarm, stub, blocks, before, applicationId } = await startMany();
+    await alarm();
+    expect((await stub().health()).outbox).toBe(0);
+    expect(await blocks()).toBeLessThan(before / 4);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 19 });
+  });
+
+  it('stay as they are if the database refuses the merged ones, and hold up nothing', async () => {
+    const { alarm, append, db, stub, blocks, before, applicationId } = await startMany();
+    db.failWhen((sql) => /DELETE FROM "segment_blocks"/.test(sql), 'D1_ERROR: CHECK constraint failed');
+    await alarm();
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    expect(await blocks()).toBeGreaterThanOrEqual(before);
     await append();
     await stub().settle();
-  }
-  await append();
-  await alarm();
-  expect((await stub().health()).outbox).toBe(0);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 20 });
+    expect(await parkedOf(applicationId)).toEqual([]);
+  });
 });

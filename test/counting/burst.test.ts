@@ -49,6 +49,9 @@ it('includes what is counted but not in the database yet in what is missing', as
   expect(await stub().settle()).toMatchObject({ settled: false, uncounted: EVENTS });
   await append(ads(7));
   expect(await stub().settle(0)).toMatchObject({ settled: false, uncounted: EVENTS + 7 });
+  // Those of a second run come on top.
+  expect(await stub().settle()).toMatchObject({ settled: false, uncounted: EVENTS + 7 });
+  expect(await stub().health()).toMatchObject({ pending: 0 });
   // After a restart, the counter no longer knows how many there are.
   await inside((counter, { storage }) => counter.use(storage));
   expect(await stub().settle(0)).toMatchObject({ settled: false, uncounted: null });

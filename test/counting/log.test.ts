@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
-import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 // The log of a counter: what is appended, in which order, and how it is numbered.
 
@@ -65,4 +65,15 @@ it('lists events by their ids, whatever their order in a batch', async () => {
     before = through;
   }
   expect(listed).toEqual([9, 7, 5, 3, 1].map(idAt));
+});
+
+it('says how long the slowest of the newest deliveries took', async () => {
+  const { applicationId, append, stub } = startCounter();
+  const click = (ageMs: number) => clickOf(applicationId, { received_at: Date.now() - ageMs });
+  const slowestMs = async () => (await stub().health()).slowestMs;
+  expect(await slowestMs()).toBeNull();
+  for (const ageMs of [0, 90_000, 0]) await append([click(ageMs)]);
+  expect(await slowestMs()).toBeGreaterThanOrEqual(90_000);
+  for (let batch = 0; batch < 50; batch++) await append([click(0)]);
+  expect(await slowestMs()).toBeLessThan(90_000);
 });

@@ -36,13 +36,16 @@ const settle = async (applicationId: string, shards: number) => {
   for (let shard = 0; shard < shards; shard++) await counterOf(env, applicationId, shard).settle();
 };
 
-/** An alias that belongs to another counter under the larger number. */
-function movingAlias(from: number, to: number): string {
+/** An alias by the counters where it belongs under numbers of shards. */
+function aliasWhere(fits: (homeOf: (shards: number) => number) => boolean): string {
   for (let number = 0; ; number++) {
     const alias = `alias-${number}`;
-    if (homeShard(alias, from) !== homeShard(alias, to)) return alias;
+    if (fits((shards) => homeShard(alias, shards))) return alias;
   }
 }
+
+/** An alias that belongs to another counter under the larger number. */
+const movingAlias = (from: number, to: number) => aliasWhere((homeOf) => homeOf(from) !== homeOf(to));
 
 describe('a device', () => {
   it('is created once, and found by its alias wherever it was created', async () => {
@@ -83,6 +86,57 @@ describe('a device', () => {
     const alias = movingAlias(1, 2);
     await counterOf(env, applicationId, 0).findDevices(['another'], 2);
     expect(await place(applicationId, alias, 1)).toMatchObject({ shard: 1, created: true });
+  });
+
+  it('is found where it was created by a caller that knew of some of the shards', async () => {
+    const applicationId = newId('app');
+    // Lives in counter 1 of 2, and would belong elsewhere of 4.
+    const alias = aliasWhere((homeOf) => homeOf(2) === 1 && homeOf(4) === 3);
+    const made = await place(applicationId, alias, 2);
+    expect(made).toMatchObject({ shard: 1, created: true });
+    await counterOf(env, applicationId, 0).findDevices(['another'], 4);
+    const wanted = { alias, device: newDevice(), install: () => installOf(applicationId, newDevice()) };
+    // A caller that has found nothing among the shards that it knows of.
+    const [placed] = await createDevices(env, applicationId, 1, [wanted]);
+    expect(placed).toEqual({ shard: 1, device: made.device, earlierClickId: null });
+    await settle(applicationId, 4);
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1 });
+  });
+
+  it('is created where the counter that knows of most shards says', async () => {
+    const applicationId = newId('app');
+    const [first, second] = [
+      aliasWhere((homeOf) => homeOf(2) === 0 && homeOf(4) === 2 && homeOf(8) === 6),
+      aliasWhere((homeOf) => homeOf(2) === 1 && homeOf(4) === 3),
+    ];
+    await counterOf(env, applicationId, 0).findDevices(['another'], 8);
+    await counterOf(env, applicationId, 1).findDevices(['another'], 4);
+    const wanted = [first, second].map((alias) => {
+      const device = newDevice();
+      return { alias, device, install: (shard: number) => installOf(applicationId, device, shard) };
+    });
+    const placed = await createDevices(env, applicationId, 2, wanted);
+    expect(placed.map(({ shard }) => shard)).toEqual([first, second].map((alias) => homeShard(alias, 8)));
+  });
+
+  it('stays with a caller that knows of fewer shards, where it belongs under both numbers', async () => {
+    const { createDevice, stub } = startCounter();
+    await stub().findDevices(['another'], 2);
+    const alias = aliasWhere((homeOf) => homeOf(2) === 0);
+    expect(await createDevice({ alias, shards: 1 })).toMatchObject({ outcome: 'created' });
+    // A counter that has seen more is told less: it still knows.
+    const moving = movingAlias(1, 2);
+    expect(await createDevice({ alias: moving, shards: 1 })).toEqual({ outcome: 'moved', shards: 2 });
+  });
+
+  it('is found by a caller that knows of fewer shards, although it belongs elsewhere now', async () => {
+    const { createDevice, stub } = startCounter();
+    const alias = movingAlias(1, 2);
+    const made = await createDevice({ alias, shards: 1 });
+    await stub().findDevices(['another'], 2);
+    const again = await createDevice({ alias, shards: 1 });
+    expect(again.outcome).toBe('found');
+    expect(again).toMatchObject({ device: made.outcome === 'created' ? made.device : {} });
   });
 
   it('is not created where it no longer belongs, although the call that told of more shards failed at first', async () => {

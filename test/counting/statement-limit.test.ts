@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { startCounter } from '../helpers/counter.ts';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 
 /** Of one invocation. Source: https://developers.cloudflare.com/d1/platform/limits/ */
@@ -77,4 +77,29 @@ it('finds refused rows within the statements of an invocation', async () => {
     .bind(applicationId)
     .first('n');
   expect(parked).toBe(150);
+});
+
+it('writes what a run added in transactions of a bounded size', async () => {
+  const { applicationId, append, inside, createDevices, stub } = startCounter();
+  const [device] = await createDevices(1);
+  if (!device) throw new Error('a device was created');
+  const NAMES = 600;
+  const names = Array.from({ length: NAMES }, (_, number) => `${number}`.padEnd(900, 'x'));
+  await append(names.map((event_name) => eventOf(applicationId, device, 'custom', { event_name })));
+  const payloads = await inside(async (counter, { storage }) => {
+    // Counts everything, and sends nothing.
+    await counter.eraseEvents([]);
+    const rows = storage.sql.exec<{ payload: string }>('SELECT payload FROM outbox').toArray();
+    return rows.map(({ payload }) => payload);
+  });
+  expect(payloads.length).toBeGreaterThan(4);
+  expect(payloads.length).toBeLessThan(20);
+  for (const payload of payloads) {
+    const part: [kind: string, rows: unknown[]][] = JSON.parse(payload);
+    const rows = part.reduce((sum, [, own]) => sum + own.length, 0);
+    // A row that is larger by itself is alone.
+    if (rows > 1) expect(payload.length).toBeLessThan(130_000);
+  }
+  expect((await stub().settle()).settled).toBe(true);
+  expect(await rollupOf(applicationId)).toMatchObject({ events: NAMES });
 });

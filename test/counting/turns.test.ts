@@ -70,6 +70,36 @@ describe('during a run', () => {
       expect(await counter.health()).toMatchObject({ pending: 0, devices: 0, outbox: 0 });
     });
   });
+
+  it('nothing is left that would ring for what was deleted', async () => {
+    const { append, ads, inside } = await start();
+    await append(ads(1));
+    await inside(async (counter, { storage }) => {
+      expect(await storage.getAlarm()).not.toBeNull();
+      await counter.deleteAll();
+      expect(await storage.getAlarm()).toBeNull();
+    });
+  });
+
+  it('a question is answered, and answered anew after it', async () => {
+    const { applicationId, append, inside, createDevices, stub } = startCounter();
+    const devices = await createDevices(60);
+    await stub().settle();
+    await append(devices.map((device) => eventOf(applicationId, device, 'custom.purchase')));
+    await append(devices.map((device) => eventOf(applicationId, device, 'custom')));
+    const query = { periods: [{ from: '2026-03-01', to: '2026-03-31' }], by: [], filter: {} };
+    await inside(async (counter) => {
+      let isRunning = true;
+      const run = counter.settle().finally(() => {
+        isRunning = false;
+      });
+      const during = await counter.payers(query);
+      expect(isRunning).toBe(true);
+      await run;
+      expect(during).toEqual([]);
+      expect(await counter.payers(query)).toMatchObject([{ devices: 60 }]);
+    });
+  });
 });
 
 describe('a run that stops after a commit', () => {
