@@ -13,6 +13,7 @@ import { copyDatabase } from '../helpers/d1-copy.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
 import { watchedLimit } from '../helpers/limits.ts';
+import { parkMessage } from '../helpers/parked.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -94,6 +95,19 @@ describe('parked messages', () => {
     expect(answer.headers.get('Retry-After')).toBe('1');
     expect((await listParked(worker, tenant)).data).toHaveLength(1);
     expect((await worker.team(tenant, '/v1/parked?cursor=x')).status).toBe(400);
+  });
+
+  it('that are empty can only be discarded', async () => {
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const id = await parkMessage(tenant.application.id, { body: '' });
+    const answer = await worker.team(tenant, `/v1/parked/${id}/replay`, { method: 'POST' });
+    expect(answer.status).toBe(409);
+    expect(JSON.stringify(await answer.json())).toContain('This message is empty and can only be discarded');
+    expect(worker.queue.take()).toEqual([]);
+    expect((await listParked(worker, tenant)).data).toHaveLength(1);
+    expect((await worker.team(tenant, `/v1/parked/${id}`, { method: 'DELETE' })).status).toBe(200);
+    expect((await listParked(worker, tenant)).data).toEqual([]);
   });
 });
 
