@@ -7,6 +7,7 @@ import { database } from '#db';
 import { continueDeletions } from '#deletion';
 import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
+import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
@@ -50,6 +51,7 @@ function hourlyChores(env: Env): Record<string, Promise<unknown>> {
     // Listing a bucket costs as much as writing to it.
     'park undelivered messages': parkUndelivered(env),
     // While a secret is rotated, these read whole tables.
+    'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
     'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
   };

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { hashIdentifier } from '#hashing';
 import { toBase64Url } from '#lib/base64url';
-import { lastingHmac } from '#lib/crypto';
 
 /** Four decimal parts. ipaddr.js also accepts hexadecimal and shorter forms, which no header should contain. */
 const IPV4 = z.regexes.ipv4;
@@ -35,12 +35,12 @@ export function networkOf(address: string): string | null {
  * be followed from one to another. Returns null if the text is not an address.
  */
 export async function hashAddress(
-  secret: string,
+  env: Env,
   applicationId: string,
   address: string | undefined,
 ): Promise<string | null> {
   const network = networkOf(address ?? '');
   if (network === null) return null;
-  const digest = await lastingHmac(secret, `ip:${applicationId}:${network}`);
+  const digest = await hashIdentifier(env, `ip:${applicationId}:${network}`);
   return toBase64Url(digest.slice(0, 16));
 }

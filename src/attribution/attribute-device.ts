@@ -113,7 +113,7 @@ export async function prepareAttribution<Own extends Installation>(
   };
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
-      const ipHash = await hashAddress(secret, application.id, report.ip);
+      const ipHash = await hashAddress(env, application.id, report.ip);
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),

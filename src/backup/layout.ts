@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
 import { toBase64Url } from '#lib/base64url';
-import { lastingHmac } from '#lib/crypto';
+import { hmac, secretsIn } from '#lib/crypto';
 
 // Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
 //   <application>/<table>-00000.jsonl            an application's rollups
@@ -63,14 +63,25 @@ export type Manifest = z.infer<typeof Manifest>;
 
 const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
 
-/** A keyed hash for each secret. */
+const markOf = async (name: string, secret: string): Promise<string> =>
+  toBase64Url(await hmac(secret, `snapshot:${name}`)).slice(0, 22);
+
+/** A keyed hash for each secret, with its newest value. */
 export async function secretMarks(env: Env): Promise<Record<string, string>> {
   const settings = settingsOf(env);
-  const marks = SECRETS.map(async (name) => {
-    const mark = await lastingHmac(settings[name], `snapshot:${name}`);
-    return [name, toBase64Url(mark).slice(0, 22)] as const;
-  });
+  const marks = SECRETS.map(async (name) => [name, await markOf(name, settings[name])] as const);
   return Object.fromEntries(await Promise.all(marks));
+}
+
+/** The secrets of which this deployment lacks the value that marked a snapshot. */
+export async function missingSecrets(env: Env, marks: Record<string, string>): Promise<string[]> {
+  const settings = settingsOf(env);
+  const missing: string[] = [];
+  for (const name of SECRETS) {
+    const own = await Promise.all(secretsIn(settings[name]).map((secret) => markOf(name, secret)));
+    if (!own.some((mark) => mark === marks[name])) missing.push(name);
+  }
+  return missing;
 }
 
 export const readJson = async (bucket: R2Bucket, key: string): Promise<unknown> => {

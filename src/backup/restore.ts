@@ -1,8 +1,10 @@
 import { and, eq, isNull, lt } from 'drizzle-orm';
+import { getTableConfig } from 'drizzle-orm/sqlite-core';
 import { batchOfNewDevices, counterName, counterOf, newDevicesPrefix } from '#counting';
 import {
   counterFlushes,
   database,
+  hashKeys,
   insertStatements,
   restores,
   retryTransient,
@@ -20,9 +22,9 @@ import {
   listObjects,
   Manifest,
   manifestKey,
+  missingSecrets,
   NEW_DEVICES,
   readJson,
-  secretMarks,
   snapshotDays,
   writeJson,
 } from './layout.ts';
@@ -122,17 +124,25 @@ async function planOf(env: Env, restore: Restore, otherSecrets: boolean): Promis
   if (people + groups > 0) throw new AppError('conflict', 'This deployment is not empty');
   const newest = await findNewest(env);
   if (!newest) throw new AppError('not_found', 'The bucket has no complete snapshot');
-  const marks = await secretMarks(env);
-  const others = Object.keys(marks).filter((name) => marks[name] !== newest.manifest.secrets[name]);
+  const others = await missingSecrets(env, newest.manifest.secrets);
   if (others.length > 0 && !otherSecrets) {
     throw new AppError(
       'conflict',
       `The snapshot was made with another ${others.join(', ')}. Set the former secrets, or accept what their rotation entails`,
     );
   }
-  const plan = planRestore(newest.day, newest.manifest, await listNewer(env, newest.manifest));
+  const manifest = others.includes('KEY_ENCRYPTION_SECRET')
+    ? withoutHashKey(newest.manifest)
+    : newest.manifest;
+  const plan = planRestore(newest.day, manifest, await listNewer(env, manifest));
   await writeJson(env.RAW_EVENTS, PLAN, plan);
   return plan;
+}
+
+/** Without the secret that encrypted it, the key is lost, and identifiers are hashed with another one from now on. */
+function withoutHashKey({ settings, ...rest }: Manifest): Manifest {
+  const { [getTableConfig(hashKeys).name]: _, ...kept } = settings;
+  return { ...rest, settings: kept };
 }
 
 /** What was written to the bucket after a snapshot, besides raw events. */

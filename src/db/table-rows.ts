@@ -132,6 +132,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.members,
   schema.users,
   schema.teams,
+  schema.hashKeys,
   schema.applications,
 ];
 

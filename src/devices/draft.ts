@@ -1,10 +1,9 @@
 import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import type { NewDevice } from '#counting';
-import { settingsOf } from '#env';
+import { hashIdentifier } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
-import { lastingHmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
@@ -70,9 +69,7 @@ function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: numbe
 /** The sender's name for a device may be personal data, so only its keyed hash is stored. */
 async function aliasOf(env: Env, applicationId: string, identity: string | null): Promise<string | null> {
   if (identity === null) return null;
-  return toBase64Url(
-    await lastingHmac(settingsOf(env).KEY_ENCRYPTION_SECRET, `device:${applicationId}:${identity}`),
-  );
+  return toBase64Url(await hashIdentifier(env, `device:${applicationId}:${identity}`));
 }
 
 /** The country that a device is counted in, and its source: the backend, else the click, else the time zone. */

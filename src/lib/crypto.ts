@@ -50,10 +50,6 @@ export async function hmac(secret: string, message: Uint8Array | string): Promis
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, data));
 }
 
-/** The same with the oldest secret, for what is looked up by its hash: it stays the same while the secret is rotated. */
-export const lastingHmac = (secret: string, message: string): Promise<Uint8Array> =>
-  hmac(secretsIn(secret).at(-1) ?? secret, message);
-
 /** Compares in constant time (WebCrypto's own verification). */
 export async function verifyHmac(
   secret: string,

@@ -36,10 +36,13 @@ export type ClickDetails = { country: string | undefined; params: Record<string,
 
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = visitor.browser;
-  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   // If guessing is off, the address has no use, so it is not kept.
   const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
-  const ipHash = await hashAddress(secret, link.applicationId, address);
+  // A click counts without it.
+  const ipHash = await hashAddress(env, link.applicationId, address).catch((error) => {
+    logError('address not hashed', error, { application_id: link.applicationId });
+    return null;
+  });
   return {
     application_id: link.applicationId,
     id: clickId,

@@ -25,6 +25,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
   db: {
     imports: ['catalogue', 'lib'],
   },
+  hashing: {
+    imports: ['db', 'env', 'lib'],
+    owns: ['hash_keys'],
+    reads: ['applications'],
+  },
   http: {
     imports: ['db', 'env', 'lib'],
     reads: ['access_tokens', 'api_keys', 'applications'],
@@ -56,7 +61,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['access_tokens', 'api_keys', 'applications', 'teams'],
   },
   attribution: {
-    imports: ['catalogue', 'db', 'env', 'lib'],
+    imports: ['catalogue', 'db', 'env', 'hashing', 'lib'],
     owns: ['clicks'],
     reads: ['applications', 'creatives', 'tokens'],
   },
@@ -99,7 +104,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   devices: {
-    imports: ['attribution', 'audit', 'catalogue', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
+    imports: [
+      'attribution',
+      'audit',
+      'catalogue',
+      'counting',
+      'db',
+      'env',
+      'hashing',
+      'http',
+      'lib',
+      'rollup',
+      'teams',
+    ],
     owns: ['tokens'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives'],
     writes: {
@@ -156,7 +173,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   backup: {
     imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib'],
     owns: ['restores'],
-    reads: ['applications', 'teams', 'users'],
+    reads: ['applications', 'hash_keys', 'teams', 'users'],
     writes: {
       counter_flushes: 'a restored counter continues after the last part that the snapshot has',
     },

@@ -2,20 +2,22 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { writeSnapshot } from '#backup';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Progress, writeSnapshot } from '#backup';
 import { type Counter, counterOf } from '#counting';
 import * as schema from '#db';
 import { continueDeletions, deleteApplication } from '#deletion';
+import { readToken } from '#devices';
+import { keepHashKey } from '#hashing';
 import type { Bucket } from '#lake';
 import { DAY_MS } from '#lib/time';
-import { loseAllButBucket, readBucket, restoreAll } from '../helpers/backup.ts';
+import { askRestore, beginRestore, loseAllButBucket, readBucket, restoreAll } from '../helpers/backup.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
 import { createPerson } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
-import { createTenant } from '../helpers/tenant.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -194,4 +196,53 @@ it('deletes an application from all snapshots', async () => {
   await deleteApplication(env, caller, tenant.application.id, tenant.application.name);
   await continueDeletions(env, db, Date.now());
   expect(await own()).toEqual([]);
+});
+
+describe('the key of hashes', () => {
+  const [former, current] = [env.KEY_ENCRYPTION_SECRET, 'a-new-key-secret-of-the-tests-000000000'];
+  const named = { data: { device_id: 'player-1' } };
+  const deviceOf = async (on: typeof worker, tenant: Tenant) =>
+    (await readToken(await fetchToken(on, tenant, named), env.TOKEN_SECRET))?.deviceId;
+
+  /** A device, and a snapshot that was made while the secret was rotated. */
+  async function snapshotDuringRotation() {
+    const during: Env = { ...env, KEY_ENCRYPTION_SECRET: `${current} ${former}` };
+    const tenant = await createTenant();
+    const device = await deviceOf(worker, tenant);
+    await settleAll(tenant.application.id);
+    await keepHashKey(env);
+    await keepHashKey(during);
+    await writeSnapshot(during, Date.now());
+    await loseAllButBucket();
+    return { tenant, device };
+  }
+
+  it('is restored with the secret that encrypted it last, and not replaced on the way', async () => {
+    const { tenant, device } = await snapshotDuringRotation();
+    const { secret } = await beginRestore();
+    const refused = await askRestore(worker, secret);
+    expect([refused.status, await refused.text()]).toEqual([
+      409,
+      expect.stringContaining('another KEY_ENCRYPTION_SECRET'),
+    ]);
+    // The cron of the empty deployment.
+    await keepHashKey({ ...env, KEY_ENCRYPTION_SECRET: current });
+    const after = startWorker({ KEY_ENCRYPTION_SECRET: current });
+    await restoreAll(after);
+    expect(await deviceOf(after, tenant)).toBe(device);
+  });
+
+  it('begins anew if that secret is lost', async () => {
+    const { tenant, device } = await snapshotDuringRotation();
+    const other = startWorker({ KEY_ENCRYPTION_SECRET: 'another-key-secret-of-the-tests-000000000' });
+    const { secret } = await beginRestore();
+    for (;;) {
+      const answer = await askRestore(other, secret, { other_secrets: true });
+      const progress: Progress = await answer.json();
+      if (!progress.finished) continue;
+      expect(progress.restored.rows).toBe(progress.rows_in_snapshot);
+      break;
+    }
+    expect(await deviceOf(other, tenant)).not.toBe(device);
+  });
 });

@@ -1,9 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readClickId, signClickId } from '#attribution';
+import { counterOf } from '#counting';
 import { readToken } from '#devices';
 import { newId } from '#lib/ids';
-import { createTenant } from '../helpers/tenant.ts';
+import { runSchedule } from '../../src/schedule.ts';
+import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { emptyStores } from '../helpers/empty-stores.ts';
+import { deviceMetrics } from '../helpers/envelopes.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const NEW = {
@@ -46,4 +53,101 @@ it('does not start with a secret that is too short', async () => {
   const worker = startWorker({ TOKEN_SECRET: `${NEW.TOKEN_SECRET} short` });
   const tenant = await createTenant();
   expect((await worker.post(tenant, '/verify-token', { token: 'x' })).status).toBe(500);
+});
+
+describe('hashes of identifiers', () => {
+  const HOUR_MS = 3_600_000;
+  type Secret = Pick<Env, 'KEY_ENCRYPTION_SECRET'>;
+  const secretOf = (...secrets: string[]): Secret => ({ KEY_ENCRYPTION_SECRET: secrets.join(' ') });
+  const [former, current, next] = [
+    env.KEY_ENCRYPTION_SECRET,
+    NEW.KEY_ENCRYPTION_SECRET,
+    `${NEW.KEY_ENCRYPTION_SECRET}-2`,
+  ];
+
+  /** Runs what the cron does each hour. */
+  async function runHour(secret: Secret): Promise<void> {
+    vi.useFakeTimers({ toFake: ['Date'], now: Math.ceil(Date.now() / HOUR_MS) * HOUR_MS });
+    await runSchedule('* * * * *', { ...env, ...secret });
+    vi.useRealTimers();
+  }
+
+  beforeEach(() => emptyStores());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  async function startTenant() {
+    const tenant = await createTenant(STORES);
+    const named = (name: string) => ({ data: { device_id: name } });
+    /** The device that a name belongs to, on a deployment with these secrets. */
+    const deviceOf = async (secret: Secret, name = 'player-1') => {
+      const token = await fetchToken(startWorker(secret), tenant, named(name));
+      return (await readToken(token, env.TOKEN_SECRET))?.deviceId;
+    };
+    const installs = () => devicesOf(tenant);
+    return { tenant, deviceOf, installs };
+  }
+
+  async function devicesOf({ application }: Tenant): Promise<number> {
+    await settleAll(application.id);
+    return (await counterOf(env, application.id, 0).health()).devices;
+  }
+
+  it('stay the same during a rotation, after it, and after another one', async () => {
+    const { deviceOf, installs } = await startTenant();
+    const device = await deviceOf(secretOf(former));
+    await runHour(secretOf(former));
+    for (const secrets of [[current, former], [current], [next, current], [next]]) {
+      expect(await deviceOf(secretOf(...secrets)), secrets.join()).toBe(device);
+      await runHour(secretOf(...secrets));
+      expect(await deviceOf(secretOf(...secrets)), secrets.join()).toBe(device);
+    }
+    expect(await installs()).toBe(1);
+  });
+
+  it('stay the same if the rotation begins before the first hour is over', async () => {
+    const { deviceOf, installs } = await startTenant();
+    const device = await deviceOf(secretOf(former));
+    await runHour(secretOf(current, former));
+    const during = await deviceOf(secretOf(current, former), 'player-2');
+    expect(await deviceOf(secretOf(current))).toBe(device);
+    expect(await deviceOf(secretOf(current), 'player-2')).toBe(during);
+    expect(await installs()).toBe(2);
+  });
+
+  it('match the address of a device with that of an earlier click', async () => {
+    const { tenant } = await startTenant();
+    const before = startWorker(secretOf(former));
+    const { path } = await createCreative(before, tenant);
+    const { clickId, messages } = await follow(before, path, ANDROID_AGENT);
+    await before.deliver(messages);
+    await runHour(secretOf(current, former));
+    const after = startWorker(secretOf(current));
+    const sent = await fetchToken(after, tenant, { data: { ...ANDROID_METRICS, ip: '203.0.113.9' } });
+    const answer = await after.team(tenant, `/v1/devices/${sent}/attribution`);
+    expect(await answer.json()).toMatchObject({ method: 'probabilistic', click_id: clickId });
+  });
+
+  it('are not made with another key if the former secret ends too early, until it is back', async () => {
+    const { tenant, deviceOf, installs } = await startTenant();
+    const device = await deviceOf(secretOf(former));
+    await runHour(secretOf(former));
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const on = startWorker(secretOf(current));
+    expect((await on.post(tenant, '/fetch-token', deviceMetrics({ device_id: 'player-1' }))).status).toBe(
+      500,
+    );
+    expect(JSON.stringify(log.mock.calls)).toContain('put its former value back');
+    await expect(runHour(secretOf(current))).rejects.toThrow('keep hash key');
+    vi.useRealTimers();
+    // A click is worth more than its address.
+    const { path } = await createCreative(on, tenant);
+    const { messages } = await follow(on, path, ANDROID_AGENT);
+    expect(messages).toHaveLength(1);
+    expect(JSON.stringify(messages)).not.toContain('ip_hash');
+    expect(await deviceOf(secretOf(current, former))).toBe(device);
+    expect(await installs()).toBe(1);
+  });
 });

@@ -5,8 +5,8 @@ import {
   decryptText,
   encryptText,
   hmac,
-  lastingHmac,
   randomSecret,
+  reencryptText,
   sha256Hex,
   verifyHmac,
 } from '#lib/crypto';
@@ -38,7 +38,14 @@ describe('crypto', () => {
     expect(await verifyHmac('former', message, await hmac('newest former', message))).toBe(false);
     expect(await decryptText('newest', await encryptText('newest former', 'plain'))).toBe('plain');
     expect(await decryptText('former', await encryptText('newest former', 'plain'))).toBeNull();
-    expect(await lastingHmac('newest former', 'name')).toEqual(await hmac('former', 'name'));
+  });
+
+  it('encrypts again what a former secret encrypted, and nothing else', async () => {
+    const again = await reencryptText('newest former', await encryptText('former', 'plain'));
+    expect(await decryptText('newest', again ?? '')).toBe('plain');
+    expect(await reencryptText('newest former', again ?? '')).toBeNull();
+    expect(await reencryptText('newest former', await encryptText('another', 'plain'))).toBeNull();
+    expect(await reencryptText('newest', await encryptText('former', 'plain'))).toBeNull();
   });
 
   it('never encrypts or draws the same twice', async () => {

@@ -41,3 +41,12 @@ export const restores = sqliteTable('restores', {
   /** Null while it is not complete. */
   finishedAt: integer('finished_at'),
 });
+
+/**
+ * The key of the hashes that identifiers are stored as, encrypted: at most one row. What was hashed cannot be hashed again, so this key
+ * outlasts the secret that encrypts it. See `src/hashing`.
+ */
+export const hashKeys = sqliteTable('hash_keys', {
+  id: text().primaryKey(),
+  encrypted: text().notNull(),
+});

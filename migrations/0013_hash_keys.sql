@@ -1,0 +1,4 @@
+CREATE TABLE `hash_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`encrypted` text NOT NULL
+);

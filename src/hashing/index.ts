@@ -1,0 +1,1 @@
+export { hashIdentifier, keepHashKey } from './hash-key.ts';
