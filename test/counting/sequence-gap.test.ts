@@ -123,6 +123,15 @@ it('continues after the numbers of a database that is ahead', async () => {
   expect([await numberInD1(), await impressions()]).toEqual([5, 3]);
 });
 
+it('does not take a database that is ahead by one part to have the next one', async () => {
+  const { count, setBackTo, numberInD1, stub, impressions } = await start();
+  await count();
+  await setBackTo(2);
+  expect(await stub().resumeFlush()).toMatchObject({ hadGap: true, missingParts: 1 });
+  await count();
+  expect([await numberInD1(), await impressions()]).toEqual([3, 2]);
+});
+
 it('never sets the number in the database back', async () => {
   const { count, setBackTo, numberInD1, inside } = await start();
   for (let part = 1; part <= 3; part++) await count();
@@ -169,4 +178,19 @@ it('keeps sent parts for thirty days, and of too many the newest', async () => {
     pruneSent(store, now + 31 * DAY_MS);
     expect(kept()).toEqual([]);
   });
+});
+
+it('keeps parts that were sent again for another thirty days', async () => {
+  const { count, setBackTo, stub, inside } = await start();
+  for (let part = 1; part <= 3; part++) await count();
+  await inside((_, { storage }) =>
+    storage.sql.exec('UPDATE sent_parts SET sent_at = sent_at - ?', 20 * DAY_MS),
+  );
+  await setBackTo(1);
+  expect(await stub().resumeFlush()).toMatchObject({ hadGap: true, missingParts: 0 });
+  await inside((_, { storage }) => {
+    pruneSent(openStore(storage), Date.now() + 15 * DAY_MS);
+  });
+  await setBackTo(1);
+  expect(await stub().resumeFlush()).toMatchObject({ hadGap: true, missingParts: 0 });
 });

@@ -17,8 +17,8 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
-function failingWorker() {
-  const [db, counters] = [new WatchedD1(env.DB), new WatchedCounters()];
+function failingWorker(counters = new WatchedCounters()) {
+  const db = new WatchedD1(env.DB);
   return { db, counters, on: startWorker({ DB: db.asBinding(), COUNTERS: counters.asBinding() }) };
 }
 
@@ -177,6 +177,18 @@ it('keeps the claim of a device that may exist, and logs a claim that cannot be 
   db.failWhen((sql) => /INTO "tokens"|UPDATE "clicks"/.test(sql), LOST);
   await expect(fetchToken(on, second.tenant, { data: IPHONE_METRICS })).rejects.toThrow('Unexpected error');
   expect(await clickRow(second.tenant, second.clickId)).toEqual({ device_id: null, named_installs: 0 });
+});
+
+it('keeps the claim of a device whose counter no longer answers', async () => {
+  const { tenant, clickId } = await withClick();
+  const silent = new WatchedCounters(({ method }) =>
+    method === 'readDevice' ? Promise.reject(new Error('down')) : undefined,
+  );
+  silent.failOn('createOrFindDevices', 'after');
+  const data = { device_id: 'player', click_id: clickId };
+  await expect(fetchToken(failingWorker(silent).on, tenant, { data })).rejects.toThrow('Unexpected error');
+  const { deviceId } = await attributionOf(await fetchToken(worker, tenant, { data }));
+  expect(await clickRow(tenant, clickId)).toEqual({ device_id: deviceId, named_installs: 1 });
 });
 
 describe('a faster call with the same identity', () => {
