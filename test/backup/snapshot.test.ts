@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { is } from 'drizzle-orm';
+import { eq, is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Progress, writeSnapshot } from '#backup';
@@ -18,6 +18,7 @@ import { FaultyBucket } from '../helpers/lake.ts';
 import { createPerson } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -143,6 +144,22 @@ it('leaves out an application of which the database has lost something', async (
   const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   await expect(writeSnapshot(env, Date.now())).rejects.toThrow(tenant.application.id);
   expect(JSON.stringify(log.mock.calls)).toContain('resume counting');
+});
+
+it('copies all counters of an application that gets more of them meanwhile', async () => {
+  const { application } = await createTenant();
+  await settleAll(application.id);
+  const counters = new WatchedCounters();
+  counters.interrupt('copyTables', () =>
+    schema
+      .database(env.DB)
+      .update(schema.applications)
+      .set({ shards: 2 })
+      .where(eq(schema.applications.id, application.id)),
+  );
+  await writeSnapshot({ ...env, COUNTERS: counters.asBinding() }, Date.now());
+  const done = await env.RAW_EVENTS.get((await keys()).find((key) => key.endsWith('/done.json')) ?? '');
+  expect((await done?.json<{ counters: unknown[] }>())?.counters).toHaveLength(2);
 });
 
 it('restores an application that the snapshot lacks from its raw events', async () => {

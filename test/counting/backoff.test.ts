@@ -2,8 +2,12 @@ import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RollupTable } from '#catalogue';
 import { database, segmentBlocks } from '#db';
 import type { Bucket } from '#lake';
+import { BlockMerger } from '../../src/counting/block-merger.ts';
+import { StatementLimit } from '../../src/counting/statement-limit.ts';
+import { openStore } from '../../src/counting/store.ts';
 import { backoffMs } from '../../src/counting/upkeep.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
@@ -114,6 +118,28 @@ describe('blocks of many runs', () => {
     expect((await stub().health()).outbox).toBe(0);
     expect(await blocks()).toBeLessThan(before / 4);
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 19 });
+  });
+
+  it('are merged by the next alarm where the statements of one do not suffice', async () => {
+    const { applicationId, inside } = await startMany();
+    const { rollup, bucket, fromDay } = segmentBlocks;
+    const places = await database(env.DB)
+      .selectDistinct({ rollup, bucket, fromDay })
+      .from(segmentBlocks)
+      .where(eq(segmentBlocks.applicationId, applicationId));
+    const merger = new BlockMerger();
+    merger.note(places.map((own) => [own.rollup as RollupTable, own.bucket, own.fromDay, 0, '']));
+    const merge = (spent: number) =>
+      inside(async (_, { storage }) => {
+        const limit = new StatementLimit();
+        limit.spend(Array.from({ length: spent }));
+        await merger.merge(openStore(storage), env.DB, `${applicationId}:0`, limit);
+        return storage.sql.exec('SELECT 1 FROM outbox').toArray().length;
+      });
+    expect(await merge(870)).toBe(1);
+    const merged = await merge(0);
+    expect(merged).toBeGreaterThan(2);
+    expect(await merge(0)).toBe(merged);
   });
 
   it('stay as they are if the database refuses the merged ones, and hold up nothing', async () => {

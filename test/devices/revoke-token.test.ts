@@ -141,6 +141,21 @@ it('accepts events of an expired token, for as long again as it was valid, and f
   expect(await answer.json()).toMatchObject({ error: 'creativeToken has expired; fetch a new one' });
 });
 
+it('verifies a token until the moment when it expires, and flags its events from then on', async () => {
+  worker.queue.take();
+  const token = await fetchToken(worker, tenant);
+  const { expiresAt } = await claimsOf(token);
+  const isFlagged = async () => {
+    expect((await worker.post(tenant, '/webhook', envelope.ad(token))).status).toBe(200);
+    const [message] = worker.queue.take();
+    return eventsIn(message?.body).map((event) => 'token_expired' in event);
+  };
+  vi.useFakeTimers({ toFake: ['Date'], now: expiresAt - 1 });
+  expect([(await verify(token)).status, await isFlagged()]).toEqual([200, [false]]);
+  vi.setSystemTime(expiresAt);
+  expect([(await verify(token)).status, await isFlagged()]).toEqual([400, [true]]);
+});
+
 it('accepts events of a token until the moment when it has been expired for as long as it was valid', async () => {
   const token = await tokenThatLived(10, 19);
   const { createdAt, expiresAt } = await claimsOf(token);
