@@ -134,17 +134,21 @@ it('validates events that come as an object, whatever it says', async () => {
   expect(await reasons()).toEqual([expect.stringMatching(/^not an event of this version: value_nanos /)]);
 });
 
-it('rejects an event of a batch that no message can hold, and takes the others', async () => {
-  const worker = startWorker();
-  const params = Object.fromEntries(
-    Array.from({ length: 90 }, (_, index) => [`${index}`, { text: 'x'.repeat(2_000) }]),
-  );
-  const events = [envelope.custom(token, {}, { params }), envelope.ad(token)];
-  const answer = await worker.post(tenant, '/webhook/batch', { events });
-  expect(await answer.json()).toMatchObject({
-    accepted: 1,
-    rejected: 1,
-    results: [{ index: 0, error: 'The event is larger than 120,000 bytes' }, { index: 1 }],
-  });
-  expect(worker.queue.take()).toHaveLength(1);
-});
+it.each([
+  { text: 'x'.repeat(2_000), of: 'characters' },
+  { text: '€'.repeat(700), of: 'bytes' },
+])(
+  'rejects an event of a batch with more $of than a message can hold, and takes the others',
+  async ({ text }) => {
+    const worker = startWorker();
+    const params = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`${index}`, { text }]));
+    const events = [envelope.custom(token, {}, { params }), envelope.ad(token)];
+    const answer = await worker.post(tenant, '/webhook/batch', { events });
+    expect(await answer.json()).toMatchObject({
+      accepted: 1,
+      rejected: 1,
+      results: [{ index: 0, error: 'The event is larger than 120,000 bytes' }, { index: 1 }],
+    });
+    expect(worker.queue.take()).toHaveLength(1);
+  },
+);
