@@ -58,7 +58,7 @@ it('is the export at once when more events wait for it than the log keeps', asyn
   expect((await stub().health()).hotEvents).toBeLessThan(51_001);
 });
 
-it('is set by the next call after one that could not set it', async () => {
+it('is set by the next call after one that could not set it, and never for later', async () => {
   let at: number | null = null;
   let failures = 1;
   const storage: Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm'> = {
@@ -75,5 +75,8 @@ it('is set by the next call after one that could not set it', async () => {
   expect(at).toBe(7);
   await alarm.setFor(6);
   await alarm.setFor(8);
+  expect(at).toBe(6);
+  // As after a restart, when nothing is known of it.
+  await new ObjectAlarm(storage as DurableObjectStorage).setFor(9);
   expect(at).toBe(6);
 });

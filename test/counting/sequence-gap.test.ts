@@ -180,6 +180,19 @@ it('keeps sent parts for thirty days, and of too many the newest', async () => {
   });
 });
 
+it('does not say how many events are in parts that have to be sent again', async () => {
+  const { count, setBackTo, use, stub } = await start();
+  for (let part = 1; part <= 3; part++) await count();
+  await setBackTo(1);
+  const down = new WatchedD1(env.DB);
+  down.failWhen((sql) => ADD.test(sql), LOST);
+  await use(down.asBinding());
+  expect(await stub().resumeFlush()).toMatchObject({ hadGap: true });
+  expect(await stub().settle()).toMatchObject({ settled: false, uncounted: null });
+  await use(env.DB);
+  expect(await stub().settle()).toMatchObject({ settled: true, uncounted: 0 });
+});
+
 it('keeps parts that were sent again for another thirty days', async () => {
   const { count, setBackTo, stub, inside } = await start();
   for (let part = 1; part <= 3; part++) await count();

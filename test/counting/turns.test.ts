@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Counter, packEvents } from '#counting';
+import { Settler } from '../../src/counting/settler.ts';
+import { openStore } from '../../src/counting/store.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 
@@ -50,6 +52,36 @@ describe('during a run', () => {
     expect(await stub().readDevice(device.id)).toBeNull();
     await stub().settle();
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: EVENTS, installs: 1 });
+  });
+
+  it('a device is erased only after everything that arrived before, however many runs it takes', async () => {
+    const { applicationId, append, stub, device, ads, inside } = await start();
+    for (let batch = 0; batch < 3; batch++) await append(ads(10));
+    await inside(async (counter) => {
+      counter.fullRun = { ...counter.fullRun, events: 10 };
+      expect(await counter.eraseDevice(device.id)).toEqual({ found: true, events: 31 });
+    });
+    await stub().settle();
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 30, installs: 1 });
+  });
+
+  it('nothing is done that needs all runs to have ended, even if it starts just then', async () => {
+    const { applicationId, append, ads, inside } = await start();
+    await append(ads(1));
+    await inside(async (counter, { storage }) => {
+      const store = openStore(storage);
+      const settler = new Settler({
+        ...{ store: () => store, storage: () => storage, applicationId: () => applicationId },
+        ...{ fullRun: () => counter.fullRun, waitMs: () => counter.waitMs },
+      });
+      settler.begin(storage, store);
+      while (await settler.countNext());
+      // Whoever waits for the last run starts another as soon as it ends.
+      const next = settler.countNext().then(() => settler.countNext());
+      const isRunning = await settler.betweenRuns(() => settler.deviceVersion === null);
+      expect(isRunning).toBe(false);
+      await next;
+    });
   });
 
   it('reports and alarms share it instead of starting another', async () => {

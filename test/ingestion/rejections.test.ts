@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AppEnv } from '#http';
 import { listRejections, pruneRejections } from '#ingestion';
 import { noteRejectedItems } from '../../src/ingestion/rejections.ts';
@@ -15,6 +15,10 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 vi.hoisted(() => vi.resetModules());
 
 const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const purchase = (creativeToken: string, payload: object = {}) => ({
   type: 'custom.purchase',
@@ -141,6 +145,52 @@ it('never turns an accepted batch into an error', async () => {
   expect(waitUntil).toHaveBeenCalled();
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({ accepted: 1, rejected: 1 });
+});
+
+describe('a flood of refused requests', () => {
+  const WINDOW_MS = 10_000;
+
+  /** A worker at the start of a window; `writes` are those to the table of refused requests, `noted` how many it has of an application. */
+  function startWindow() {
+    const db = new WatchedD1(env.DB);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * WINDOW_MS });
+    return {
+      flooded: startWorker({ DB: db.asBinding() }),
+      writes: () => db.log.filter((sql) => /insert into "rejections"/i.test(sql)).length,
+      noted: async (applicationId: string) =>
+        env.DB.prepare('SELECT coalesce(sum(count), 0) AS n FROM rejections WHERE application_id = ?')
+          .bind(applicationId)
+          .first<number>('n'),
+      /** Lets the window end. */
+      wait: () => vi.setSystemTime(Date.now() + WINDOW_MS),
+    };
+  }
+
+  it('is written a few times in ten seconds, and counted in full', async () => {
+    const tenant = await createTenant();
+    const { flooded, writes, noted, wait } = startWindow();
+    const refuse = async () =>
+      expect((await flooded.post(tenant, '/webhook', { type: 'custom' })).status).toBe(400);
+    for (let request = 0; request < 30; request++) await refuse();
+    expect(writes()).toBe(11);
+    wait();
+    await refuse();
+    expect(writes()).toBe(12);
+    expect(await noted(tenant.application.id)).toBe(31);
+  });
+
+  it('is written once in ten seconds if no key is valid, and counted in full', async () => {
+    const { flooded, writes, noted, wait } = startWindow();
+    const before = (await noted('')) ?? 0;
+    const refuse = async () =>
+      expect((await flooded.post({ apiKey: 'wrong' }, '/webhook', {})).status).toBe(401);
+    for (let request = 0; request < 5; request++) await refuse();
+    expect(writes()).toBe(1);
+    wait();
+    await refuse();
+    expect(writes()).toBe(2);
+    expect(await noted('')).toBe(before + 6);
+  });
 });
 
 it('keeps only the newest kinds of each application, and none of long ago', async () => {
