@@ -7,6 +7,7 @@ export { runBatch } from './run-batch.ts';
 export * from './schemas.ts';
 export { sharedReads } from './shared-reads.ts';
 export { prepareTemplate, toStatement } from './statement.ts';
+export { MAX_VALUE_BYTES, splitValue } from './statement-size.ts';
 export {
   type Cell,
   columnNames,

@@ -117,6 +117,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.costNames,
   schema.exchangeRates,
   schema.parkedMessages,
+  schema.parkedChunks,
   schema.alerts,
   schema.channels,
   schema.savedViews,

@@ -63,7 +63,7 @@ export async function eraseDevice(
       selectClaim(db, applicationId, clickId),
       db.delete(tokens).where(and(eq(tokens.deviceId, deviceId), eq(tokens.applicationId, applicationId))),
       eraseClick(db, applicationId, clickId, deviceId),
-      eraseParked(db, applicationId, deviceId),
+      ...eraseParked(db, applicationId, deviceId),
       eraseSamples(db, applicationId),
       ...(device ? [auditStatement(caller, entry)] : []),
     ]),

@@ -5,6 +5,7 @@ import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
 import { idTime, isId } from '#lib/ids';
 import { iso } from '#lib/time';
+import { wholeBody } from '#rollup';
 import { showEvent } from './list-events.ts';
 import type { EventStatus } from './operations.ts';
 import { groupsOf, missingFiles, withoutErased } from './read-events.ts';
@@ -45,10 +46,7 @@ export async function eventStatus(
           db.select({ id: applications.id }).from(applications).where(ofTeam),
         ),
         // Counting parks an event under its id. A message that never reached a counter contains it anywhere.
-        or(
-          eq(parkedMessages.id, id.replace('evt_', 'prk_')),
-          gt(sql`instr(${parkedMessages.body}, ${id})`, 0),
-        ),
+        or(eq(parkedMessages.id, id.replace('evt_', 'prk_')), gt(sql`instr(${wholeBody}, ${id})`, 0)),
       ),
     )
     .limit(1);

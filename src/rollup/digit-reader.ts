@@ -1,4 +1,4 @@
-import { DIGITS, MAX_BLOCK_CHARACTERS, MORE } from './segment-blocks.ts';
+import { DIGITS, FULL_BLOCK_BYTES, MORE } from './segment-blocks.ts';
 
 const NEWLINE = 10;
 const VALUES = new Uint8Array(256);
@@ -14,7 +14,7 @@ export class DigitReader {
   /** The place of the next number. */
   at = 0;
   private end = 0;
-  private bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
+  private bytes = new Uint8Array(FULL_BLOCK_BYTES * 2);
 
   /** Opens an ASCII text, at the number that starts at an index. */
   open(text: string, start: number): void {

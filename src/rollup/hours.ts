@@ -1,4 +1,5 @@
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
+import { MAX_VALUE_BYTES } from '#db';
 import type { KeyValues } from './key-values.ts';
 import { Additions, additionColumns, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
@@ -44,14 +45,14 @@ function mergedHours(list: string): string {
     FROM (SELECT value ->> 0 AS id, ${sums.join(', ')} FROM json_each('[' || ${list} || ']') GROUP BY 1)))`;
 }
 
-/** New hours are appended to a row. Merging them takes longer, so that is done once per this many additions. */
+/** New hours are appended to a row. Merging them takes longer, so that is done once per this many additions, or before the row is too long. */
 const MAX_HOUR_PARTS = 16;
 
 /** SQL that adds rows (`rows`: a JSON array in the form of `HourAdditions.rows`) to `rollup_hours`. */
 export function hoursSql(rows: string): string {
   const columns = additionColumns(TABLE);
   const appended = `${TABLE}.hours || ',' || excluded.hours`;
-  const hasRoom = `hour_parts < ${MAX_HOUR_PARTS}`;
+  const hasRoom = `(hour_parts < ${MAX_HOUR_PARTS} AND length(${appended}) < ${MAX_VALUE_BYTES})`;
   return `INSERT INTO ${TABLE} (${columns.join(', ')})
     SELECT ${columns.map((_, index) => `value ->> ${index}`).join(', ')} FROM json_each(${rows}) WHERE true
     ON CONFLICT (${ROLLUP_KEYS[TABLE].join(', ')}) DO UPDATE SET

@@ -30,6 +30,7 @@ export {
   parkedId,
   parkStatements,
   toParkedEvent,
+  wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';

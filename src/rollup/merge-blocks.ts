@@ -1,4 +1,4 @@
-import { and, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { columnList, database, segmentBlocks, toStatement } from '#db';
 import type { BlockSource } from './breakdown.ts';
@@ -6,18 +6,19 @@ import { openBlock } from './open-block.ts';
 import { packBlocks } from './segment-blocks.ts';
 import { Additions } from './tables.ts';
 
-// Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many blocks in one place,
-// they are merged. Names, segments and sums of the same key are then stored once, and reports read fewer rows.
+// Every part of a counter's outbox adds blocks to some spans and buckets. Once a counter has many parts in one place, their blocks are merged.
+// Names, segments and sums of the same key are then stored once, and reports read fewer rows. A merge is a part, too, and may have several
+// blocks, because a row is limited.
 
-/** The number of blocks that are not full from which they are merged. */
-export const MIN_MERGED_BLOCKS = 16;
+/** The number of parts that are not full from which they are merged. */
+export const MIN_MERGED_PARTS = 16;
 /**
- * The size from which a merged block is full, which means that it is never merged again. The larger it is, the more sums of the same key
- * and segment are added up.
+ * The bytes of a part's blocks in a place from which it is full, which means that it is never merged again. The larger it is, the more sums of the
+ * same key and segment are added up.
  */
-const MAX_MERGED_CHARACTERS = 500_000;
-/** The limit per merge, because the result is one value in the outbox and in D1, which accept 2 MB. */
-const MAX_MERGE_CHARACTERS = 1_000_000;
+const FULL_PART_BYTES = 500_000;
+/** The limit per merge, because its result is one value in the outbox and one parameter in D1, which accept 2 MB. */
+const MAX_MERGE_BYTES = 1_000_000;
 
 export type BlockPlace = { rollup: RollupTable; bucket: number; fromDay: string };
 type Owner = Omit<BlockSource, 'sequence'>;
@@ -34,34 +35,39 @@ const atPlace = ({ applicationId, shard }: Owner, { rollup, bucket, fromDay }: B
     eq(segmentBlocks.shard, shard),
   );
 
-/** Returns the places where a counter has enough blocks to merge. */
+/** Of blocks that are grouped by their part: whether it is not full. */
+const isOpen = sql`sum(${segmentBlocks.bytes}) < ${FULL_PART_BYTES}`;
+
+/** Returns the places where a counter has enough parts to merge. */
 export async function placesToMerge(
   d1: D1Database,
   { applicationId, shard }: Owner,
   places: readonly BlockPlace[],
 ): Promise<BlockPlace[]> {
-  const { rollup, bucket, fromDay } = segmentBlocks;
+  const { rollup, bucket, fromDay, sequence } = segmentBlocks;
   return database(d1).all<BlockPlace>(
-    sql`SELECT ${rollup} AS rollup, ${bucket} AS bucket, ${fromDay} AS fromDay
-      FROM json_each(${JSON.stringify(places)}) AS place CROSS JOIN ${segmentBlocks}
-      WHERE ${segmentBlocks.applicationId} = ${applicationId} AND ${rollup} = place.value ->> 'rollup'
-        AND ${bucket} = place.value ->> 'bucket' AND ${fromDay} = place.value ->> 'fromDay'
-        AND ${segmentBlocks.shard} = ${shard} AND ${segmentBlocks.bytes} < ${MAX_MERGED_CHARACTERS}
-      GROUP BY 1, 2, 3 HAVING count(*) >= ${MIN_MERGED_BLOCKS}`,
+    sql`SELECT rollup, bucket, fromDay FROM (
+        SELECT ${rollup} AS rollup, ${bucket} AS bucket, ${fromDay} AS fromDay
+        FROM json_each(${JSON.stringify(places)}) AS place CROSS JOIN ${segmentBlocks}
+        WHERE ${segmentBlocks.applicationId} = ${applicationId} AND ${rollup} = place.value ->> 'rollup'
+          AND ${bucket} = place.value ->> 'bucket' AND ${fromDay} = place.value ->> 'fromDay' AND ${segmentBlocks.shard} = ${shard}
+        GROUP BY 1, 2, 3, ${sequence} HAVING ${isOpen})
+      GROUP BY 1, 2, 3 HAVING count(*) >= ${MIN_MERGED_PARTS}`,
   );
 }
 
-/** Reads blocks of a place, the smallest first, and merges them. Writes nothing. */
+/** Reads the blocks of parts in a place, the smallest first, and merges them. Writes nothing. */
 export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlace): Promise<MergedBlocks> {
   const { sequence, number, bytes, data } = segmentBlocks;
-  const smallest = sql`sum(${bytes}) OVER (ORDER BY ${bytes}, ${sequence}, ${number})`;
+  const smallest = sql`sum(sum(${bytes})) OVER (ORDER BY sum(${bytes}), ${sequence})`;
   const chosen = database(d1)
-    .select({ sequence, number, size: smallest.as('size') })
+    .select({ sequence, size: smallest.as('size') })
     .from(segmentBlocks)
-    .where(and(atPlace(owner, place), lt(bytes, MAX_MERGED_CHARACTERS)))
+    .where(atPlace(owner, place))
+    .groupBy(sequence)
+    .having(isOpen)
     .as('chosen');
-  const isChosen = sql`(${sequence}, ${number}) IN (SELECT ${chosen.sequence}, ${chosen.number} FROM ${chosen}
-    WHERE ${chosen.size} <= ${MAX_MERGE_CHARACTERS})`;
+  const isChosen = sql`${sequence} IN (SELECT ${chosen.sequence} FROM ${chosen} WHERE ${chosen.size} <= ${MAX_MERGE_BYTES})`;
   const rows = await database(d1)
     .select({ sequence, number, data })
     .from(segmentBlocks)
@@ -82,7 +88,7 @@ export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlac
   return {
     ...place,
     replaced: rows.map(({ sequence, number }) => [sequence, number]),
-    data: [...packBlocks(place.rollup, merged, MAX_MERGED_CHARACTERS)],
+    data: [...packBlocks(place.rollup, merged)],
   };
 }
 

@@ -1,6 +1,6 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, notExists, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { columnList, type Database, parkedMessages, toStatement } from '#db';
+import { columnList, type Database, parkedChunks, parkedMessages, splitValue, toStatement } from '#db';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
@@ -23,10 +23,15 @@ export function parkedBody(body: unknown): string {
   return JSON.stringify({ ...body, clicks: body.clicks.map(withoutAddress) });
 }
 
+/** Longer than any id. */
+const MAX_ID_CHARACTERS = 64;
+
 /** The application that a broken message names, if that much can be read. */
 export function applicationIdOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return '';
-  if ('application_id' in body && typeof body.application_id === 'string') return body.application_id;
+  if ('application_id' in body && typeof body.application_id === 'string') {
+    return body.application_id.length <= MAX_ID_CHARACTERS ? body.application_id : '';
+  }
   const lists = ['events' in body && body.events, 'clicks' in body && body.clicks];
   const [first] = lists.flatMap((list) => (Array.isArray(list) ? list : []));
   return applicationIdOf(first);
@@ -34,6 +39,11 @@ export function applicationIdOf(body: unknown): string {
 
 const { id, applicationId, body, reason, parkedAt } = parkedMessages;
 const PARKED_COLUMNS = [id, applicationId, body, reason, parkedAt];
+const { messageId, number } = parkedChunks;
+const CHUNK_COLUMNS = [messageId, number, parkedChunks.applicationId, parkedChunks.body];
+
+/** A reason may name every fault of a message. */
+const MAX_REASON_CHARACTERS = 1_000;
 
 /** Stores what could not be counted, with the reason. Idempotent. */
 export function parkStatements(
@@ -41,27 +51,56 @@ export function parkStatements(
   parked: readonly Parked[],
   now: number,
 ): D1PreparedStatement[] {
-  const rows = parked.map(({ id, applicationId, body, reason }) => [id, applicationId, body, reason]);
-  return toParameters(rows).map((parameter) =>
-    toStatement(
-      db,
-      sql`INSERT INTO ${parkedMessages} (${columnList(PARKED_COLUMNS)})
-        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}
-        FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
+  const rows: unknown[][] = [];
+  const chunks: unknown[][] = [];
+  for (const message of parked) {
+    const [first, ...more] = splitValue(message.body);
+    const why = message.reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed();
+    rows.push([message.id, message.applicationId, first, why]);
+    for (const [index, chunk] of more.entries()) {
+      chunks.push([message.id, index + 1, message.applicationId, chunk]);
+    }
+  }
+  return [
+    // Before the messages, because what is parked already has all of its body.
+    ...toParameters(chunks).map((parameter) =>
+      toStatement(
+        db,
+        sql`INSERT INTO ${parkedChunks} (${columnList(CHUNK_COLUMNS)})
+          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(${parameter})
+          WHERE NOT EXISTS (SELECT 1 FROM ${parkedMessages} WHERE ${id} = value ->> 0) ON CONFLICT DO NOTHING`,
+      ),
     ),
-  );
+    ...toParameters(rows).map((parameter) =>
+      toStatement(
+        db,
+        sql`INSERT INTO ${parkedMessages} (${columnList(PARKED_COLUMNS)})
+          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}
+          FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
+      ),
+    ),
+  ];
 }
 
+/** The whole body of a row of `parked_messages`. */
+export const wholeBody = sql<string>`(${body} || coalesce((SELECT group_concat(chunk, '') FROM (
+  SELECT ${parkedChunks.body} AS chunk FROM ${parkedChunks} WHERE ${messageId} = ${id} ORDER BY ${number})), ''))`;
+
 /** Deletes an application's parked messages that name this device. */
-export const eraseParked = (db: Database, applicationId: string, deviceId: string) =>
-  db
-    .delete(parkedMessages)
-    .where(
-      and(
-        eq(parkedMessages.applicationId, applicationId),
-        gt(sql`instr(${parkedMessages.body}, ${deviceId})`, 0),
+export const eraseParked = (db: Database, owner: string, deviceId: string) =>
+  [
+    db
+      .delete(parkedMessages)
+      .where(and(eq(applicationId, owner), gt(sql`instr(${wholeBody}, ${deviceId})`, 0))),
+    db
+      .delete(parkedChunks)
+      .where(
+        and(
+          eq(parkedChunks.applicationId, owner),
+          notExists(db.select({ id }).from(parkedMessages).where(eq(id, messageId))),
+        ),
       ),
-    );
+  ] as const;
 
 /** Fixed texts. The database's own message is only in the log, next to the event's id. */
 export const PARK_REASON = {

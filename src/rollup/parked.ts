@@ -1,16 +1,18 @@
-import { and, count, desc, eq, inArray, or, sql } from 'drizzle-orm';
+import { and, count, desc, eq, getTableColumns, inArray, or, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import {
   applications,
   columnList,
   type Database,
   isTransient,
+  parkedChunks,
   parkedMessages,
   teams,
   toStatement,
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
+import { wholeBody } from './park.ts';
 import { sendWithRetry } from './send.ts';
 import { readParkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 
@@ -27,6 +29,8 @@ const ofTeam = (db: Database, teamId: string) =>
     and(eq(parkedMessages.applicationId, ''), eq(sql`(SELECT count(*) FROM ${teams})`, 1)),
   );
 
+const WHOLE = { ...getTableColumns(parkedMessages), body: wholeBody };
+
 /** One page of a team's parked messages, newest first, with the total; `before` is the previous page's last one. */
 export async function listParked(
   db: Database,
@@ -39,7 +43,7 @@ export async function listParked(
     : undefined;
   const [messages, [counted]] = await db.batch([
     db
-      .select()
+      .select(WHOLE)
       .from(parkedMessages)
       .where(and(ofTeam(db, teamId), older))
       .orderBy(desc(parkedAt), desc(id))
@@ -51,7 +55,7 @@ export async function listParked(
 
 async function getParked({ db, team }: Caller, id: string): Promise<ParkedMessage> {
   const [row] = await db
-    .select()
+    .select(WHOLE)
     .from(parkedMessages)
     .where(and(ofTeam(db, team.id), eq(parkedMessages.id, id)));
   if (!row) throw new AppError('not_found', 'This message is not parked any more');
@@ -97,9 +101,15 @@ async function removeParked(
   const { db } = caller;
   await db.batch([
     auditStatement(caller, newAuditEntry(action, subjectOf(message))),
-    db.delete(parkedMessages).where(eq(parkedMessages.id, message.id)),
+    ...deleteParked(db, message.id),
   ]);
 }
+
+const deleteParked = (db: Database, id: string) =>
+  [
+    db.delete(parkedMessages).where(eq(parkedMessages.id, id)),
+    db.delete(parkedChunks).where(eq(parkedChunks.messageId, id)),
+  ] as const;
 
 /** Aborts the transaction if the message is no longer parked, by setting a NOT NULL column to null. */
 const abortUnlessParked = (db: D1Database, messageId: string) => {
@@ -126,7 +136,7 @@ async function addParkedSums(
       abortUnlessParked(db, id),
       sumStatement(db, sums),
       toStatement(db, auditStatement(caller, entry).getSQL()),
-      toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
+      ...deleteParked(caller.db, id).map((statement) => toStatement(db, statement.getSQL())),
     ]);
   } catch (error) {
     if (isTransient(error)) throw unavailable();

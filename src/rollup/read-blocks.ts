@@ -29,8 +29,8 @@ type Step = Page | { blocks: Iterable<OpenBlock> };
 /** The size of a page, and where to keep blocks. */
 export type BlockBounds = { maxBytes: number; cache: BlockCache };
 
-/** More blocks than this per span are soon merged. */
-const MAX_CACHED_BLOCKS = 100;
+/** More blocks than this per span are soon merged, or too large to be kept. */
+const MAX_CACHED_BLOCKS = 150;
 
 /** Blocks have entries besides those of a segment: the first line. A part of a block is taken to have at least this share of its bytes. */
 const MIN_SHARE = 1 / 8;

@@ -1,4 +1,5 @@
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { MAX_VALUE_BYTES } from '#db';
 import { Dictionary } from '#lib/dictionary';
 import { MAX_ENTRIES } from './entries.ts';
 import { type SegmentedRow, sumColumnsOf } from './tables.ts';
@@ -12,8 +13,11 @@ import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 //
 // A number takes one character per 5 bits, lowest first, so small ones take one.
 
-/** Longer blocks are split, so that a page takes bounded memory. */
-export const MAX_BLOCK_CHARACTERS = 200_000;
+/**
+ * From this length on, a block takes no further entry. Its last row has names of up to 256 characters, each of up to 6 bytes, so that it stays
+ * below `MAX_VALUE_BYTES`.
+ */
+export const FULL_BLOCK_BYTES = MAX_VALUE_BYTES - 10_000;
 
 export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** The bit of a digit that is followed by another one of the same number. */
@@ -70,87 +74,119 @@ const signed = (sum: number) => (sum < 0 ? -2 * sum - 1 : 2 * sum);
 /** The columns of a row's key that blocks contain: all except the application. */
 export const blockKeys = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
 
-/** Packs rows into blocks of about `MAX_BLOCK_CHARACTERS` at most. The same key or segment id may occur more than once. */
+/** Packs rows into blocks of about `FULL_BLOCK_BYTES` at most. The same key or segment id may occur more than once. */
 export function* packBlocks(
   table: RollupTable,
   rows: Iterable<SegmentedRow>,
-  maxCharacters = MAX_BLOCK_CHARACTERS,
+  fullBytes = FULL_BLOCK_BYTES,
 ): Generator<string> {
-  const step = sumColumnsOf(table).length + 1;
-  let block = new Block(table);
+  let block = new Block(table, fullBytes);
   for (const { key, segments } of rows) {
     // A row may have more segments than fit into one block.
-    for (let from = 0; from < segments.length; from += MAX_ROW_SEGMENTS * step) {
-      block.add(key, segments, { from, to: Math.min(segments.length, from + MAX_ROW_SEGMENTS * step), step });
-      if (block.length < maxCharacters) continue;
+    for (let from = 0; from < segments.length; ) {
+      from = block.add(key, segments, from);
+      if (!block.isFull) continue;
       yield block.toString();
-      block = new Block(table);
+      block = new Block(table, fullBytes);
     }
   }
-  if (block.length > 0) yield block.toString();
+  if (!block.isEmpty) yield block.toString();
 }
 
-const MAX_ROW_SEGMENTS = 1_000;
+/** The brackets, quotes and commas of the first line, the end of the index, and the line break. */
+const MAX_FRAME_BYTES = 100;
+/** The number that a group begins with. */
+const MAX_GROUP_DIGITS = 6;
 
 /** The entries of a section: by the index of their mask, the row and the sums of each. */
 type Section = Map<number, number[]>;
 
 class Block {
-  /** At least so many characters has the text: a block that is taken for full must be, or it would be merged again for ever. */
-  length = 0;
+  /** The text has at most so many characters. */
+  private length = MAX_FRAME_BYTES;
+  private readonly fullBytes: number;
+  /** The number of sums per entry. */
+  private readonly width: number;
   private rowCount = 0;
   private readonly keys: Dictionary<string>[];
   private readonly rows: number[] = [];
   private readonly masks = new Dictionary<number>();
   private readonly sections = new Map<number, Section>();
 
-  constructor(table: RollupTable) {
+  constructor(table: RollupTable, fullBytes: number) {
+    this.fullBytes = fullBytes;
+    this.width = sumColumnsOf(table).length;
     this.keys = blockKeys(table).map(() => new Dictionary<string>());
   }
 
-  /** Adds a row with some of the segments of a `SegmentedRow`. */
-  add(
-    key: readonly (string | number)[],
-    segments: readonly number[],
-    { from, to, step }: { from: number; to: number; step: number },
-  ): void {
-    const row = this.rowCount++;
+  get isEmpty(): boolean {
+    return this.rowCount === 0;
+  }
+
+  get isFull(): boolean {
+    return this.length >= this.fullBytes;
+  }
+
+  /**
+   * Adds a row with its segments from an index on, which are in the form of `SegmentedRow`: at least one, and no more once it is full. Returns
+   * the index of the first that it did not add.
+   */
+  add(key: readonly (string | number)[], segments: readonly number[], from: number): number {
+    this.addRow(key);
+    let at = from;
+    do {
+      this.addEntry(segments, at);
+      at += this.width + 1;
+    } while (at < segments.length && !this.isFull);
+    return at;
+  }
+
+  private addRow(key: readonly (string | number)[]): void {
+    this.rowCount++;
     for (const [index, dictionary] of this.keys.entries()) {
       const value = String(key[index + 1] ?? '');
       const known = dictionary.values.length;
       const at = dictionary.numberOf(value);
       this.rows.push(at);
       this.length += countDigits(at);
-      if (at === known) this.length += JSON.stringify(value).length;
+      if (at === known) this.length += jsonText(value).length + 1;
     }
-    for (let at = from; at < to; at += step) {
-      let mask = 0;
-      for (let index = 1; index < step; index++) if (segments[at + index]) mask |= 1 << (index - 1);
-      const entries = this.entriesOf(segments[at] ?? 0, this.masks.numberOf(mask));
-      entries.push(row);
-      this.length++;
-      for (let index = 1; index < step; index++) {
-        const sum = segments[at + index] ?? 0;
-        if (sum === 0) continue;
-        const number = signed(sum);
-        entries.push(number);
-        this.length += countDigits(number);
-      }
+  }
+
+  /** Adds the entry of the last row that begins at an index of `segments`. */
+  private addEntry(segments: readonly number[], at: number): void {
+    let mask = 0;
+    for (let index = 1; index <= this.width; index++) if (segments[at + index]) mask |= 1 << (index - 1);
+    const entries = this.entriesOf(segments[at] ?? 0, mask);
+    const width = 1 + countBits(mask);
+    const isFirst = (entries.length / width) % MAX_ENTRIES === 0;
+    const row = this.rowCount - 1;
+    const before = isFirst ? -1 : (entries[entries.length - width] ?? 0);
+    this.length += countDigits(row - before - 1) + (isFirst ? MAX_GROUP_DIGITS : 0);
+    entries.push(row);
+    for (let index = 1; index <= this.width; index++) {
+      const sum = segments[at + index] ?? 0;
+      if (sum === 0) continue;
+      const number = signed(sum);
+      entries.push(number);
+      this.length += countDigits(number);
     }
   }
 
   private entriesOf(segment: number, mask: number): number[] {
     let section = this.sections.get(segment);
     if (!section) {
+      this.length += INDEX.entryCharacters + countDigits(this.sections.size);
       section = new Map();
       this.sections.set(segment, section);
-      this.length += INDEX.entryCharacters + 1;
     }
-    let entries = section.get(mask);
+    const known = this.masks.values.length;
+    const number = this.masks.numberOf(mask);
+    if (number === known) this.length += String(mask).length + 1;
+    let entries = section.get(number);
     if (!entries) {
       entries = [];
-      section.set(mask, entries);
-      this.length++;
+      section.set(number, entries);
     }
     return entries;
   }
@@ -166,7 +202,7 @@ class Block {
     }
     index += `;${INDEX.end}${offsetText(WRITER.length)}`;
     const names = [index, this.keys.map(({ values }) => values), rows, this.masks.values];
-    return `${escaped(JSON.stringify(names))}\n${WRITER.take()}`;
+    return `${jsonText(names)}\n${WRITER.take()}`;
   }
 
   private writeGroup(mask: number, entries: readonly number[]): void {
@@ -206,6 +242,16 @@ export function idText(id: number): string {
 
 const offsetText = (offset: number) => String(offset).padStart(INDEX.offsetDigits, '0');
 
-/** Names that clients send may contain any character. A block is ASCII, so that its length in bytes is its length in characters. */
-const escaped = (json: string) =>
-  json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** What JSON escapes with a backslash, by the escape, of what `jsonText` writes as its number instead. */
+const ESCAPED: Record<string, string> = { '\\\\': '\\', '\\n': '\n' };
+
+const unicodeEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
+ * JSON in ASCII, so that the length of a block in bytes is its length in characters. It has no quotes (') either, which an export doubles, and
+ * no `\n`: for the line break of a block, `wrangler d1 export` writes `\n` too, and an import reads each as a line break.
+ */
+const jsonText = (value: unknown) =>
+  JSON.stringify(value).replaceAll(/\\[\\n]|[^\x20-\x26\x28-\x7e]/g, (found) =>
+    unicodeEscape(ESCAPED[found] ?? found),
+  );

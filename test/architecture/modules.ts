@@ -71,6 +71,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'cohort_activity',
       'cohort_revenue',
       'parked_messages',
+      'parked_chunks',
       'rollup_ads',
       'rollup_custom',
       'rollup_daily',
@@ -140,7 +141,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['teams'],
   },
   events: {
-    imports: ['catalogue', 'counting', 'creatives', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'teams'],
+    imports: [
+      'catalogue',
+      'counting',
+      'creatives',
+      'db',
+      'devices',
+      'env',
+      'http',
+      'lake',
+      'lib',
+      'rollup',
+      'teams',
+    ],
     reads: ['applications', 'parked_messages'],
   },
   money: {

@@ -1,11 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { MAX_VALUE_BYTES } from '#db';
 import { newId } from '#lib/ids';
 import { BlockCache } from '../../src/rollup/block-cache.ts';
 import { CREATIVE_BUCKETS, UNSEGMENTED, WHOLE_SEGMENT } from '../../src/rollup/breakdown.ts';
 import {
   type BlockPlace,
-  MIN_MERGED_BLOCKS,
+  MIN_MERGED_PARTS,
   mergeBlocks,
   placesToMerge,
   replaceBlocks,
@@ -65,14 +66,14 @@ async function read(applicationId: string, buckets: number[]) {
 }
 
 it('merges the blocks of many runs into one that holds the same, exactly', async () => {
-  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const owner = await withRuns(MIN_MERGED_PARTS);
   const places = [PLACE, { ...PLACE, bucket: 5 }, { ...PLACE, fromDay: '2026-03-02' }];
   expect(await placesToMerge(env.DB, owner, places)).toContainEqual(PLACE);
   const before = await read(owner.applicationId, [0]);
-  expect(before.blocks).toBe(MIN_MERGED_BLOCKS);
+  expect(before.blocks).toBe(MIN_MERGED_PARTS);
   expect(before.sums.get(7)).toEqual({
-    impressions: 3 * MIN_MERGED_BLOCKS,
-    nanos: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1),
+    impressions: 3 * MIN_MERGED_PARTS,
+    nanos: 3n * BigInt(MIN_MERGED_PARTS) * BigInt(2 ** 53 - 1),
   });
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   const statements = () => replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged);
@@ -84,58 +85,94 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
 });
 
 it('has every creative in a bucket of its own without segments, before and after a merge', async () => {
-  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const owner = await withRuns(MIN_MERGED_PARTS);
   const place = { ...PLACE, bucket: UNSEGMENTED };
   const whole = {
-    impressions: 9 * MIN_MERGED_BLOCKS,
-    nanos: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1 + 5),
+    impressions: 9 * MIN_MERGED_PARTS,
+    nanos: 3n * BigInt(MIN_MERGED_PARTS) * BigInt(2 ** 53 - 1 + 5),
   };
   const sums = new Map([[WHOLE_SEGMENT, whole]]);
-  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: MIN_MERGED_BLOCKS, sums });
+  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: MIN_MERGED_PARTS, sums });
   expect(await placesToMerge(env.DB, owner, [place])).toEqual([place]);
   const merged = await mergeBlocks(env.DB, owner, place);
   await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
   expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: 1, sums });
 });
 
-it('merges large blocks too, as many as fit into memory and one value of the database', async () => {
-  const owner = { applicationId: newId('app'), shard: 0 };
-  for (let sequence = 1; sequence <= MIN_MERGED_BLOCKS; sequence++) {
-    const additions = new Additions('rollup_daily');
-    for (let creative = 0; creative < 5_000; creative++) {
-      const key = {
-        application_id: owner.applicationId,
-        day: '2026-03-01',
-        creative_id: newId('crt'),
-        currency: '',
-      };
-      additions.add(key, 7, { impressions: 1 });
-    }
-    await addRun(env.DB, { ...owner, sequence }, additions);
+/** Adds a part with an install of each of these creatives, in blocks of several rows. */
+async function addPart(applicationId: string, sequence: number, creatives: readonly string[]): Promise<void> {
+  const additions = new Additions('rollup_daily');
+  for (const creative_id of creatives) {
+    const key = { application_id: applicationId, day: PLACE.fromDay, creative_id, currency: '' };
+    additions.add(key, 7, { installs: 1 });
   }
-  const place = { ...PLACE, bucket: UNSEGMENTED };
-  const before = await read(owner.applicationId, [UNSEGMENTED]);
-  for (let sequence = 100; (await placesToMerge(env.DB, owner, [place])).length > 0; sequence++) {
+  await addRun(env.DB, { applicationId, shard: 0, sequence }, additions);
+}
+
+const newCreatives = (count: number) => Array.from({ length: count }, () => newId('crt'));
+
+/** Merges a place for as long as it has enough parts. */
+async function mergeAll(owner: { applicationId: string; shard: number }, place: BlockPlace, from: number) {
+  for (let sequence = from; (await placesToMerge(env.DB, owner, [place])).length > 0; sequence++) {
     const merged = await mergeBlocks(env.DB, owner, place);
     expect(merged.replaced.length).toBeGreaterThan(1);
     expect(JSON.stringify(merged).length).toBeLessThan(1_500_000);
     await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence }, merged));
   }
-  const after = await read(owner.applicationId, [UNSEGMENTED]);
-  expect(after.sums).toEqual(before.sums);
-  expect(after.blocks).toBeLessThan(MIN_MERGED_BLOCKS);
+}
+
+/** The rows of a place, how many parts they are of, and their bytes. */
+const sizeOf = async (applicationId: string, bucket: number) =>
+  env.DB.prepare(
+    `SELECT count(*) AS rows, count(DISTINCT sequence) AS parts, sum(bytes) AS bytes, max(bytes) AS largest
+      FROM segment_blocks WHERE application_id = ? AND bucket = ?`,
+  )
+    .bind(applicationId, bucket)
+    .first<{ rows: number; parts: number; bytes: number; largest: number }>();
+
+const UNSEGMENTED_PLACE = { ...PLACE, bucket: UNSEGMENTED };
+
+it('merges large parts too, as many as fit into memory and one value of the database', async () => {
+  const owner = { applicationId: newId('app'), shard: 0 };
+  for (let sequence = 1; sequence <= MIN_MERGED_PARTS; sequence++) {
+    await addPart(owner.applicationId, sequence, newCreatives(5_000));
+  }
+  const before = await read(owner.applicationId, [UNSEGMENTED]);
+  await mergeAll(owner, UNSEGMENTED_PLACE, 100);
+  expect((await read(owner.applicationId, [UNSEGMENTED])).sums).toEqual(before.sums);
+  const after = await sizeOf(owner.applicationId, UNSEGMENTED);
+  expect(after?.parts).toBeLessThan(MIN_MERGED_PARTS);
+  expect(after?.rows).toBeLessThanOrEqual(before.blocks);
+});
+
+it('adds up the sums of the same creatives again and again, although they take several rows', async () => {
+  const creatives = newCreatives(3_000);
+  const whole = newId('app');
+  await addPart(whole, 1, creatives);
+  const one = await sizeOf(whole, UNSEGMENTED);
+  expect(one?.rows).toBeGreaterThan(1);
+  const owner = { applicationId: newId('app'), shard: 0 };
+  for (let sequence = 1; sequence < 2 * MIN_MERGED_PARTS; sequence++) {
+    const from = 1_000 * (sequence % 3);
+    await addPart(owner.applicationId, sequence, creatives.slice(from, from + 1_000));
+    await mergeAll(owner, UNSEGMENTED_PLACE, 1_000 * sequence);
+  }
+  const merged = await sizeOf(owner.applicationId, UNSEGMENTED);
+  expect(merged).toMatchObject({ parts: 1, rows: one?.rows });
+  expect(merged?.bytes).toBeLessThan(1.1 * (one?.bytes ?? 0));
+  expect(merged?.largest).toBeLessThan(MAX_VALUE_BYTES);
 });
 
 it('does not merge a few blocks, or those of other shards', async () => {
-  const owner = await withRuns(MIN_MERGED_BLOCKS - 1);
+  const owner = await withRuns(MIN_MERGED_PARTS - 1);
   expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
-  const other = await withRuns(MIN_MERGED_BLOCKS, 1);
+  const other = await withRuns(MIN_MERGED_PARTS, 1);
   expect(await placesToMerge(env.DB, { ...other, shard: 0 }, [PLACE])).toEqual([]);
   expect((await mergeBlocks(env.DB, { ...other, shard: 0 }, PLACE)).replaced).toEqual([]);
 });
 
 it('replaces nothing if one of the blocks is missing', async () => {
-  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const owner = await withRuns(MIN_MERGED_PARTS);
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   await env.DB.prepare('DELETE FROM segment_blocks WHERE application_id = ? AND bucket = 0 AND sequence = 3')
     .bind(owner.applicationId)
@@ -146,7 +183,7 @@ it('replaces nothing if one of the blocks is missing', async () => {
 });
 
 it('keeps blocks that were added after the merged ones were read', async () => {
-  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const owner = await withRuns(MIN_MERGED_PARTS);
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   const late = new Additions('rollup_daily');
   const key = { application_id: owner.applicationId, day: '2026-03-01', creative_id: '', currency: 'usd' };
@@ -185,13 +222,13 @@ it('reads each block once, latest first, in pages of bounded size', async () => 
     for await (const page of readBlockPages(env.DB, query, { maxBytes, cache })) pages.push([...page]);
     return pages;
   };
-  const sizeOf = (page: readonly OpenBlock[]) => page.reduce((size, { bytes }) => size + bytes, 0);
+  const bytesOf = (page: readonly OpenBlock[]) => page.reduce((size, { bytes }) => size + bytes, 0);
   const daysOf = (page: readonly OpenBlock[]) => page.flatMap(({ keys }) => keys[0] ?? []);
   const namesOf = (page: readonly OpenBlock[]) => page.map(({ keys }) => JSON.stringify(keys)).sort();
   const [all = [], ...none] = await pagesOf(1_000_000);
   expect(none).toEqual([]);
   expect(new Set(daysOf(all)).size).toBe(7);
-  const day = sizeOf(all) / 7;
+  const day = bytesOf(all) / 7;
   for (const [maxBytes, count] of [
     [day * 2.5, 4],
     [day * 1.1, 7],
@@ -199,7 +236,7 @@ it('reads each block once, latest first, in pages of bounded size', async () => 
   ] as const) {
     const pages = await pagesOf(maxBytes);
     expect(pages).toHaveLength(count);
-    for (const page of pages) expect(sizeOf(page)).toBeLessThanOrEqual(maxBytes);
+    for (const page of pages) expect(bytesOf(page)).toBeLessThanOrEqual(maxBytes);
     expect(namesOf(pages.flat())).toEqual(namesOf(all));
     const days = pages.flatMap(daysOf);
     expect(days).toEqual([...days].sort().reverse());

@@ -186,10 +186,24 @@ export const parkedMessages = sqliteTable('parked_messages', {
   id: text().primaryKey(),
   /** Empty if the message is too broken to identify its application. */
   applicationId: applicationId(),
+  /** What fits into a row (see `src/db/statement-size.ts`); the rest is in `parked_chunks`. */
   body: text().notNull(),
   reason: text().notNull(),
   parkedAt: integer('parked_at').notNull(),
 });
+
+/** The further chunks of the bodies of long parked messages. */
+export const parkedChunks = sqliteTable(
+  'parked_chunks',
+  {
+    messageId: text('message_id').notNull(),
+    /** From 1. */
+    number: integer().notNull(),
+    applicationId: applicationId(),
+    body: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.messageId, table.number] })],
+);
 
 /**
  * The last part of each counter's outbox that was added to the rollups. It advances in the same transaction, so a part that is sent
