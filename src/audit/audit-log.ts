@@ -50,10 +50,13 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** A subject may list any number of names. */
+const MAX_SUBJECT_CHARACTERS = 5_000;
+
 /** `id` identifies the row: a transaction that is repeated with the same id writes it once. */
 export type AuditEntry = { id: string; action: AuditAction; subject: string | SQL<string> };
 
-/** `subject` names what the action was done to, in readable form, and is never a secret. SQL is evaluated in the same transaction. */
+/** `subject` names what the action was done to, in readable form, and is never a secret. SQL is evaluated in the same transaction. Cut after 5,000 characters. */
 export const newAuditEntry = (action: AuditAction, subject: AuditEntry['subject']): AuditEntry => ({
   id: newId('aud'),
   action,
@@ -69,7 +72,8 @@ export function auditStatement(
   { id, action, subject }: AuditEntry,
   when: SQL = sql`true`,
 ) {
-  const row = { teamId: team.id, id, at: now, actor, action, subject };
+  const shortened = sql<string>`substr(${subject}, 1, ${MAX_SUBJECT_CHARACTERS})`;
+  const row = { teamId: team.id, id, at: now, actor, action, subject: shortened };
   return insertWhere(db, auditLog, row, when).onConflictDoNothing();
 }
 

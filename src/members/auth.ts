@@ -45,6 +45,8 @@ async function makeAuth(env: Env, origin: string) {
     ],
     // `freshAge: 0`: adding a passkey takes the password instead of a recent sign-in.
     session: { expiresIn: SESSION_DAYS * 86_400, updateAge: 86_400, freshAge: 0 },
+    // Nobody reads it, and it may be as long as a header.
+    databaseHooks: { session: { create: { before: async () => ({ data: { userAgent: null } }) } } },
     advanced: {
       cookiePrefix: 'dashboard',
       useSecureCookies: origin.startsWith('https:'),

@@ -5,6 +5,9 @@ import { logError } from '#lib/log';
 export type Schedule = 'chores' | 'exchange rates' | 'snapshot' | 'watch stores';
 export type ScheduleRun = typeof scheduleRuns.$inferSelect;
 
+/** The message may name every application. */
+const MAX_FAILURE_CHARACTERS = 1_000;
+
 /** Runs the work of a schedule and records the run and its outcome. Throws what the work throws. */
 export async function recordRun(
   env: Pick<Env, 'DB'>,
@@ -16,7 +19,8 @@ export async function recordRun(
   try {
     await work();
   } catch (error) {
-    failure = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    failure = message.slice(0, MAX_FAILURE_CHARACTERS).toWellFormed();
     throw error;
   } finally {
     await writeRun(database(env.DB), schedule, now, failure).catch((error) =>

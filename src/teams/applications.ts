@@ -23,12 +23,15 @@ const windowHours = (min: number) => {
 };
 
 const MAX_ORIGINS = 20;
+/** A scheme, a domain of 253 characters, and a port. */
+const MAX_ORIGIN_CHARACTERS = 267;
 const ORIGINS = `must be a list of at most ${MAX_ORIGINS} origins, such as https://play.example.com, without a path or a slash at the end`;
 
 /** The exact form in which browsers send an origin: lower case, and without a default port. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text && !text.includes('*');
+  if (url === null || text.length > MAX_ORIGIN_CHARACTERS) return false;
+  return /^https?:$/.test(url.protocol) && url.origin === text && !text.includes('*');
 }
 
 const allowedOrigins = z

@@ -31,3 +31,14 @@ it('lists the log page by page, newest first', async () => {
   const rest = await listAudit(db, team.id, { limit: 2, before: page.at(-1)?.id ?? '' });
   expect(rest.map(({ subject }) => subject)).toEqual(['a']);
 });
+
+it('cuts a subject that lists more than fits', async () => {
+  const { team } = await createTenant();
+  const db = database(env.DB);
+  await auditStatement(
+    { db, team, actor: 'me', now: 1 },
+    newAuditEntry('costs.uploaded', "'😀".repeat(50_000)),
+  );
+  const [{ subject } = { subject: '' }] = await listAudit(db, team.id, { limit: 1 });
+  expect([...subject]).toHaveLength(5_000);
+});

@@ -48,6 +48,20 @@ it('opens the setup of a new deployment, which creates one owner however many tr
   expect((await setUp(first('late@first.test', 'Late'))).status).toBe(404);
 });
 
+it('stores nothing about the browser, whose header may be as long as it likes', async () => {
+  const person = await createPerson((await createTenant()).team, 'viewer');
+  const answer = await worker.request('/login', {
+    method: 'POST',
+    headers: { ...FORM, 'User-Agent': 'x'.repeat(60_000) },
+    body: new URLSearchParams({ email: person.email, password: PASSWORD }).toString(),
+  });
+  expect(answer.status).toBe(303);
+  const stored = await env.DB.prepare('SELECT ip_address, user_agent FROM sessions WHERE user_id = ?')
+    .bind(person.id)
+    .all();
+  expect(stored.results).toEqual([{ ip_address: '', user_agent: null }]);
+});
+
 it('signs in and out, after which a copied cookie is worthless', async () => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');

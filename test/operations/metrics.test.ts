@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createAlert, createChannel, listAlerts, NewChannel, sendNotices, watchAlerts } from '#alerts';
 import { database, scheduleRuns } from '#db';
+import { recordRun } from '#operations';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -81,6 +82,13 @@ it('records each run of the schedule, and since when it fails', async () => {
     failure: 'Failed chores: prune clicks',
     succeededAt: first?.succeededAt,
   });
+});
+
+it('records no more of a failure than fits', async () => {
+  const fail = () => Promise.reject(new Error("'😀".repeat(50_000)));
+  await expect(recordRun(env, 'snapshot', Date.now(), fail)).rejects.toThrow();
+  const [run] = await db.select().from(scheduleRuns).where(eq(scheduleRuns.schedule, 'snapshot'));
+  expect(run?.failure).toHaveLength(1_000);
 });
 
 it('says in Health, and tells the team’s channels, when scheduled work has stopped', async () => {

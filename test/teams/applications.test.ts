@@ -82,6 +82,7 @@ describe('POST /v1/applications', () => {
       ['https://user@a.test'],
       ['ftp://a.test'],
       ['https://*.a.test'],
+      [`https://${'a'.repeat(300)}.test`],
       Array.from({ length: 21 }, (_, index) => `https://${index}.test`),
     ].map((allowed_origins): [Record<string, unknown>, string] => [
       { name: 'x', allowed_origins },
