@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { secretsIn } from '#lib/crypto';
+import { MAX_EVENT_QUEUES, numberOfBinding, queueBinding, queueIndex } from '#lib/event-queues';
 
 /** Safe in a header name. */
 export const SERVICE_NAME_FORM = /^[A-Za-z][A-Za-z0-9-]*$/;
@@ -13,12 +14,24 @@ const rotatable = () =>
       'must have at least 32 characters',
     );
 
+/** See `EVENT_QUEUES`. */
+export const EventQueueCount = z.lazy(() =>
+  z.coerce
+    .number()
+    .int()
+    .min(1, 'must be at least 1')
+    .max(MAX_EVENT_QUEUES, `must be at most ${MAX_EVENT_QUEUES}`)
+    .default(1),
+);
+
 const Settings = z.lazy(() =>
   z.object({
     /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
     SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
     /** The base URL of tracking links. Empty means `<origin>/t`. */
     TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+    /** How many of the event queues are sent to. Further ones that are bound are only consumed. */
+    EVENT_QUEUES: EventQueueCount,
     TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
     /** How long a counter remembers idempotency keys after it accepted them. Keys of purchases are kept as long as raw events. */
     IDEMPOTENCY_DAYS: z.coerce.number().int().min(9, 'must be at least 9').max(3650).default(30),
@@ -68,3 +81,45 @@ export function settingsOf(env: Env): Settings {
  */
 export const versionOf = (env: Partial<Pick<Env, 'CF_VERSION_METADATA'>>): string | null =>
   env.CF_VERSION_METADATA?.id || null;
+
+/** A bound event queue. `number`: see `queueBinding`. */
+export type EventQueue = { number: number; binding: string; queue: Queue };
+
+/**
+ * Every bound event queue, by number. Each may hold messages, also one that is no longer sent to because the number of queues was lowered.
+ */
+export function boundQueues(env: Pick<Env, 'EVENTS'>): EventQueue[] {
+  return Object.entries(env)
+    .flatMap(([binding, queue]) => {
+      const number = numberOfBinding(binding);
+      return number === null ? [] : { number, binding, queue: queue as Queue };
+    })
+    .sort((left, right) => left.number - right.number);
+}
+
+/** The bindings that `EVENT_QUEUES` requires but the deployment lacks. The other queues take their events. */
+export function missingQueues(env: Env): string[] {
+  const bound = new Set(boundQueues(env).map(({ number }) => number));
+  return Array.from({ length: settingsOf(env).EVENT_QUEUES }, (_, number) => number)
+    .filter((number) => !bound.has(number))
+    .map(queueBinding);
+}
+
+const sentTo = new WeakMap<object, readonly Queue[]>();
+
+/** The queues that events are sent to. Found once per `env` object, because every request asks. */
+function queuesSentTo(env: Env): readonly Queue[] {
+  let queues = sentTo.get(env);
+  if (!queues) {
+    const { EVENT_QUEUES } = settingsOf(env);
+    queues = boundQueues(env).flatMap(({ number, queue }) => (number < EVENT_QUEUES ? queue : []));
+    sentTo.set(env, queues);
+  }
+  return queues;
+}
+
+/** The queue for the events of an application's shard. */
+export function queueFor(env: Env, applicationId: string, shard: number): Queue {
+  const queues = queuesSentTo(env);
+  return queues[queueIndex(applicationId, shard, queues.length)] ?? env.EVENTS;
+}

@@ -67,7 +67,8 @@ export async function acceptEvent(
   if (claims instanceof AppError) throw claims;
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
-  if (!(await enqueueEvent(env.EVENTS, headOf(env, application), JSON.stringify(event)))) throw unavailable();
+  const place = { applicationId: application.id, shard: claims.shard };
+  if (!(await enqueueEvent(env, place, headOf(env, application), JSON.stringify(event)))) throw unavailable();
   return acceptedEvent(id, warningsOf(envelope, now));
 }
 
@@ -107,11 +108,11 @@ async function authoriseAll(
   return new Map(list.map((token, index) => [token, authorise(read[index] ?? null, application, now)]));
 }
 
-type Item = { result: ItemResult } | { id: string; line: EventLine; warnings: Fault[] };
+type Item = { result: ItemResult } | { id: string; line: EventLine & { shard: number }; warnings: Fault[] };
 
 /**
- * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if the queue accepted nothing. If it
- * accepted some of them, the rest are rejected with advice to retry.
+ * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if no queue accepted anything. If
+ * some were accepted, the rest are rejected with advice to retry.
  */
 export async function acceptBatch(
   env: Env,
@@ -134,10 +135,10 @@ export async function acceptBatch(
     const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
     const bytes = measureEvent(text);
     if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
-    return { id, line: { text, bytes }, warnings: warningsOf(envelope, now) };
+    return { id, line: { text, bytes, shard: claims.shard }, warnings: warningsOf(envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
-  const accepted = await enqueueEvents(env.EVENTS, headOf(env, application), events);
+  const accepted = await enqueueEvents(env, application.id, headOf(env, application), events);
   if (events.length > 0 && !accepted.includes(true)) throw unavailable();
   const isAccepted = accepted.values();
   return outcomes.map((outcome, index) => {

@@ -1,3 +1,4 @@
+import { queueFor } from '#env';
 import { joinMessage, sendWithRetry } from '#rollup';
 
 /** The platform accepts 128 KB per message and 256 KB per call. Both limits leave a margin. */
@@ -38,21 +39,40 @@ export function packMessages(head: string, events: readonly EventLine[]): Packed
   return messages;
 }
 
+/** An application's shard, whose events go to the same queue. */
+type Place = { applicationId: string; shard: number };
+
 /** Sends one event. Returns false if the queue did not accept it after three attempts within a fraction of a second. */
-export async function enqueueEvent(queue: Queue, head: string, text: string): Promise<boolean> {
+export async function enqueueEvent(
+  env: Env,
+  { applicationId, shard }: Place,
+  head: string,
+  text: string,
+): Promise<boolean> {
+  const queue = queueFor(env, applicationId, shard);
   const body = joinMessage(head, [text]);
   return sendWithRetry(() => queue.send(body, { contentType: 'text' }));
 }
 
 /**
- * Sends many events in as few calls as the platform's limits allow. Returns for each whether the queue accepted it: one of several calls may
- * fail after others have succeeded.
+ * Sends many events of an application, each to the queue of its shard, in as few calls as the platform's limits allow. Returns for each
+ * whether its queue accepted it: one of several calls may fail after others have succeeded.
  */
 export async function enqueueEvents(
-  queue: Queue,
+  env: Env,
+  applicationId: string,
   head: string,
-  events: readonly EventLine[],
+  events: readonly (EventLine & { shard: number })[],
 ): Promise<boolean[]> {
+  const queueOf = ({ shard }: { shard: number }) => queueFor(env, applicationId, shard);
+  const groups = [...Map.groupBy(events, queueOf)].map(
+    async ([queue, lines]) => [queue, (await sendLines(queue, head, lines)).values()] as const,
+  );
+  const accepted = new Map(await Promise.all(groups));
+  return events.map((event) => accepted.get(queueOf(event))?.next().value === true);
+}
+
+async function sendLines(queue: Queue, head: string, events: readonly EventLine[]): Promise<boolean[]> {
   const calls: PackedMessage[][] = [];
   let room = 0;
   for (const packed of packMessages(head, events)) {

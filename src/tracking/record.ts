@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ClickRecord } from '#attribution';
 import { hashAddress, readClickId, signClickId } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
-import { settingsOf } from '#env';
+import { queueFor, settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
@@ -54,7 +54,9 @@ async function describeClick(env: Env, link: Link, clickId: string, visitor: Vis
   };
 }
 
-async function send(queue: Queue, message: EventMessage): Promise<void> {
+/** Clicks have no device, so they go to the queue of their application's first shard, which counts them. */
+async function send(env: Env, { applicationId }: Link, message: EventMessage): Promise<void> {
+  const queue = queueFor(env, applicationId, 0);
   if (await sendWithRetry(() => queue.send(message))) return;
   const [event] = message.events;
   const fields = event ? { event_id: event.id, application_id: event.application_id } : {};
@@ -100,7 +102,7 @@ export async function recordClick(
     ...details,
   };
   const click = { ...described, ...details };
-  await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
+  await send(env, link, { v: 1, events: [event], clicks: [click] });
 }
 
 /** The click that a measurement completes. Its id must be recent and signed for this link's creative; null otherwise. */
@@ -135,5 +137,5 @@ export async function recordMeasurement(
     screen_height: measurement.screen_height,
     pixel_ratio: measurement.pixel_ratio,
   };
-  await send(env.EVENTS, { v: 1, events: [], clicks: [measured] });
+  await send(env, link, { v: 1, events: [], clicks: [measured] });
 }
