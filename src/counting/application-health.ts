@@ -3,16 +3,16 @@ import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
-import type { Backlog } from './delayed.ts';
+import { type Backlog, readBacklog } from './delayed.ts';
 import { WAIT_MS } from './pace.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
-import { readDelivery } from './queue-progress.ts';
+import { deliveredThrough, readQueues } from './queue-progress.ts';
 import { readAllApplied } from './sequence-gap.ts';
 import { counterName } from './shards.ts';
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
- * what the queue will deliver again.
+ * what the queues will deliver again.
  */
 export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null; backlog: Backlog };
 
@@ -24,15 +24,17 @@ const STUCK_MS = WAIT_MS + 15 * 60_000;
 /** Delivering a message again may take a few seconds, as during a deployment. Events that have waited longer are stuck. */
 const STUCK_DELIVERY_MS = 30_000;
 
-/** Does not trigger counting or wait for it. Throws only if D1 fails. */
+/** Does not trigger counting or wait for it. `reading`: the progress of the queues, if it is read for several applications. Throws only if D1 fails. */
 export async function readApplicationHealth(
   env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
   application: Sharded,
+  reading = readQueues(env, Date.now()),
 ): Promise<ApplicationHealth> {
   const names = Array.from({ length: application.shards }, (_, shard) => counterName(application.id, shard));
   // Before the counters are asked, so that the database is only ahead of one that has lost its storage.
-  const [{ backlog, deliveredThrough }, applied] = await Promise.all([
-    readDelivery(env, application.id, Date.now()),
+  const [queues, backlog, applied] = await Promise.all([
+    reading,
+    readBacklog(env.DB, application.id),
     readAllApplied(env.DB, names),
   ]);
   try {
@@ -48,7 +50,7 @@ export async function readApplicationHealth(
       .reduce(addHealth);
     const through = Math.min(
       counters.countedThrough,
-      deliveredThrough,
+      deliveredThrough(queues),
       (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1,
     );
     return { applicationId: application.id, counters: { ...counters, countedThrough: through }, backlog };

@@ -1,11 +1,11 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import type { MissingFiles, Resumed, Settled } from './api.ts';
-import { forgetBacklog } from './delayed.ts';
+import { forgetBacklog, readBacklog } from './delayed.ts';
 import { largestGaps } from './queries.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
-import { readDelivery } from './queue-progress.ts';
+import { deliveredThrough, readQueues } from './queue-progress.ts';
 import { retryCall } from './retry.ts';
 import { counterOf, raiseShards } from './shards.ts';
 
@@ -19,7 +19,7 @@ export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: numbe
 
 /**
  * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
- * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, and never passes what the queue still has to
+ * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, and never passes what a queue still has to
  * deliver, for the first time or again; null if a counter did not respond in time. `settled` is false if some events were not counted yet; `uncounted` is how many,
  * null if unknown. Counting continues after this returns.
  */
@@ -28,13 +28,16 @@ export async function settleCounters(
   application: Sharded,
 ): Promise<Progress> {
   const settleAll = async () => {
-    const { backlog, deliveredThrough } = await readDelivery(env, application.id, Date.now());
+    const [queues, backlog] = await Promise.all([
+      readQueues(env, Date.now()),
+      readBacklog(env.DB, application.id),
+    ]);
     const answers = await queryCounters<Settled>(
       env,
       application,
       async (counter) => await counter.settle(SETTLE_MS),
     );
-    return { backlog, through: deliveredThrough, answers };
+    return { backlog, through: deliveredThrough(queues), answers };
   };
   try {
     const { backlog, through, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);

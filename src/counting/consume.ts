@@ -34,7 +34,7 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
   );
   calls.push(() => storeInD1(env.DB, checked, failed));
   await runAll(calls, MAX_CALLS);
-  await keepBacklog(env.DB, checked, failed, delayed);
+  await keepBacklog(env.DB, batch.queue, checked, failed, delayed);
   await Promise.all(
     checked.map(async (item) => {
       const { message } = item;
@@ -170,11 +170,12 @@ async function append(
 /** Notes what counters did not accept, and forgets what they accepted at last. A message that cannot be forgotten is delivered again. */
 async function keepBacklog(
   db: D1Database,
+  queue: string,
   checked: readonly CheckedMessage[],
   failed: Failed,
   delayed: readonly Delayed[],
 ): Promise<void> {
-  await noteDelayed(db, delayed).catch((error) => logWarning('backlog not noted', error));
+  await noteDelayed(db, queue, delayed).catch((error) => logWarning('backlog not noted', error));
   const late = checked.filter(({ message }) => message.attempts > 1 && !failed.has(message));
   if (late.length === 0) return;
   try {

@@ -1,18 +1,24 @@
 import { eq, min, sql } from 'drizzle-orm';
 import { columnList, database, delayedMessages, retryTransient, toStatement } from '#db';
+import { numberOfQueue } from '#lib/event-queues';
 
 /** What a message still has for an application's counters. `receivedAt`: epoch milliseconds of its first event. */
 export type Delayed = { applicationId: string; messageId: string; events: number; receivedAt: number };
 
-const { applicationId, messageId, events, receivedAt } = delayedMessages;
-const COLUMNS = [applicationId, messageId, events, receivedAt];
+const { applicationId, messageId, events, queue, receivedAt } = delayedMessages;
+const COLUMNS = [applicationId, messageId, events, queue, receivedAt];
 
-/** Notes messages that will be delivered again. Idempotent. */
-export async function noteDelayed(db: D1Database, delayed: readonly Delayed[]): Promise<void> {
+/** Notes messages that the queue of this name will deliver again. Idempotent. */
+export async function noteDelayed(
+  db: D1Database,
+  queueName: string,
+  delayed: readonly Delayed[],
+): Promise<void> {
   if (delayed.length === 0) return;
-  const rows = delayed.map((one) => [one.applicationId, one.messageId, one.events, one.receivedAt]);
+  const number = numberOfQueue(queueName);
+  const rows = delayed.map((one) => [one.applicationId, one.messageId, one.events, number, one.receivedAt]);
   const statement = sql`INSERT INTO ${delayedMessages} (${columnList(COLUMNS)})
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(${JSON.stringify(rows)})
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${JSON.stringify(rows)})
     WHERE true ON CONFLICT DO NOTHING`;
   await retryTransient(() => toStatement(db, statement).run());
 }
@@ -41,20 +47,22 @@ export async function forgetBacklog(db: D1Database, ofApplication: string): Prom
 export type Backlog = { events: number; oldestAt: number | null };
 
 /**
- * An application's backlog, and when the first message of all applications was accepted. Read it before the counters' progress: a message that
- * is delivered in between is then in either, and never in neither.
+ * An application's backlog. Read it before the counters' progress: a message that is delivered in between is then in either, and never in
+ * neither.
  */
-export async function readBacklog(
-  db: D1Database,
-  ofApplication: string,
-): Promise<Backlog & { oldestOfAll: number | null }> {
-  const isOwn = eq(applicationId, ofApplication);
+export async function readBacklog(db: D1Database, ofApplication: string): Promise<Backlog> {
   const [row] = await database(db)
-    .select({
-      events: sql<number>`coalesce(sum(${events}) FILTER (WHERE ${isOwn}), 0)`,
-      oldestAt: sql<number | null>`min(${receivedAt}) FILTER (WHERE ${isOwn})`,
-      oldestOfAll: min(receivedAt),
-    })
-    .from(delayedMessages);
-  return row ?? { events: 0, oldestAt: null, oldestOfAll: null };
+    .select({ events: sql<number>`coalesce(sum(${events}), 0)`, oldestAt: min(receivedAt) })
+    .from(delayedMessages)
+    .where(eq(applicationId, ofApplication));
+  return row ?? { events: 0, oldestAt: null };
+}
+
+/** When the first message of all applications was accepted, by the number of its queue. Queues without such messages are absent. */
+export async function readOldestDelayed(db: D1Database): Promise<Map<number, number>> {
+  const rows = await database(db)
+    .select({ queue, oldestAt: min(receivedAt) })
+    .from(delayedMessages)
+    .groupBy(queue);
+  return new Map(rows.map((row) => [row.queue, row.oldestAt ?? 0]));
 }

@@ -32,6 +32,7 @@ export type {
   PayersQuery,
   PurchasesAnswer,
 } from './questions.ts';
+export { deliveredThrough, type QueueProgress, readQueues } from './queue-progress.ts';
 export { retryCall } from './retry.ts';
 export { readAllApplied } from './sequence-gap.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

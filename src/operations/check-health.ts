@@ -1,6 +1,7 @@
 import { database } from '#db';
 import { listParked } from '#rollup';
 import { listApplications } from '#teams';
+import { messagesIn } from './deployment.ts';
 import { type InspectedApplication, inspect } from './inspect.ts';
 import type { Health } from './operations.ts';
 
@@ -20,7 +21,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
   ]);
   const databaseMs = Date.now() - startedAt;
   const { deployment, problems, isComplete, ...inspected } = await inspect(env, listed, now);
-  const { filed } = deployment;
+  const { filed, queues } = deployment;
   const applications = inspected.applications.map((own) => showHealth(own, now));
   const isAnyDegraded =
     problems.length > 0 || parked.total > 0 || applications.some(({ status }) => status === 'degraded');
@@ -31,6 +32,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
     database_ms: databaseMs,
     database_bytes: deployment.databaseBytes,
     scheduled_at: deployment.chores && new Date(deployment.chores.ranAt).toISOString(),
+    queued_messages: messagesIn(queues),
     pending_events: applications.reduce((sum, own) => sum + (own.pending_events ?? 0), 0),
     pending_for_ms: Math.max(0, ...applications.map((own) => own.pending_for_ms ?? 0)),
     slowest_delivery_ms: slowest.length === 0 ? null : Math.max(...slowest),

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { countUndelivered } from '#counting';
+import { countUndelivered, type QueueProgress } from '#counting';
 import { database, toStatement } from '#db';
+import { missingQueues } from '#env';
 import { logWarning } from '#lib/log';
 import { readRun, type ScheduleRun } from './schedule-runs.ts';
 
@@ -13,12 +14,15 @@ export type Deployment = {
   databaseBytes: number;
   /** Messages that were filed in R2, by application; null if R2 does not respond. */
   filed: Map<string, number> | null;
+  queues: readonly QueueProgress[];
+  /** The bindings of event queues that the deployment should have and lacks. */
+  missingQueues: readonly string[];
 };
 
-/** Throws if the database does not respond. */
-export async function readDeployment(env: Pick<Env, 'DB' | 'RAW_EVENTS'>): Promise<Deployment> {
+/** `reading`: the progress of the queues. Throws if the database does not respond. */
+export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>): Promise<Deployment> {
   const db = database(env.DB);
-  const [chores, rates, snapshot, { meta }, filed] = await Promise.all([
+  const [chores, rates, snapshot, { meta }, filed, queues] = await Promise.all([
     readRun(db, 'chores'),
     readRun(db, 'exchange rates'),
     readRun(db, 'snapshot'),
@@ -27,6 +31,15 @@ export async function readDeployment(env: Pick<Env, 'DB' | 'RAW_EVENTS'>): Promi
       logWarning('no count of filed messages', error);
       return null;
     }),
+    reading,
   ]);
-  return { chores, rates, snapshot, databaseBytes: meta.size_after, filed };
+  const databaseBytes = meta.size_after;
+  return { chores, rates, snapshot, databaseBytes, filed, queues, missingQueues: missingQueues(env) };
 }
+
+/** How many messages the event queues hold; null if one of them does not answer. */
+export const messagesIn = (queues: readonly QueueProgress[]): number | null =>
+  queues.reduce<number | null>(
+    (sum, { messages }) => (sum === null || messages === null ? null : sum + messages),
+    0,
+  );

@@ -1,4 +1,4 @@
-import { type ApplicationHealth, readApplicationHealth } from '#counting';
+import { type ApplicationHealth, readApplicationHealth, readQueues } from '#counting';
 import { database } from '#db';
 import { type Deployment, readDeployment } from './deployment.ts';
 import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
@@ -41,13 +41,14 @@ function withinReach(applications: readonly Sharded[]): Sharded[] {
  */
 export async function inspect(env: Env, applications: readonly Sharded[], now: number): Promise<Inspection> {
   const asked = withinReach(applications);
+  const queues = readQueues(env, now);
   const [deployment, losses, healths] = await Promise.all([
-    readDeployment(env),
+    readDeployment(env, queues),
     readLosses(
       database(env.DB),
       asked.map(({ id }) => id),
     ),
-    Promise.all(asked.map((application) => readApplicationHealth(env, application))),
+    Promise.all(asked.map((application) => readApplicationHealth(env, application, queues))),
   ]);
   const inspected = healths.map((health): InspectedApplication => {
     const own = losses.get(health.applicationId) ?? [];

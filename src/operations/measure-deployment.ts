@@ -1,6 +1,7 @@
 import { asc } from 'drizzle-orm';
-import type { ApplicationHealth } from '#counting';
+import { type ApplicationHealth, deliveredThrough } from '#counting';
 import { applications, database, parkedMessages } from '#db';
+import { messagesIn } from './deployment.ts';
 import { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
 import type { Gauge } from './metrics-text.ts';
 
@@ -25,7 +26,7 @@ type Counters = NonNullable<ApplicationHealth['counters']>;
 
 function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
   const { deployment, problems, applications: inspected } = inspection;
-  const { chores, rates, snapshot, databaseBytes, filed } = deployment;
+  const { chores, rates, snapshot, databaseBytes, filed, queues } = deployment;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (value: number | null): Gauge['samples'] => [{ value }];
   const each = (read: (own: InspectedApplication) => number | null): Gauge['samples'] =>
@@ -68,6 +69,18 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
       unit: 'bytes',
       help: 'Size of the D1 database, which can hold 10 GB.',
       samples: whole(databaseBytes),
+    },
+    {
+      name: 'queued_messages',
+      unit: '',
+      help: 'Messages in all event queues.',
+      samples: whole(messagesIn(queues)),
+    },
+    {
+      name: 'delivery_age',
+      unit: 'seconds',
+      help: 'How long the oldest message has waited that an event queue has not delivered yet.',
+      samples: whole(since(deliveredThrough(queues))),
     },
     {
       name: 'parked_messages',

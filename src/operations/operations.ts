@@ -25,6 +25,9 @@ const Health = z.object({
   scheduled_at: time().nullable().meta({
     description: 'When the work that is scheduled every minute last ran. Null if it never has.',
   }),
+  queued_messages: z.int().nullable().meta({
+    description: 'Messages in all event queues. Null if one of them does not respond.',
+  }),
   pending_events: z.int().meta({ description: 'Accepted events that are not counted yet.' }),
   pending_for_ms: z.int().meta({ description: 'How long the oldest of them has waited.' }),
   slowest_delivery_ms: z.int().nullable().meta({
@@ -142,7 +145,7 @@ export const operations: Operation[] = [
     path: '/v1/health',
     summary: 'Retrieve the health of event processing',
     description:
-      'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, or messages are parked or filed. The request does not trigger counting.',
+      'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, an event queue does not deliver or is missing, or messages are parked or filed. The request does not trigger counting.',
     answer: { status: 200, description: 'The health of event processing.', schema: Health },
   },
   {

@@ -18,6 +18,8 @@ const MISSED_AFTER_MS = 5 * MINUTE_MS;
 const FAILING_AFTER_MS = 10 * MINUTE_MS;
 /** Banks publish no rates on weekends and holidays, but the feed answers. */
 const RATES_MISSED_AFTER_MS = 4 * DAY_MS;
+/** The queues deliver within seconds. */
+const UNDELIVERED_AFTER_MS = 5 * MINUTE_MS;
 /** A snapshot is written each night. */
 const SNAPSHOT_MISSED_AFTER_MS = 1.5 * DAY_MS;
 
@@ -47,9 +49,18 @@ function findSnapshotProblem({ succeededAt, failure }: ScheduleRun, now: number)
   return `${state}${failure === null ? '' : `: ${failure}`}.`;
 }
 
+/** Messages that a counter has refused do not count as undelivered: they are a problem of their application. */
+const findQueueProblems = (queues: Deployment['queues'], now: number): string[] =>
+  queues
+    .filter(({ deliveredThrough }) => now - deliveredThrough > UNDELIVERED_AFTER_MS)
+    .map(
+      ({ binding, deliveredThrough }) =>
+        `Events have waited for ${lasting(now - deliveredThrough)} in the queue ${binding} to be delivered.`,
+    );
+
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { chores, rates, snapshot, databaseBytes, filed }: Deployment,
+  { chores, rates, snapshot, databaseBytes, filed, queues, missingQueues }: Deployment,
   now: number,
 ): string[] {
   return [
@@ -60,6 +71,10 @@ export function findDeploymentProblems(
     (snapshot && findSnapshotProblem(snapshot, now)) ?? [],
     isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
     filed === null ? 'The bucket for raw events does not respond.' : [],
+    missingQueues.length > 0
+      ? `EVENT_QUEUES includes queues that are not bound: ${missingQueues.join(', ')}. The others take their events. Run \`npm run org -- deploy\`.`
+      : [],
+    findQueueProblems(queues, now),
   ].flat();
 }
 

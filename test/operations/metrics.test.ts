@@ -59,6 +59,21 @@ it('measures the deployment and each application, in the form of OpenMetrics', a
   expect(gaugeOf(text, own('attribution_largest_counter_bytes'))).toBeGreaterThan(1_000);
 });
 
+it('measures what the event queues hold, and how far they are behind', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant);
+  worker.queue.take();
+  const empty = await readMetrics();
+  expect(gaugeOf(empty, 'attribution_queued_messages')).toBe(0);
+  expect(gaugeOf(empty, 'attribution_delivery_age_seconds')).toBeLessThan(5);
+  await worker.post(tenant, '/webhook', envelope.ad(token));
+  for (const message of worker.queue.messages) message.sentAt -= 60_000;
+  const waiting = await readMetrics();
+  expect(gaugeOf(waiting, 'attribution_queued_messages')).toBe(1);
+  expect(gaugeOf(waiting, 'attribution_delivery_age_seconds')).toBeGreaterThanOrEqual(60);
+  worker.queue.take();
+});
+
 it('refuses other tokens, and does not exist without one', async () => {
   for (const headers of [{}, { Authorization: 'Bearer no' }, { Authorization: METRICS_TOKEN }]) {
     expect((await worker.request('/metrics', { headers: headers as HeadersInit })).status).toBe(401);

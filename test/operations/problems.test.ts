@@ -23,6 +23,8 @@ const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   snapshot: run({ schedule: 'snapshot' }),
   databaseBytes: 1e6,
   filed: new Map(),
+  queues: [],
+  missingQueues: [],
   ...changes,
 });
 
@@ -108,6 +110,33 @@ it.each<[string, Partial<Deployment>, string[]]>([
   ],
   ['a database of 8 GB', { databaseBytes: 8e9 }, []],
   ['a larger database', { databaseBytes: 8.1e9 }, ['The database holds 8,100 MB, 81% of what it can hold.']],
+  [
+    'a queue that delivers late, and one that does not answer',
+    {
+      queues: [
+        { binding: 'EVENTS', messages: 9, deliveredThrough: NOW - 5 * MINUTE },
+        { binding: 'EVENTS_1', messages: null, deliveredThrough: NOW - MINUTE / 4 },
+      ],
+    },
+    [],
+  ],
+  [
+    'a queue that is stuck',
+    {
+      queues: [
+        { binding: 'EVENTS', messages: 0, deliveredThrough: NOW },
+        { binding: 'EVENTS_1', messages: 9, deliveredThrough: NOW - 6 * MINUTE },
+      ],
+    },
+    ['Events have waited for 6 min in the queue EVENTS_1 to be delivered.'],
+  ],
+  [
+    'queues that are not bound',
+    { missingQueues: ['EVENTS_1', 'EVENTS_2'] },
+    [
+      'EVENT_QUEUES includes queues that are not bound: EVENTS_1, EVENTS_2. The others take their events. Run `npm run org -- deploy`.',
+    ],
+  ],
   ['a silent bucket', { filed: null }, ['The bucket for raw events does not respond.']],
 ])('finds the problems of a deployment: %s', (_, changes, problems) => {
   expect(findDeploymentProblems(deployment(changes), NOW)).toEqual(problems);

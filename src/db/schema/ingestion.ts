@@ -45,6 +45,8 @@ export const delayedMessages = sqliteTable(
     applicationId: text('application_id').notNull(),
     messageId: text('message_id').notNull(),
     events: integer().notNull(),
+    /** The number of the queue that it came from. */
+    queue: integer().notNull().default(0),
     /** When the first of them was accepted. */
     receivedAt: integer('received_at').notNull(),
   },

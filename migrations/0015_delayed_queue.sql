@@ -1,0 +1,1 @@
+ALTER TABLE `delayed_messages` ADD `queue` integer DEFAULT 0 NOT NULL;
