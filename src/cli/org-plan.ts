@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Cloudflare } from './org-cloudflare.ts';
-import { Configuration, type OrgSettings } from './org-section.ts';
+import { Configuration, type OrgQueue, type OrgSettings } from './org-section.ts';
 import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 
 /** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
@@ -50,11 +50,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
       },
     });
   }
-  for (const queue of [names.deadQueue, names.queue]) {
-    if (await api.findQueue(queue)) continue;
-    steps.push({ title: `create the queue ${queue}`, run: () => api.createQueue(queue) });
-  }
-  steps.push(...(await retentionSteps(api, names.deadQueue)));
+  steps.push(...(await queueSteps(api, configuration.queuesOf(wanted.org))));
   if (!(await api.hasBucket(names.bucket))) {
     steps.push({ title: `create the R2 bucket ${names.bucket}`, run: () => api.createBucket(names.bucket) });
   }
@@ -71,15 +67,21 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   return [...steps, ...deploySteps(api, file, settings, missing)];
 }
 
-/** Dead letters are retried for longer than a queue keeps messages by default. */
-async function retentionSteps(api: Cloudflare, queue: string): Promise<Step[]> {
-  if ((await api.queueRetention(queue)) === DEAD_LETTER_RETENTION_SECONDS) return [];
-  return [
-    {
-      title: `keep the messages of the queue ${queue} for ${DEAD_LETTER_RETENTION_SECONDS / 86_400} days`,
-      run: () => api.setQueueRetention(queue, DEAD_LETTER_RETENTION_SECONDS),
-    },
-  ];
+async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const { name, deadName } of queues) {
+    for (const queue of [deadName, name]) {
+      if (await api.findQueue(queue)) continue;
+      steps.push({ title: `create the queue ${queue}`, run: () => api.createQueue(queue) });
+    }
+    // Dead letters are retried for longer than a queue keeps messages by default.
+    if ((await api.queueRetention(deadName)) === DEAD_LETTER_RETENTION_SECONDS) continue;
+    steps.push({
+      title: `keep the messages of the queue ${deadName} for ${DEAD_LETTER_RETENTION_SECONDS / 86_400} days`,
+      run: () => api.setQueueRetention(deadName, DEAD_LETTER_RETENTION_SECONDS),
+    });
+  }
+  return steps;
 }
 
 /** Without a terminal, wrangler moves a domain from another Worker without asking. */
@@ -88,17 +90,17 @@ async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string
   if (owner && owner !== worker) throw new Error(`${domain} already belongs to the Worker ${owner}.`);
 }
 
-/** Updates an existing deployment to this version: its section, its tables, its code. */
+/** Updates an existing deployment to this version and its settings: its queues, its section, its tables, its code. */
 export async function planDeploy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
   if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
-  const { worker, deadQueue } = configuration.namesOf(org);
+  const { worker } = configuration.namesOf(org);
   await refuseTakenDomain(api, worker, known.domain);
   const missing = await missingSecrets(api, configuration, org);
   const begun = { ...known, deployed: false };
   return [
-    ...(await retentionSteps(api, deadQueue)),
+    ...(await queueSteps(api, configuration.queuesOf(org))),
     ...(configuration.holds(begun)
       ? []
       : [
@@ -158,7 +160,7 @@ export async function planDestroy(api: Cloudflare, file: string, org: string): P
   const names = configuration.namesOf(org);
   const steps: Step[] = [];
   const queues: { name: string; id: string }[] = [];
-  for (const name of [names.queue, names.deadQueue]) {
+  for (const name of configuration.queuesOf(org).flatMap((own) => [own.name, own.deadName])) {
     const id = await api.findQueue(name);
     if (id) queues.push({ name, id });
   }

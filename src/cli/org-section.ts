@@ -1,14 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'smol-toml';
 import { experimental_readRawConfig, type Unstable_RawConfig, type Unstable_RawEnvironment } from 'wrangler';
+import { EventQueueCount } from '#env';
+import { numberOfBinding, queueBinding, queueName } from '#lib/event-queues';
 
 type OrgNames = {
   worker: string;
   database: string;
-  queue: string;
-  deadQueue: string;
   bucket: string;
 };
+
+/** An event queue and the queue of its dead letters. */
+export type OrgQueue = { binding: string; name: string; deadName: string };
 
 /** The resources of an org's deployment. Orgs share none of them. */
 export type OrgSettings = {
@@ -55,9 +58,26 @@ export class Configuration {
 
   namesOf(org: string): OrgNames {
     const worker = `${this.raw.name}-${org}`;
-    const queue = `${worker}-events`;
-    // The Worker recognizes dead letters by the suffix of their queue's name.
-    return { worker, database: worker, queue, deadQueue: `${queue}-dead`, bucket: `${worker}-raw-events` };
+    return { worker, database: worker, bucket: `${worker}-raw-events` };
+  }
+
+  /**
+   * As many queues as the org's EVENT_QUEUES says, and those that its section already has: they may hold events after the number was lowered.
+   * Each has dead letters of its own, because a queue accepts no more messages per second than another. Throws if the number is invalid.
+   */
+  queuesOf(org: string): OrgQueue[] {
+    const section = this.raw.env?.[org];
+    const wanted = EventQueueCount.safeParse({ ...this.raw.vars, ...section?.vars }.EVENT_QUEUES);
+    if (!wanted.success) {
+      const [issue] = wanted.error.issues;
+      throw new Error(`EVENT_QUEUES of ${org} in ${this.file} is invalid: ${issue?.message}.`);
+    }
+    const bound = (section?.queues?.producers ?? []).map(({ binding }) => numberOfBinding(binding) ?? 0);
+    return Array.from({ length: Math.max(wanted.data, ...bound.map((last) => last + 1)) }, (_, number) => {
+      const name = queueName(`${this.namesOf(org).worker}-events`, number);
+      // The Worker recognizes dead letters by the suffix of their queue's name.
+      return { binding: queueBinding(number), name, deadName: `${name}-dead` };
+    });
   }
 
   orgs(): OrgSettings[] {
@@ -122,7 +142,7 @@ export class Configuration {
     const names = this.namesOf(org);
     const existing = raw.env?.[org];
     const [database] = raw.d1_databases ?? [];
-    const queueName = (queue: string) => (queue.endsWith('-dead') ? names.deadQueue : names.queue);
+    const queues = this.queuesOf(org);
     return {
       name: names.worker,
       workers_dev: domain === null,
@@ -130,13 +150,18 @@ export class Configuration {
       vars: { ...raw.vars, ...existing?.vars },
       d1_databases: [{ ...database, database_name: names.database, database_id: databaseId }],
       queues: {
-        producers: raw.queues?.producers?.map((producer) => ({ ...producer, queue: names.queue })) ?? [],
+        producers:
+          raw.queues?.producers?.flatMap((producer) =>
+            queues.map(({ binding, name }) => ({ ...producer, binding, queue: name })),
+          ) ?? [],
         consumers:
-          raw.queues?.consumers?.map((consumer) => ({
-            ...consumer,
-            queue: queueName(consumer.queue),
-            ...(consumer.dead_letter_queue ? { dead_letter_queue: names.deadQueue } : {}),
-          })) ?? [],
+          raw.queues?.consumers?.flatMap((consumer) =>
+            queues.map(({ name, deadName }) =>
+              consumer.dead_letter_queue
+                ? { ...consumer, queue: name, dead_letter_queue: deadName }
+                : { ...consumer, queue: deadName },
+            ),
+          ) ?? [],
       },
       durable_objects: raw.durable_objects,
       version_metadata: raw.version_metadata,

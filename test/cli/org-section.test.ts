@@ -59,6 +59,57 @@ describe('the section of an org', () => {
     });
   });
 
+  const setQueues = (number: string) =>
+    edit((text) =>
+      text.replace(/(\[env\.acme\.vars\]\n(?:.*\n)*?)EVENT_QUEUES = .*\n/, `$1EVENT_QUEUES = "${number}"\n`),
+    );
+
+  it('has as many event queues as its variable says, each with its consumer and dead letters', async () => {
+    await save();
+    await setQueues('3');
+    const name = 'attribution-acme-events';
+    const names = [name, `${name}-1`, `${name}-2`];
+    expect(await save()).toMatchObject({
+      queues: {
+        producers: [
+          { binding: 'EVENTS', queue: names[0] },
+          { binding: 'EVENTS_1', queue: names[1] },
+          { binding: 'EVENTS_2', queue: names[2] },
+        ],
+        consumers: [
+          ...names.map((queue) => ({ queue, max_retries: 20, dead_letter_queue: `${queue}-dead` })),
+          ...names.map((queue) => ({ queue: `${queue}-dead`, max_retries: 100 })),
+        ],
+      },
+    });
+  });
+
+  it('keeps the queues that it has when their number is lowered, because they may hold events', async () => {
+    await save();
+    await setQueues('3');
+    const { queues } = await save();
+    await setQueues('1');
+    expect(await save()).toMatchObject({ queues, vars: { EVENT_QUEUES: '1' } });
+  });
+
+  it('forgets the last queue when an operator removes its binding', async () => {
+    await save();
+    await setQueues('3');
+    await save();
+    await setQueues('2');
+    await edit((text) =>
+      text.replace(/\[\[env\.acme\.queues\.producers\]\]\nbinding = "EVENTS_2"\nqueue = .*\n/, ''),
+    );
+    const { queues } = (await save()) as unknown as Queues & { queues: { producers: unknown[] } };
+    expect([queues.producers.length, queues.consumers.length]).toEqual([2, 4]);
+  });
+
+  it('refuses a number of event queues that makes no sense', async () => {
+    await save();
+    await setQueues('many');
+    await expect(save()).rejects.toThrow(/^EVENT_QUEUES of acme in .*wrangler\.toml is invalid: /);
+  });
+
   it('keeps a mail binding that an operator added to it', async () => {
     await save();
     await edit((text) => text.replace('# <<< acme', '[[env.acme.send_email]]\nname = "MAIL"\n# <<< acme'));

@@ -76,6 +76,9 @@ function deployed(name: string) {
     script,
     database: String(binding('d1')?.id),
     queue: binding('queue')?.queue_name,
+    producers: script.bindings.flatMap((row) =>
+      row.type === 'queue' ? [`${row.name} ${row.queue_name}`] : [],
+    ),
     queues,
     limits: script.bindings.flatMap((row) => (row.type === 'ratelimit' ? [String(row.namespace_id)] : [])),
     secrets: [...script.secrets.values()],
@@ -155,6 +158,45 @@ describe('npm run org', () => {
     const { script } = deployed('acme');
     expect(script.bindings.find(({ name }) => name === 'SERVICE_NAME')?.text).toBe('acme');
     expect(deployed('acme').secrets).toEqual(secrets);
+  });
+
+  it('adds event queues when their number is raised, and keeps them when it is lowered', {
+    timeout: 240_000,
+  }, async () => {
+    const setQueues = async (number: number) => {
+      const text = await readFile(config, 'utf8');
+      const at = text.indexOf('[env.acme.vars]');
+      const section = text.slice(at).replace(/EVENT_QUEUES = .*/, `EVENT_QUEUES = "${number}"`);
+      await writeFile(config, text.slice(0, at) + section);
+      await insist('deploy', 'acme', '--yes');
+      const { script, producers, queues } = deployed('acme');
+      const wanted = script.bindings.find(({ name }) => name === 'EVENT_QUEUES')?.text;
+      const consumers = queues.map(({ queue_name, consumers: own }) => {
+        const [consumer] = own.values();
+        return [queue_name, consumer?.script_name, consumer?.dead_letter_queue ?? null];
+      });
+      return { wanted, producers: producers.sort(), consumers: consumers.sort() };
+    };
+    const bound = {
+      producers: [
+        'EVENTS attribution-acme-events',
+        'EVENTS_1 attribution-acme-events-1',
+        'EVENTS_2 attribution-acme-events-2',
+      ],
+      consumers: ['', '-1', '-2']
+        .map((number) => `attribution-acme-events${number}`)
+        .flatMap((name) => [
+          [name, 'attribution-acme', `${name}-dead`],
+          [`${name}-dead`, 'attribution-acme', null],
+        ])
+        .sort(),
+    };
+    expect(await setQueues(3)).toEqual({ wanted: '3', ...bound });
+    expect(await setQueues(2)).toEqual({ wanted: '2', ...bound });
+    const dead = deployed('acme').queues.filter(({ queue_name }) => queue_name.endsWith('-dead'));
+    expect(dead.map(({ settings }) => settings)).toEqual(
+      dead.map(() => ({ message_retention_period: 1_209_600 })),
+    );
   });
 
   it('shares nothing between two orgs', async () => {
