@@ -12,6 +12,7 @@ it('counts every acknowledged event once, whatever fails and whenever it is kill
     'refused',
     'takenSilently',
     'redelivered',
+    'sentToOthers',
     'databaseFaults',
     'databaseFull',
     'databaseThrottled',

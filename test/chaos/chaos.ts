@@ -7,13 +7,16 @@ import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
 import { CALM, type Faults, FULL, STORM, THROTTLED } from './faults.ts';
-import { ChaosQueue } from './queue.ts';
+import { ChaosQueues } from './queue.ts';
 import { type Verdict, verify } from './verify.ts';
 import type { Delivery, Outcome } from './worker.ts';
 
 const CLIENTS = 6;
 const DELIVERERS = 2;
 const DEADLINE_MS = 60_000;
+
+/** How many event queues are sent to, in turn. */
+const QUEUES = [1, 3, 2];
 
 /** The weather after each start of the server, in turn. */
 const WEATHER = [STORM, FULL, STORM, THROTTLED];
@@ -80,21 +83,21 @@ class Server {
 
 /**
  * Real HTTP traffic for `seconds` while the database, the bucket and the queue fail at random, messages come twice and out of order,
- * counters die in the middle of a call, their number grows, reports are read, the bucket is emptied, and the server is killed every few
- * seconds, after which the database may be full or too busy; then calm, until everything is delivered and parked messages are replayed. The seed decides every choice of the
- * harness, but not how the processes interleave.
+ * counters die in the middle of a call, their number grows, the number of queues changes, reports are read, the bucket is emptied, and the
+ * server is killed every few seconds, after which the database may be full or too busy; then calm, until everything is delivered and parked
+ * messages are replayed. The seed decides every choice of the harness, but not how the processes interleave.
  */
 export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
   const folder = await mkdtemp(path.join(tmpdir(), 'chaos-'));
   const random = seededRandom(seed);
-  const queue = new ChaosQueue(seededRandom(seed + 1));
+  const queues = new ChaosQueues(seededRandom(seed + 1));
   const modules = await bundleWorker(path.join(ROOT, 'test/chaos/worker.ts'), path.join(folder, 'worker'));
-  const server = new Server(modules, path.join(folder, 'state'), await queue.open(), seed);
+  const server = new Server(modules, path.join(folder, 'state'), await queues.open(), seed);
   try {
     await server.start(CALM);
     const tenant = await server.control<Tenant>('tenant');
     await server.control('faults', STORM);
-    queue.failing = 0.15;
+    queues.failing = 0.15;
     const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
     const end = Date.now() + seconds * 1000;
     const duringStorm = async (work: () => Promise<unknown>, pause: () => number) => {
@@ -120,7 +123,7 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
       ),
       ...Array.from({ length: DELIVERERS }, () =>
         duringStorm(
-          () => queue.deliver(deliver, true),
+          () => queues.deliver(deliver, true),
           () => 20 + random() * 100,
         ),
       ),
@@ -147,6 +150,13 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         () => server.control('shards', tenant).catch(() => null),
         () => (seconds * 1000) / 3,
       ),
+      duringStorm(
+        () => {
+          faults.queueChanges = (faults.queueChanges ?? 0) + 1;
+          return server.control('queues', QUEUES[faults.queueChanges % QUEUES.length]).catch(() => null);
+        },
+        () => 500 + random() * 1000,
+      ),
       (async () => {
         for (;;) {
           await wait(1500 + random() * 3500);
@@ -158,13 +168,13 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         }
       })(),
     ]);
-    queue.failing = 0;
+    queues.failing = 0;
     await collect();
     await server.control('faults', CALM);
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {
-      while (queue.backlog > 0 && Date.now() < deadline) await queue.deliver(deliver, false);
-      if (queue.backlog > 0) throw new Error(`${queue.backlog} messages could not be delivered`);
+      while (queues.backlog > 0 && Date.now() < deadline) await queues.deliver(deliver, false);
+      if (queues.backlog > 0) throw new Error(`${queues.backlog} messages could not be delivered`);
       const replayed = await client.replayParked();
       faults.replayed = (faults.replayed ?? 0) + replayed;
       if (replayed === 0) break;
@@ -172,10 +182,10 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
     while (!(await server.control<boolean>('settled', tenant))) {
       if (Date.now() > deadline) throw new Error('the counters could not bring all they have to the reports');
     }
-    return await verify(server.url, tenant, client, { ...queue.counts, ...faults, kills: server.kills });
+    return await verify(server.url, tenant, client, { ...queues.counts, ...faults, kills: server.kills });
   } finally {
     await server.kill();
-    queue.close();
+    queues.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

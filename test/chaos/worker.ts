@@ -1,26 +1,29 @@
 import { counterName, counterOf } from '../../src/counting/index.ts';
-import { database } from '../../src/db/index.ts';
 import service from '../../src/index.ts';
-import { createAccessToken, createApplication, createTeam } from '../../src/teams/index.ts';
+import { queueBinding } from '../../src/lib/event-queues.ts';
 import { unlimited } from '../helpers/limits.ts';
 import type { ChaosBindings, ChaosCounter } from './chaos-counter.ts';
 import type { Tenant } from './client.ts';
 import { type Faults, failingBucket, failingDatabase, seen, setFaults } from './faults.ts';
+import { makeTenant } from './tenant.ts';
 
 export { CreativeRegistry } from '../../src/index.ts';
 export { ChaosCounter as Counter } from './chaos-counter.ts';
 
-// The service as it is deployed, over stores that fail at random and a queue that the harness keeps. The harness delivers
+// The service as it is deployed, over stores that fail at random and queues that the harness keeps. The harness delivers
 // to the service's own queue handler under `/chaos/deliver`.
 
 export type Delivery = { queue: string; messages: { id: string; body: unknown; attempts: number }[] };
 export type Outcome = { acked: string[]; retried: string[] };
 
-/** The harness is the queue's side of a send: its answer decides whether the service believes that the messages were accepted. */
-function harnessQueue(env: ChaosBindings): Queue {
+/** What the harness is told of a send. `queue`: the number of the queue. */
+export type Sent = { queue: number; bodies: unknown[] };
+
+/** The harness is a queue's side of a send: its answer decides whether the service believes that the messages were accepted. */
+function harnessQueue(env: ChaosBindings, queue: number): Queue {
   const sendBatch = async (messages: Iterable<{ body: unknown }>) => {
-    const body = JSON.stringify([...messages].map((message) => message.body));
-    const answer = await fetch(env.HARNESS_URL, { method: 'POST', body });
+    const sent: Sent = { queue, bodies: Array.from(messages, ({ body }) => body) };
+    const answer = await fetch(env.HARNESS_URL, { method: 'POST', body: JSON.stringify(sent) });
     await answer.body?.cancel();
     if (!answer.ok) throw new Error('Queue send failed');
   };
@@ -43,20 +46,9 @@ async function deliver({ queue, messages }: Delivery, env: ChaosBindings): Promi
   return outcome;
 }
 
-async function makeTenant(env: ChaosBindings) {
-  const db = database(env.DB);
-  const now = Date.now();
-  const team = await createTeam(db, 'Chaos', now);
-  const { accessToken } = await createAccessToken({ db, team, actor: 'chaos', now }, 'chaos', null);
-  const made = await createApplication(
-    { db, team, actor: 'chaos', now },
-    { name: 'Chaos' },
-    env.KEY_ENCRYPTION_SECRET,
-  );
-  return { apiKey: made.apiKey, teamToken: accessToken, applicationId: made.application.id };
-}
-
 const MAX_SHARDS = 4;
+/** How many queues are bound, whether they are sent to or not. */
+const QUEUES = 3;
 
 /** Doubles an application's counters, as its load would. */
 async function addShards(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
@@ -103,6 +95,10 @@ async function control(
     await addShards(real, await request.json());
     return Response.json({});
   }
+  if (path === '/chaos/queues') {
+    bindings = { ...env, EVENT_QUEUES: String(await request.json()) };
+    return Response.json({});
+  }
   if (path === '/chaos/ring') {
     await ringAlarms(real, await request.json());
     return Response.json({});
@@ -125,7 +121,9 @@ export default {
       ...unlimited,
       DB: failingDatabase(env.DB, env.CHAOS_SEED),
       RAW_EVENTS: failingBucket(env.RAW_EVENTS, env.CHAOS_SEED),
-      EVENTS: harnessQueue(env),
+      ...Object.fromEntries(
+        Array.from({ length: QUEUES }, (_, number) => [queueBinding(number), harnessQueue(env, number)]),
+      ),
     };
     const { pathname } = new URL(request.url);
     if (!pathname.startsWith('/chaos/')) return service.fetch(request, bindings, ctx);
