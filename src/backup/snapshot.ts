@@ -53,11 +53,11 @@ type Application = { id: string; shards: number };
  * where an earlier one of the same day stopped. An application that cannot be copied holds up no other. Throws an error that names those
  * that are missing at the end.
  */
-export async function writeSnapshot(env: Env, now: number): Promise<void> {
+export async function writeSnapshot(env: Env, now: number, maxStatements = MAX_STATEMENTS): Promise<void> {
   const day = dayIn('UTC', now);
   const before = Manifest.safeParse(await readJson(env.RAW_EVENTS, manifestKey(day)));
   if (before.success && before.data.missing.length === 0) return;
-  const snapshot = new Snapshot(env, day, now);
+  const snapshot = new Snapshot(env, day, now, maxStatements);
   const missing = await snapshot.write();
   await pruneSnapshots(env);
   if (missing.length === 0) return;
@@ -69,12 +69,14 @@ class Snapshot {
   private readonly day: string;
   private readonly now: number;
   private readonly startedAt = Date.now();
+  private readonly maxStatements: number;
   private statements = 0;
 
-  constructor(env: Env, day: string, now: number) {
+  constructor(env: Env, day: string, now: number, maxStatements: number) {
     this.env = env;
     this.day = day;
     this.now = now;
+    this.maxStatements = maxStatements;
   }
 
   /** Returns the applications that are missing. */
@@ -111,7 +113,7 @@ class Snapshot {
     const key = doneKey(this.day, id);
     const done = ApplicationCopy.safeParse(await readJson(this.env.RAW_EVENTS, key));
     if (done.success) return done.data;
-    if (this.statements > MAX_STATEMENTS || Date.now() - this.startedAt > MAX_BEGIN_MS) return null;
+    if (this.statements >= this.maxStatements || Date.now() - this.startedAt > MAX_BEGIN_MS) return null;
     for (let attempt = 1; ; attempt++) {
       const shards = await this.shardsOf(id);
       const copy = await this.copy({ id, shards });

@@ -11,7 +11,14 @@ import { readToken } from '#devices';
 import { keepHashKey } from '#hashing';
 import type { Bucket } from '#lake';
 import { DAY_MS } from '#lib/time';
-import { askRestore, beginRestore, loseAllButBucket, readBucket, restoreAll } from '../helpers/backup.ts';
+import {
+  askRestore,
+  beginRestore,
+  exportAll,
+  loseAllButBucket,
+  readBucket,
+  restoreAll,
+} from '../helpers/backup.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
@@ -185,6 +192,56 @@ it('restores an application that the snapshot lacks from its raw events', async 
     restored: { events: 2 },
   });
   expect(await rollupOf(tenant.application.id)).toEqual(before);
+});
+
+it('leaves to the next run what its statements do not suffice for', async () => {
+  for (let count = 0; count < 2; count++) {
+    const tenant = await createTenant();
+    await fetchToken(worker, tenant);
+    await settleAll(tenant.application.id);
+  }
+  const now = Date.now();
+  await expect(writeSnapshot(env, now, 1)).rejects.toThrow('Not in the snapshot');
+  const copied = async () => (await keys()).filter((key) => key.endsWith('/done.json')).length;
+  expect(await copied()).toBe(1);
+  await writeSnapshot(env, now, 1);
+  expect(await copied()).toBe(2);
+});
+
+it('counts what was accepted before the snapshot and delivered after it', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01 10:00:00' });
+  await settleAll(tenant.application.id);
+  await worker.post(tenant, '/webhook', envelope.ad(token));
+  const late = worker.queue.take();
+  await writeSnapshot(env, Date.now());
+  await worker.deliver(late);
+  await settleAll(tenant.application.id);
+  await exportAll(tenant.application.id, 1);
+  const before = await rollupOf(tenant.application.id);
+  expect(before).toMatchObject({ installs: 1, impressions: 1 });
+  await loseAllButBucket();
+  await restoreAll(worker);
+  expect(await rollupOf(tenant.application.id)).toEqual(before);
+});
+
+it('restores the others although an application was deleted after the snapshot', async () => {
+  const [kept, deleted] = [await createTenant(), await createTenant()];
+  for (const tenant of [kept, deleted]) {
+    await fetchToken(worker, tenant);
+    await settleAll(tenant.application.id);
+  }
+  await writeSnapshot(env, Date.now());
+  const before = await rollupOf(kept.application.id);
+  expect(before).toMatchObject({ installs: 1 });
+  const db = schema.database(env.DB);
+  const caller = { db, team: deleted.team, actor: 'test', now: Date.now() };
+  await deleteApplication(env, caller, deleted.application.id, deleted.application.name);
+  await continueDeletions(env, db, Date.now());
+  await loseAllButBucket();
+  expect(await restoreAll(worker)).toMatchObject({ finished: true, missing: [] });
+  expect(await rollupOf(kept.application.id)).toEqual(before);
+  expect(await rollupOf(deleted.application.id)).toMatchObject({ installs: 0 });
 });
 
 it('keeps the newest three complete snapshots, and what happened since the oldest of them', async () => {
