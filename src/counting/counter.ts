@@ -236,7 +236,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     await this.settler.ended();
     await this.flusher.ended();
     await this.files.end();
-    await this.ctx.storage.deleteAlarm();
+    // Deletes the alarm too. Source: https://developers.cloudflare.com/changelog/2026-02-24-deleteall-deletes-alarms
     await this.ctx.storage.deleteAll();
     this.isDeleted = true;
     this.settler.forget();

@@ -12,7 +12,6 @@ import { backoffMs } from '../../src/counting/upkeep.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
-import { parkedOf } from '../helpers/parked.ts';
 
 // When a counter tries again what the database or the bucket refused.
 
@@ -140,17 +139,5 @@ describe('blocks of many runs', () => {
     const merged = await merge(0);
     expect(merged).toBeGreaterThan(2);
     expect(await merge(0)).toBe(merged);
-  });
-
-  it('stay as they are if the database refuses the merged ones, and hold up nothing', async () => {
-    const { alarm, append, db, stub, blocks, before, applicationId } = await startMany();
-    db.failWhen((sql) => /DELETE FROM "segment_blocks"/.test(sql), 'D1_ERROR: CHECK constraint failed');
-    await alarm();
-    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
-    expect(await blocks()).toBeGreaterThanOrEqual(before);
-    await append();
-    await stub().settle();
-    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 20 });
-    expect(await parkedOf(applicationId)).toEqual([]);
   });
 });

@@ -357,6 +357,11 @@ describe('a block that the database refuses', () => {
     await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
       code: 'conflict',
     });
+    db.failWhen((sql) => sql.includes('"segment_blocks"'), 'D1_ERROR: D1 DB is overloaded.');
+    await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await parkedOf(applicationId)).toHaveLength(1);
     await Promise.allSettled([replayParked(env, caller, id), replayParked(env, caller, id)]);
     expect(await parkedOf(applicationId)).toEqual([]);
     const sums = await creativeSumsOf(applicationId, 'rollup_daily');
