@@ -86,6 +86,8 @@ const RUN_BY: Record<string, string> = {
   'npm run restore':
     'test/cli/restore.slow.test.ts, from a folder; test/backup/every-report.slow.test.ts, from the bucket',
   'STATE_DIR=.wrangler/restored npm start': 'test/cli/restore.slow.test.ts',
+  // The second block is run, with a local database; the first needs an account.
+  'npx wrangler d1 export': 'test/cli/export.slow.test.ts',
   'SELECT ': 'test/lake/duckdb.slow.test.ts',
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',

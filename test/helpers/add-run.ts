@@ -7,8 +7,8 @@ import type { Additions } from '../../src/rollup/tables.ts';
 type Source = { applicationId: string; shard: number; sequence: number };
 
 const ROWS_PER_STATEMENT = 1_000;
-/** A block has up to 200 KB. */
-const BLOCKS_PER_STATEMENT = 5;
+/** A block has about 80 KB at most. */
+const BLOCKS_PER_STATEMENT = 10;
 
 /** Adds what a run counted for a rollup to D1 in one transaction, as the flush of its counter does. */
 export async function addRun(
