@@ -1,6 +1,6 @@
 import type { CounterCosts } from './bench-counter.ts';
 import type { Consumed, Load } from './control.ts';
-import { bytesOfADay, LIVE_RUN, RUNS_PER_MERGE } from './price.ts';
+import { bytesAfterYear, bytesOfADay, LIVE_RUN, RUNS_PER_MERGE } from './price.ts';
 import type { Rig } from './rig.ts';
 import type { Timing } from './stopwatch.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
@@ -321,6 +321,7 @@ export class CountingBench {
         d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),
         d1_bytes_per_live_event: batched.d1Bytes,
         d1_bytes_per_event_of_a_day: bytesOfADay,
+        d1_bytes_after_year: bytesAfterYear(bytesOfADay),
         hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
         lake_bytes_per_event: files.bytes / size.large,
         rows_read_16_consumers_vs_1: herd,

@@ -68,3 +68,7 @@ export function bytesOfADay(sizes: readonly number[]): number {
   const furtherCycles = (RUNS_OF_A_DAY - runs) / cycle;
   return (grown + furtherCycles * grownInCycle) / (RUNS_OF_A_DAY * LIVE_RUN);
 }
+
+/** D1's bytes after 365 days of 10 million events, if each adds as much as the one of which these are the bytes per event. */
+export const bytesAfterYear = (bytesPerEvent: number): number =>
+  365 * RUNS_OF_A_DAY * LIVE_RUN * bytesPerEvent;
