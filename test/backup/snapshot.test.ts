@@ -225,6 +225,32 @@ it('counts what was accepted before the snapshot and delivered after it', async 
   expect(await rollupOf(tenant.application.id)).toEqual(before);
 });
 
+it('restores every file of a bucket that lists its objects in pages', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01 10:00:00' });
+  await settleAll(tenant.application.id);
+  await writeSnapshot(env, Date.now());
+  for (let file = 0; file < 3; file++) {
+    await worker.post(tenant, '/webhook', envelope.ad(token));
+    await worker.deliver(worker.queue.take());
+    await settleAll(tenant.application.id);
+    await exportAll(tenant.application.id, 1);
+  }
+  await loseAllButBucket();
+  const inPages = new Proxy(env.RAW_EVENTS, {
+    get: (bucket, name) => {
+      if (name === 'list') {
+        return (options: R2ListOptions) =>
+          bucket.list(options.delimiter ? options : { ...options, limit: 1 });
+      }
+      const value: unknown = Reflect.get(bucket, name);
+      return typeof value === 'function' ? value.bind(bucket) : value;
+    },
+  });
+  expect(await restoreAll(startWorker({ RAW_EVENTS: inPages }))).toMatchObject({ restored: { files: 3 } });
+  expect(await rollupOf(tenant.application.id)).toMatchObject({ installs: 1, impressions: 3 });
+});
+
 it('restores the others although an application was deleted after the snapshot', async () => {
   const [kept, deleted] = [await createTenant(), await createTenant()];
   for (const tenant of [kept, deleted]) {

@@ -55,6 +55,23 @@ describe('a message that cannot be read', () => {
   });
 });
 
+it('parks the broken events and the broken clicks of one message', async () => {
+  const { applicationId, ad } = await start();
+  const broken = [
+    { ...ad(), value_nanos: -5 },
+    { ...ad(), value_nanos: -6 },
+  ];
+  const clicks = [{ application_id: applicationId }, { application_id: applicationId, id: 'clk_1' }];
+  for (let delivery = 0; delivery < 2; delivery++)
+    await deliver([{ id: 'both', body: { v: 1, events: broken, clicks } }]);
+  const bodies = (await parkedOf(applicationId)).map(({ body }) => JSON.parse(body));
+  expect(bodies.flatMap((body) => body.events.map((event: { id: string }) => event.id)).sort()).toEqual(
+    broken.map(({ id }) => id).sort(),
+  );
+  expect(bodies.flatMap((body) => body.clicks ?? [])).toEqual(expect.arrayContaining(clicks));
+  expect(bodies).toHaveLength(4);
+});
+
 it('sends events to the counters of their shards, and click counts to the first', async () => {
   const first = await start();
   const { applicationId } = first;

@@ -128,6 +128,16 @@ describe('POST /fetch-token', () => {
     ]);
   });
 
+  it('marks the install of a test build, and of no other', async () => {
+    const of = await createTenant();
+    const [{ claims }] = [
+      await tokenOf(deviceMetrics({}, { dev: true }), of),
+      await tokenOf(deviceMetrics({}, { dev: false }), of),
+    ];
+    const marked = (await loggedEvents(of.application.id)).filter((event) => 'test' in event);
+    expect(marked).toMatchObject([{ type: 'install', device_id: claims.deviceId, test: true }]);
+  });
+
   it('sets a time ahead of ours to ours', async () => {
     const { claims } = await tokenOf(deviceMetrics({}, { created_at: '2999-01-01T00:00:00.000Z' }));
     expect(claims.acquiredDay <= new Date().toISOString().slice(0, 10)).toBe(true);
@@ -263,6 +273,7 @@ describe('the identity of an installation', () => {
       { ga: '00000000-0000-0000-0000-000000000000' },
     ],
     ['the text null', { ifv: 'null' }, { ifv: 'null' }],
+    ['the id of many early Android devices', { aid: '9774d56d682e549c' }, { aid: '9774d56d682e549c' }],
     ['a debug build', { ifv: 'V' }, { ifv: 'V', dev: true }],
   ])('creates another device for %s', async (_, first, second) => {
     const of = await createTenant();
