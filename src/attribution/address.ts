@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { hashIdentifier } from '#hashing';
 import { toBase64Url } from '#lib/base64url';
+import { hmac } from '#lib/crypto';
 
 /** Four decimal parts. ipaddr.js also accepts hexadecimal and shorter forms, which no header should contain. */
 const IPV4 = z.regexes.ipv4;
@@ -32,15 +32,15 @@ export function networkOf(address: string): string | null {
 
 /**
  * A keyed hash of an address, the only form in which one is ever stored or sent on. It differs between applications, so that nobody can
- * be followed from one to another. Returns null if the text is not an address.
+ * be followed from one to another. `hashKey` is that of `hashKeyOf`. Returns null if the text is not an address.
  */
 export async function hashAddress(
-  env: Env,
+  hashKey: string,
   applicationId: string,
   address: string | undefined,
 ): Promise<string | null> {
   const network = networkOf(address ?? '');
   if (network === null) return null;
-  const digest = await hashIdentifier(env, `ip:${applicationId}:${network}`);
+  const digest = await hmac(hashKey, `ip:${applicationId}:${network}`);
   return toBase64Url(digest.slice(0, 16));
 }

@@ -1,4 +1,5 @@
 import { settingsOf } from '#env';
+import { hashKeyOf } from '#hashing';
 import { canonicalTimezone, isTimezone } from '#lib/time';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
@@ -107,13 +108,14 @@ export async function prepareAttribution<Own extends Installation>(
   alongside?: () => D1PreparedStatement[],
 ): Promise<(chosen: readonly Own[]) => Attributed[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const hashKey = await hashKeyOf(env);
   const windows = {
     clickMs: application.attributionWindowHours * HOUR_MS,
     probabilisticMs: application.probabilisticWindowHours * HOUR_MS,
   };
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
-      const ipHash = await hashAddress(env, application.id, report.ip);
+      const ipHash = await hashAddress(hashKey, application.id, report.ip);
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),

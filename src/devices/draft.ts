@@ -1,9 +1,9 @@
 import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import type { NewDevice } from '#counting';
-import { hashIdentifier } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
+import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
@@ -35,14 +35,15 @@ export type TokenStored = 'first' | 'with_credit' | 'last';
 /** A draft whose device is new. */
 export type NewDraft = Draft & Attributed;
 
+/** `hashKey` is that of `hashKeyOf`. */
 export async function draftOf(
-  env: Env,
+  hashKey: string,
   application: AuthenticatedApplication,
   metrics: DeviceMetrics,
   now: number,
 ): Promise<Draft> {
   const { occurredAt: acquiredAt, clockAhead } = settleTime(metrics.created_at, now);
-  const alias = await aliasOf(env, application.id, identityOf(metrics));
+  const alias = await aliasOf(hashKey, application.id, identityOf(metrics));
   const deviceId = newId('dev');
   return {
     metrics,
@@ -67,9 +68,13 @@ function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: numbe
 }
 
 /** The sender's name for a device may be personal data, so only its keyed hash is stored. */
-async function aliasOf(env: Env, applicationId: string, identity: string | null): Promise<string | null> {
+async function aliasOf(
+  hashKey: string,
+  applicationId: string,
+  identity: string | null,
+): Promise<string | null> {
   if (identity === null) return null;
-  return toBase64Url(await hashIdentifier(env, `device:${applicationId}:${identity}`));
+  return toBase64Url(await hmac(hashKey, `device:${applicationId}:${identity}`));
 }
 
 /** The country that a device is counted in, and its source: the backend, else the click, else the time zone. */

@@ -2,6 +2,7 @@ import { prepareAttribution } from '#attribution';
 import { createDevices, type FoundDevice, type PlacedDevice } from '#counting';
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
+import { hashKeyOf } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
 import { DAY_MS } from '#lib/time';
 import { creditClicks, takeBackFailed, takeBackStatements } from './credit.ts';
@@ -28,7 +29,8 @@ export async function fetchTokens(
   metrics: readonly DeviceMetrics[],
   now: number,
 ): Promise<string[]> {
-  const drafts = await Promise.all(metrics.map((item) => draftOf(env, application, item, now)));
+  const hashKey = await hashKeyOf(env);
+  const drafts = await Promise.all(metrics.map((item) => draftOf(hashKey, application, item, now)));
   // Of several drafts with one identity, the first creates the device.
   const firsts = new Map(drafts.toReversed().map((draft) => [draft.claim, draft]));
   const candidates = [...firsts.values()].toReversed();

@@ -1,7 +1,7 @@
 import { exists } from 'drizzle-orm';
 import { applications, database, hashKeys, insertWhere, reencryptColumn, retryTransient } from '#db';
 import { settingsOf } from '#env';
-import { decryptText, encryptText, hmac, secretsIn } from '#lib/crypto';
+import { decryptText, encryptText, secretsIn } from '#lib/crypto';
 
 // What identifies a person's device is stored as a hash and found by it. The plain text is not stored, so that it cannot be hashed again with
 // another key, and devices that never return would be new ones under it. So the key of these hashes never changes: it is the first
@@ -27,13 +27,13 @@ async function readHashKey(env: Env): Promise<string> {
 }
 
 /**
- * A keyed hash of something that identifies a device, 32 bytes: the only form in which it is stored. Throws an error if the database does not
- * answer, or if the deployment lacks the secret that encrypted the key.
+ * The key of the hashes of identifiers, for `hmac`. Read it once for whatever is hashed together, because the first call in an isolate asks the
+ * database. Throws an error if that does not answer, or if the deployment lacks the secret that encrypted the key.
  */
-export async function hashIdentifier(env: Env, text: string): Promise<Uint8Array> {
+export async function hashKeyOf(env: Env): Promise<string> {
   const key = known.get(env) ?? (await readHashKey(env));
   known.set(env, key);
-  return hmac(key, text);
+  return key;
 }
 
 /**

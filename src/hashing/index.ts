@@ -1,1 +1,1 @@
-export { hashIdentifier, keepHashKey } from './hash-key.ts';
+export { hashKeyOf, keepHashKey } from './hash-key.ts';

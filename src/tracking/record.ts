@@ -3,6 +3,7 @@ import type { ClickRecord } from '#attribution';
 import { hashAddress, readClickId, signClickId } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import { queueFor, settingsOf } from '#env';
+import { hashKeyOf } from '#hashing';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
@@ -34,15 +35,21 @@ export type Visitor = { browser: Browser; address: string };
 /** Known only from the request for the link: the country in lower case and the stored query parameters. */
 export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 
+/** Null if the key is not known: a click counts without an address. */
+async function hashVisitor(env: Env, applicationId: string, address: string): Promise<string | null> {
+  try {
+    return await hashAddress(await hashKeyOf(env), applicationId, address);
+  } catch (error) {
+    logError('address not hashed', error, { application_id: applicationId });
+    return null;
+  }
+}
+
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = visitor.browser;
   // If guessing is off, the address has no use, so it is not kept.
   const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
-  // A click counts without it.
-  const ipHash = await hashAddress(env, link.applicationId, address).catch((error) => {
-    logError('address not hashed', error, { application_id: link.applicationId });
-    return null;
-  });
+  const ipHash = address ? await hashVisitor(env, link.applicationId, address) : null;
   return {
     application_id: link.applicationId,
     id: clickId,

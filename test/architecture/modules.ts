@@ -93,7 +93,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   tracking: {
-    imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lib', 'rollup'],
+    imports: ['attribution', 'catalogue', 'db', 'env', 'hashing', 'http', 'lib', 'rollup'],
     reads: ['applications', 'creatives'],
   },
   creatives: {

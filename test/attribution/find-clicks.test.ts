@@ -14,7 +14,7 @@ const times = <Value>(count: number, make: (index: number) => Value) =>
 
 async function application() {
   const { id } = (await createTenant()).application;
-  const hash = async (address: string) => (await hashAddress(env, id, address)) ?? '';
+  const hash = async (address: string) => (await hashAddress(env.KEY_ENCRYPTION_SECRET, id, address)) ?? '';
   const attribute = async (
     report: Partial<Installation['report']>,
     db = env.DB,

@@ -7,6 +7,7 @@ import { newId } from '#lib/ids';
 import { runSchedule } from '../../src/schedule.ts';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { emptyStores } from '../helpers/empty-stores.ts';
 import { deviceMetrics } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -115,6 +116,19 @@ describe('hashes of identifiers', () => {
     expect(await deviceOf(secretOf(current))).toBe(device);
     expect(await deviceOf(secretOf(current), 'player-2')).toBe(during);
     expect(await installs()).toBe(2);
+  });
+
+  it('need one read of their key per isolate, however many are made at once', async () => {
+    const { tenant } = await startTenant();
+    const watched = new WatchedD1(env.DB);
+    const on = startWorker({ DB: watched.asBinding() });
+    const metrics = Array.from({ length: 20 }, (_, index) =>
+      deviceMetrics({ device_id: `player-${index}`, ip: '203.0.113.9' }),
+    );
+    for (let round = 0; round < 2; round++) {
+      expect((await on.post(tenant, '/fetch-token/batch', { devices: metrics })).status).toBe(200);
+    }
+    expect(watched.log.filter((sql) => sql.includes('hash_keys'))).toHaveLength(1);
   });
 
   it('match the address of a device with that of an earlier click', async () => {
