@@ -21,12 +21,18 @@ async function printLink(
   { remote, url, env }: { remote: boolean; url?: string | undefined; env?: string | undefined },
 ): Promise<void> {
   const { statements, secret } = await passwordResetSql(email, Date.now());
-  const rows = await executeSql(statements, { remote, env });
-  if (rows.length === 0) throw new CommandError(`No member has the email ${email}.`);
+  const [row] = (await executeSql(statements, { remote, env })) as { passkeys: string }[];
+  if (!row) throw new CommandError(`No member has the email ${email}.`);
   const origin = new URL(url ?? (await localOrigin())).origin;
   console.log(
     `Open this link within 24 hours to choose a new password. It works once.\n\n${origin}/reset-password/${secret}`,
   );
+  const passkeys: string[] = JSON.parse(row.passkeys);
+  if (passkeys.length > 0) {
+    console.log(
+      `\nThese passkeys of the member sign in without the password: ${passkeys.join(', ')}. The page removes them unless the member keeps them.`,
+    );
+  }
 }
 
 await runCommand(

@@ -19,6 +19,7 @@ import { type DashboardEnv, sameOrigin, securityHeaders } from './guard.ts';
 import { homePages } from './home.tsx';
 import { ltvPages } from './ltv.tsx';
 import { memberPages } from './members.tsx';
+import { resetPasswordPages } from './reset-password.tsx';
 import { retentionPages } from './retention.tsx';
 import { sharedPages } from './shared.ts';
 import { signInPages } from './sign-in.tsx';
@@ -48,6 +49,7 @@ dashboard.use(
 const [limitForm, limitUpload] = [limitBody(FORM_BYTES), limitBody(UPLOAD_BYTES)];
 dashboard.use((c, next) => (c.req.path === '/costs' ? limitUpload(c, next) : limitForm(c, next)), sameOrigin);
 dashboard.route('/', signInPages);
+dashboard.route('/', resetPasswordPages);
 dashboard.route('/', homePages);
 dashboard.route('/', getStartedPages);
 dashboard.route('/', filterPages);

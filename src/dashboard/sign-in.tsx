@@ -7,12 +7,8 @@ import {
   beginPasskeySignIn,
   enterCode,
   findInvitation,
-  findPasswordReset,
   makeFirstOwner,
   NewPerson,
-  newPassword,
-  type PasswordReset,
-  resetPassword,
   setupIsOpen,
   signIn,
   signInWithPasskey,
@@ -33,7 +29,7 @@ export const TOO_MANY_ATTEMPTS = {
   retryAfterSeconds: 60,
 };
 
-const limitAddress = (c: DashboardContext) =>
+export const limitAddress = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
 
 /**
@@ -127,7 +123,7 @@ function codePage(c: DashboardContext, next: string, wrong = false) {
   );
 }
 
-const PasswordField = ({ label, faults }: { label: string; faults: Fault[] }) => (
+export const PasswordField = ({ label, faults }: { label: string; faults: Fault[] }) => (
   <Field
     label={label}
     name="password"
@@ -211,31 +207,6 @@ async function openInvitation(c: DashboardContext): Promise<Invitation> {
   return invitation;
 }
 
-function resetPage(c: DashboardContext, reset: PasswordReset, faults: Fault[] = []) {
-  return renderPlainPage(
-    c,
-    { title: 'Choose a new password', status: faults.length > 0 ? 400 : 200 },
-    <form method="post" class="stack">
-      <p>
-        For <strong>{reset.email}</strong>. All open sessions of this account end.
-      </p>
-      <PasswordField label="New password" faults={faults} />
-      <button type="submit">Set password</button>
-    </form>,
-  );
-}
-
-async function openReset(c: DashboardContext): Promise<PasswordReset> {
-  await limitAddress(c);
-  const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!reset)
-    throw new AppError(
-      'not_found',
-      'This link no longer works: it was used or replaced, or has expired. Ask for a new one.',
-    );
-  return reset;
-}
-
 const Credentials = z.object({
   email: requiredText(254).toLowerCase(),
   password: z.string().min(1).max(128),
@@ -308,16 +279,4 @@ export const signInPages = new Hono<DashboardEnv>()
       return joinPage(c, invitation, values, [fault]);
     }
     return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
-  })
-  .get('/reset-password/:secret', async (c) => resetPage(c, await openReset(c)))
-  .post('/reset-password/:secret', async (c) => {
-    const reset = await openReset(c);
-    const { data, faults } = await parseForm(
-      c,
-      z.object({ password: newPassword([reset.name, reset.email]) }),
-    );
-    if (!data) return resetPage(c, reset, faults);
-    await resetPassword(database(c.env.DB), reset, data.password, Date.now());
-    const pair = { email: reset.email, password: data.password };
-    return (await enter(c, pair, '/')) ?? c.redirect('/login', 303);
   });

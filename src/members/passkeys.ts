@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, lt } from 'drizzle-orm';
+import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, passkeys } from '#db';
 import { AppError } from '#http';
@@ -89,6 +89,22 @@ export async function removePasskey(
     ),
     db.delete(passkeys).where(one),
   ]);
+}
+
+/** Statements that remove all of a person's passkeys if a condition holds, and record which. */
+export function removeAllPasskeys(
+  caller: Caller,
+  { userId, email }: { userId: string; email: string },
+  condition: SQL,
+) {
+  const { db } = caller;
+  const isAny = exists(db.select({ id: passkeys.id }).from(passkeys).where(own(userId)));
+  const names = sql<string>`(SELECT coalesce(group_concat(${passkeys.name}, ', '), '') FROM ${passkeys} WHERE ${own(userId)})`;
+  const entry = newAuditEntry('member.passkey_removed', sql<string>`${`${email}: `} || ${names}`);
+  return [
+    auditStatement(caller, entry, sql`${isAny} AND ${condition}`),
+    db.delete(passkeys).where(and(eq(passkeys.userId, userId), condition)),
+  ] as const;
 }
 
 type Answer = NonNullable<Parameters<Auth['api']['verifyPasskeyAuthentication']>[0]>['body']['response'];

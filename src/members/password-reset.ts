@@ -6,6 +6,7 @@ import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { type MemberCaller, memberFor } from './members.ts';
+import { removeAllPasskeys } from './passkeys.ts';
 
 export const RESET_HOURS = 24;
 const RESET_MS = RESET_HOURS * 3_600_000;
@@ -81,16 +82,20 @@ export async function findPasswordReset(
   return found ?? null;
 }
 
-/** Sets the password, which has passed `newPassword`, and ends all of the member's sessions, once. Throws `conflict` if the link has ended in the meantime. */
+/**
+ * Sets the password, which has passed `newPassword`, and ends all of the member's sessions, once; with `removePasskeys`, also their passkeys,
+ * because whoever else knew the password may have added one. Throws `conflict` if the link has ended in the meantime.
+ */
 export async function resetPassword(
   db: Database,
   { hash, userId, email, teamId }: PasswordReset,
-  password: string,
+  { password, removePasskeys }: { password: string; removePasskeys: boolean },
   now: number,
 ): Promise<void> {
   const { hashPassword } = await import('better-auth/crypto');
   const isOpen = sql`EXISTS (SELECT 1 FROM ${passwordResets} WHERE ${passwordResets.hash} = ${hash})`;
   const hashed = await hashPassword(password);
+  const caller = { db, team: { id: teamId }, actor: email, now };
   const [changed] = await db.batch([
     db
       .update(accounts)
@@ -98,11 +103,8 @@ export async function resetPassword(
       .where(and(eq(accounts.userId, userId), eq(accounts.providerId, 'credential'), isOpen))
       .returning({ id: accounts.id }),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isOpen)),
-    auditStatement(
-      { db, team: { id: teamId }, actor: email, now },
-      newAuditEntry('member.password_reset', email),
-      isOpen,
-    ),
+    ...(removePasskeys ? removeAllPasskeys(caller, { userId, email }, isOpen) : []),
+    auditStatement(caller, newAuditEntry('member.password_reset', email), isOpen),
     db.delete(passwordResets).where(eq(passwordResets.hash, hash)),
   ]);
   if (changed.length === 0) throw new AppError('conflict', 'This link no longer works');
@@ -111,8 +113,8 @@ export async function resetPassword(
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * The same for an operator who cannot sign in: the link's secret, and SQL that returns a row if there is such a member. Self-contained,
- * because the command line reaches the database only through `wrangler d1 execute`.
+ * The same for an operator who cannot sign in: the link's secret, and SQL that returns a row if there is such a member, with the names of
+ * their passkeys as JSON. Self-contained, because the command line reaches the database only through `wrangler d1 execute`.
  */
 export async function passwordResetSql(
   email: string,
@@ -126,7 +128,8 @@ export async function passwordResetSql(
      ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
     `INSERT INTO audit_log (team_id, id, at, actor, action, subject)
      SELECT members.team_id, '${newId('aud')}', ${now}, 'command line', 'member.password_reset_created', users.email ${who}`,
-    `SELECT users.email AS email ${who}`,
+    `SELECT users.email AS email,
+      (SELECT json_group_array(name) FROM passkeys WHERE user_id = users.id AND confirmed = 1) AS passkeys ${who}`,
   ];
   return { statements: statements.join(';\n'), secret };
 }

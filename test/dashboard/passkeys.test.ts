@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
-import { pruneSessions } from '#members';
+import { passwordResetSql, pruneSessions } from '#members';
 import { type Authenticator, type Challenge, createAuthenticator } from '../helpers/authenticator.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -170,4 +170,46 @@ it('goes with its person', async () => {
     .bind(person.id)
     .first('n');
   expect(left).toBe(0);
+});
+
+/** The page of a new link with which the person chooses a password. */
+async function openReset(email: string): Promise<string> {
+  const { statements, secret } = await passwordResetSql(email, Date.now());
+  await env.DB.batch(statements.split(';\n').map((one) => env.DB.prepare(one)));
+  return `/reset-password/${secret}`;
+}
+
+it('is listed by a password reset, which removes it unless the person keeps it', async () => {
+  const { team, person, browser, authenticator } = await personWithPasskey();
+  const other = await personWithPasskey();
+  const kept = await openReset(person.email);
+  const shown = await pageOf(await worker.request(kept));
+  expect(shown.texts('.passkeys li')).toEqual([expect.stringMatching(/^Laptop, added \d{4}-\d\d-\d\d$/)]);
+  const isChecked = (page: typeof shown) =>
+    page.one('#field-remove_passkeys').getAttribute('checked') !== undefined;
+  expect(isChecked(shown)).toBe(true);
+  const refused = await pageOf(await post(kept, { password: 'short' }));
+  expect(isChecked(refused)).toBe(false);
+  const password = 'a new long password';
+  expect((await post(kept, { password })).status).toBe(303);
+  expect(await isSignedIn(await signInBy(authenticator))).toBe(true);
+
+  expect((await post(await openReset(person.email), { password, remove_passkeys: 'true' })).status).toBe(303);
+  expect(await isSignedIn(await signInBy(authenticator))).toBe(false);
+  expect(await isSignedIn(await signInBy(other.authenticator))).toBe(true);
+  expect((await browser.get(ACCOUNT)).status).toBe(302);
+  const log = await listAudit(database(env.DB), team.id, { limit: 2 });
+  expect(log.map(({ action, subject }) => [action, subject])).toEqual([
+    ['member.password_reset', person.email],
+    ['member.passkey_removed', `${person.email}: Laptop`],
+  ]);
+  const none = await pageOf(await worker.request(await openReset(person.email)));
+  expect(none.texts('.passkeys li')).toEqual([]);
+});
+
+it('is named by the command that creates the link', async () => {
+  const { person } = await personWithPasskey();
+  const { statements } = await passwordResetSql(person.email, Date.now());
+  const results = await env.DB.batch(statements.split(';\n').map((one) => env.DB.prepare(one)));
+  expect(results.at(-1)?.results).toEqual([{ email: person.email, passkeys: '["Laptop"]' }]);
 });

@@ -176,7 +176,7 @@ it('creates the same link from the command line by SQL, whatever the email conta
     return { rows: results.at(-1)?.results, secret };
   };
   const { rows, secret } = await run(person.email.toUpperCase());
-  expect(rows).toEqual([{ email: person.email }]);
+  expect(rows).toEqual([{ email: person.email, passkeys: '[]' }]);
   expect((await choose(`/reset-password/${secret}`, NEXT)).status).toBe(303);
   await signIn(worker, { ...person, password: NEXT });
   const open = () => env.DB.prepare('SELECT count(*) AS n FROM password_resets').first('n');
