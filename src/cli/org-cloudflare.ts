@@ -101,6 +101,17 @@ export class Cloudflare {
     return secrets?.map(({ name }) => name) ?? null;
   }
 
+  async setSecret(worker: string, name: string, text: string): Promise<void> {
+    await withReadableErrors(
+      this.client.workers.scripts.secrets.update(worker, {
+        ...this.account,
+        name,
+        text,
+        type: 'secret_text',
+      }),
+    );
+  }
+
   /** The Worker that serves a domain; null if there is none. */
   async workerOf(domain: string): Promise<string | null> {
     const found = await allOf(this.client.workers.domains.list({ ...this.account, hostname: domain }));

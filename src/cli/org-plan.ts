@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { secretsIn } from '#lib/crypto';
 import type { Cloudflare } from './org-cloudflare.ts';
+import type { SecretsCopy } from './org-secrets.ts';
 import { Configuration, type OrgQueue, type OrgSettings } from './org-section.ts';
 import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 
@@ -24,7 +26,12 @@ const NO_DATABASE = '';
  * Resources of a run that failed halfway are found by name, so the next run continues from there. Throws if the account has the org's
  * Worker but the configuration has no section for it: its settings are elsewhere, and the defaults would replace them.
  */
-export async function planCreate(api: Cloudflare, file: string, wanted: Wanted): Promise<Step[]> {
+export async function planCreate(
+  api: Cloudflare,
+  file: string,
+  wanted: Wanted,
+  copy: SecretsCopy | null,
+): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(wanted.org);
   const names = configuration.namesOf(wanted.org);
@@ -56,6 +63,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   }
   const unchanged = configuration.holds(settings);
   const missing = await missingSecrets(api, configuration, wanted.org);
+  const secrets = await newSecrets(configuration, missing, copy);
   if (steps.length === 0 && unchanged && settings.deployed && missing.length === 0) return [];
   if (!unchanged || settings.deployed) {
     settings.deployed = false;
@@ -64,7 +72,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
       run: () => configuration.save(configuration.withSection(settings)),
     });
   }
-  return [...steps, ...deploySteps(api, file, settings, missing)];
+  return [...steps, ...deploySteps(api, file, settings, secrets)];
 }
 
 async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise<Step[]> {
@@ -91,7 +99,12 @@ async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string
 }
 
 /** Updates an existing deployment to this version and its settings: its queues, its section, its tables, its code. */
-export async function planDeploy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
+export async function planDeploy(
+  api: Cloudflare,
+  file: string,
+  org: string,
+  copy: SecretsCopy | null,
+): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
   if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
@@ -109,7 +122,7 @@ export async function planDeploy(api: Cloudflare, file: string, org: string): Pr
             run: () => configuration.save(configuration.withSection(begun)),
           },
         ]),
-    ...deploySteps(api, file, known, missing),
+    ...deploySteps(api, file, known, await newSecrets(configuration, missing, copy)),
   ];
 }
 
@@ -118,27 +131,93 @@ async function missingSecrets(api: Cloudflare, configuration: Configuration, org
   return configuration.requiredSecrets.filter((name) => !there.includes(name));
 }
 
+type NewSecrets = { values: Record<string, string>; steps: Step[]; source: string };
+
+const newSecret = () => randomBytes(32).toString('base64url');
+
+/**
+ * The secrets that a deployment lacks: those of the copy, or else new ones, which are in the copy before they are deployed. A run
+ * that failed in between thus finds them there. Throws if a new copy would be incomplete.
+ */
+async function newSecrets(
+  { requiredSecrets }: Configuration,
+  missing: string[],
+  copy: SecretsCopy | null,
+): Promise<NewSecrets> {
+  const there = requiredSecrets.filter((name) => !missing.includes(name));
+  if (copy && !copy.exists && there.length > 0) {
+    throw new Error(
+      `The deployment has ${there.join(', ')} already, and Cloudflare does not show them. ${copy.file} would lack them.`,
+    );
+  }
+  const names = missing.join(', ');
+  if (missing.length === 0) return { values: {}, steps: [], source: '' };
+  if (!copy) {
+    const values = Object.fromEntries(missing.map((name) => [name, newSecret()]));
+    return { values, steps: [], source: ` with new secrets ${names}, of which no copy is kept` };
+  }
+  const kept = await copy.read();
+  const values = Object.fromEntries(missing.map((name) => [name, kept[name] ?? newSecret()]));
+  const added = missing.filter((name) => kept[name] === undefined);
+  const steps = [
+    { title: `write ${added.join(', ')} to ${copy.file}, encrypted`, run: () => copy.save(values) },
+  ];
+  return { values, steps: added.length > 0 ? steps : [], source: ` with ${names} of ${copy.file}` };
+}
+
+/**
+ * Gives a secret a new value before the former one, or ends the former one. The copy is written first, so that a repeated run goes on with the
+ * same values.
+ */
+export async function planRotate(
+  api: Cloudflare,
+  file: string,
+  { org, name, end }: { org: string; name: string; end: boolean },
+  copy: SecretsCopy,
+): Promise<Step[]> {
+  const configuration = await Configuration.read(file);
+  if (!configuration.requiredSecrets.includes(name)) {
+    throw new Error(`The secret must be one of ${configuration.requiredSecrets.join(', ')}.`);
+  }
+  const { worker } = configuration.namesOf(org);
+  if (!(await api.secretNames(worker))?.includes(name)) throw new Error(`${org} has no ${name}.`);
+  if (!copy.exists) throw new Error(`There is no file ${copy.file}.`);
+  const current = (await copy.read())[name];
+  if (current === undefined) {
+    throw new Error(`${copy.file} has no ${name}, whose present value is needed for an overlap.`);
+  }
+  const [newest = '', ...former] = secretsIn(current);
+  const overlapping = former.length > 0 ? current : `${newSecret()} ${newest}`;
+  const next = end ? newest : overlapping;
+  const write = { title: `write it to ${copy.file}, encrypted`, run: () => copy.save({ [name]: next }) };
+  return [
+    ...(next === current ? [] : [write]),
+    {
+      title: end
+        ? `set ${name} of ${worker} to its newest value alone, which ends the former one`
+        : `set ${name} of ${worker} to a new value with the former one behind it`,
+      run: () => api.setSecret(worker, name, next),
+    },
+  ];
+}
+
 function deploySteps(
   api: Cloudflare,
   file: string,
   { org, domain }: Pick<OrgSettings, 'org' | 'domain'>,
-  missing: string[],
+  secrets: NewSecrets,
 ): Step[] {
   const deployment = { config: file, org, accountId: api.accountId };
-  const secrets = missing.length > 0 ? ` with new secrets ${missing.join(', ')}` : '';
   const address = domain ? ` and serve it on ${domain}, replacing any DNS record there` : '';
   return [
     {
       title: 'apply pending database migrations',
       run: () => applyRemoteMigrations(deployment),
     },
+    ...secrets.steps,
     {
-      title: `deploy the Worker${secrets}${address}`,
-      run: () =>
-        deployWorker(
-          deployment,
-          Object.fromEntries(missing.map((name) => [name, randomBytes(32).toString('base64url')])),
-        ),
+      title: `deploy the Worker${secrets.source}${address}`,
+      run: () => deployWorker(deployment, secrets.values),
     },
     {
       title: `mark ${org} as deployed in ${file}`,

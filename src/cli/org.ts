@@ -3,11 +3,13 @@ import { createInterface } from 'node:readline/promises';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
 import { Cloudflare } from './org-cloudflare.ts';
-import { planCreate, planDeploy, planDestroy, type Step } from './org-plan.ts';
+import { planCreate, planDeploy, planDestroy, planRotate, type Step } from './org-plan.ts';
+import { SecretsCopy } from './org-secrets.ts';
 import { Configuration } from './org-section.ts';
 
-const USAGE = `Usage: npm run org -- create <org> [domain] [--adopt] [--yes]
-       npm run org -- deploy <org> [--yes]
+const USAGE = `Usage: npm run org -- create <org> [domain] [--secrets <file>] [--adopt] [--yes]
+       npm run org -- deploy <org> [--secrets <file>] [--yes]
+       npm run org -- rotate <org> <secret> --secrets <file> [--end] [--yes]
        npm run org -- list
        npm run org -- destroy <org> [--yes]
 
@@ -15,7 +17,12 @@ Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for 
 shows what it will do and asks first, unless you pass --yes. After a failure, run it again: it continues where it stopped. Requires
 CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token has access to several accounts.
 
-create stops if the org is live but wrangler.toml does not know it. With --adopt, it deploys it again with default settings.`;
+create stops if the org is live but wrangler.toml does not know it. With --adopt, it deploys it again with default settings.
+
+--secrets keeps a copy of the org's secrets, which Cloudflare does not show: it writes new ones to the file, and takes those that the
+deployment lacks from it if it exists. The file is encrypted with a passphrase, which is asked for or in ORG_PASSPHRASE; age
+(https://age-encryption.org) decrypts it, too. rotate puts a new value before the present one, in the copy and in the deployment, and with
+--end drops the former one.`;
 
 /** An org's name. It is part of its queues' names, which may have 63 characters. */
 const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
@@ -61,37 +68,78 @@ async function list(config: string): Promise<number> {
   return 0;
 }
 
-const COMMANDS = ['create', 'deploy', 'list', 'destroy'] as const;
+/** What each command takes besides the org. */
+const COMMANDS = {
+  create: ['domain', 'secrets', 'adopt'],
+  deploy: ['secrets'],
+  rotate: ['secret', 'secrets', 'end'],
+  list: [],
+  destroy: [],
+} as const satisfies Record<string, readonly string[]>;
+type Command = keyof typeof COMMANDS;
+
 type Given = {
   command: string;
   org: string;
-  domain: string | undefined;
+  /** The domain of a new org, or the name of the secret to rotate. */
+  third: string | undefined;
   config: string;
   yes: boolean;
   adopt: boolean;
+  secrets: string | undefined;
+  end: boolean;
 };
 
-async function main({ command, org, domain, config, yes, adopt }: Given): Promise<number> {
-  if (command === 'list' && org === '') return list(config);
-  if (command === 'list') throw new UsageError('list takes no org.');
-  if (!COMMANDS.some((known) => known === command)) {
+/** Throws a `UsageError` for whatever the command does not take. */
+function readCommand({ command, org, third, adopt, secrets, end }: Given): Command {
+  if (!Object.hasOwn(COMMANDS, command)) {
     throw new UsageError(
-      command === '' ? `Pass a command: ${COMMANDS.join(', ')}.` : `There is no command "${command}".`,
+      command === ''
+        ? `Pass a command: ${Object.keys(COMMANDS).join(', ')}.`
+        : `There is no command "${command}".`,
     );
   }
-  if (adopt && command !== 'create') throw new UsageError(`${command} takes no --adopt.`);
-  if (domain && command !== 'create') throw new UsageError(`${command} takes no domain.`);
-  if (!ORG.test(org))
+  const known = command as Command;
+  const taken: readonly string[] = COMMANDS[known];
+  if (known === 'list' && org !== '') throw new UsageError('list takes no org.');
+  for (const [name, isGiven] of Object.entries({ adopt, secrets: secrets !== undefined, end })) {
+    if (isGiven && !taken.includes(name)) throw new UsageError(`${command} takes no --${name}.`);
+  }
+  if (third && known !== 'rotate' && !taken.includes('domain'))
+    throw new UsageError(`${command} takes no domain.`);
+  if (known !== 'list' && !ORG.test(org))
     throw new UsageError(
       `"${org}" is not a valid org name: use 1 to 30 of a-z, 0-9 and "-", starting with a letter.`,
     );
-  if (domain && !DOMAIN.test(domain)) throw new UsageError(`"${domain}" is not a domain name.`);
+  if (third && known === 'create' && !DOMAIN.test(third))
+    throw new UsageError(`"${third}" is not a domain name.`);
+  if (known === 'rotate' && !(third && secrets)) {
+    throw new UsageError('rotate needs the name of a secret, and --secrets with the copy that has it.');
+  }
+  return known;
+}
+
+async function plan(command: Exclude<Command, 'list'>, api: Cloudflare, given: Given): Promise<Step[]> {
+  const { org, third, config, adopt, secrets, end } = given;
+  const copy = secrets === undefined ? null : await SecretsCopy.find(secrets);
+  switch (command) {
+    case 'create':
+      return planCreate(api, config, { org, domain: third, adopt }, copy);
+    case 'deploy':
+      return planDeploy(api, config, org, copy);
+    case 'rotate':
+      return copy ? planRotate(api, config, { org, name: third ?? '', end }, copy) : [];
+    case 'destroy':
+      return planDestroy(api, config, org);
+  }
+}
+
+async function main(given: Given): Promise<number> {
+  const { org, config, yes } = given;
+  const command = readCommand(given);
+  if (command === 'list') return list(config);
   const api = await Cloudflare.connect(process.env);
-  const steps = await {
-    create: () => planCreate(api, config, { org, domain, adopt }),
-    deploy: () => planDeploy(api, config, org),
-    destroy: () => planDestroy(api, config, org),
-  }[command as 'create' | 'deploy' | 'destroy']();
+  const steps = await plan(command, api, given);
   if (steps.length === 0) {
     console.log(command === 'destroy' ? `${org} is fully removed.` : `${org} is up to date.`);
     return 0;
@@ -108,6 +156,10 @@ async function main({ command, org, domain, config, yes, adopt }: Given): Promis
     const settings = (await Configuration.read(config)).settingsOf(org);
     const address = settings?.domain ? `https://${settings.domain}` : 'its address on workers.dev';
     console.log(`${org} is deployed: ${address}. Open /setup there now, before anyone else does.`);
+  } else if (command === 'rotate' && !given.end) {
+    console.log(
+      'Done. Both values are accepted. docs/operations.md says when to drop the former one with --end.',
+    );
   } else console.log('Done.');
   return 0;
 }
@@ -118,18 +170,20 @@ await runCommand(
     options: {
       yes: { type: 'boolean', default: false },
       adopt: { type: 'boolean', default: false },
+      secrets: { type: 'string' },
+      end: { type: 'boolean', default: false },
       config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
     },
-    positionals: ['command', 'org', 'domain'],
+    positionals: ['command', 'org', 'domain or secret'],
   },
-  async ({ values, positionals: [command = '', org = '', domain] }) => {
+  async ({ values, positionals: [command = '', org = '', third] }) => {
     try {
       return await main({
         command,
         org,
-        domain,
-        yes: values.yes,
-        adopt: values.adopt,
+        third,
+        ...values,
+        secrets: values.secrets,
         config: path.resolve(values.config),
       });
     } catch (error) {

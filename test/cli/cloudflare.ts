@@ -41,8 +41,8 @@ export class StandIn {
   readonly unknown: string[] = [];
   /** Every secret that a Worker was ever given. */
   readonly secretsSeen = new Set<string>();
-  /** Whether each change fails when it is first requested. Every other failed change is applied nevertheless. */
-  failing = false;
+  /** The changes that fail when they are first requested, each once. Every other failed change is applied nevertheless, beginning with the first. */
+  failing: RegExp | null = null;
   private readonly failed = new Set<string>();
   private made = 0;
   private server: Server | null = null;
@@ -109,7 +109,7 @@ export class StandIn {
     }
     const change = `${request.method} ${path} ${nameIn(request)}`.trim();
     this.changes.push(change);
-    const fails = this.failing && !this.failed.has(change);
+    const fails = this.failing?.test(change) === true && !this.failed.has(change);
     if (fails) this.failed.add(change);
     if (fails && this.failed.size % 2 === 0) return { status: 400, code: 7500 };
     const result = await this.handle(request);
@@ -235,6 +235,12 @@ export class StandIn {
     if (!action && method === 'PUT') return this.upload(name, request);
     if (!script) return missing(10007);
     if (!action && method === 'DELETE') return this.deleteScript(name);
+    if (action === 'secrets' && method === 'PUT') {
+      const secret: { name: string; text: string } = JSON.parse(body.toString());
+      script.secrets.set(secret.name, secret.text);
+      for (const text of secret.text.split(' ')) this.secretsSeen.add(text);
+      return { name: secret.name, type: 'secret_text' };
+    }
     if (action === 'secrets')
       return [...script.secrets.keys()].map((secret) => ({ name: secret, type: 'secret_text' }));
     if (action === 'schedules' && method === 'PUT') {

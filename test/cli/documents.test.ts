@@ -82,6 +82,8 @@ const RUN_BY: Record<string, string> = {
   'curl -s $URL/v1/creatives': 'test/cli/service-name.slow.test.ts',
   // The account is a pretended one: creating an org needs a token of Cloudflare's.
   'export CLOUDFLARE_API_TOKEN=…': 'test/cli/org.slow.test.ts',
+  'npm run org -- create acme acme.example.com --secrets': 'test/cli/org-secrets.slow.test.ts',
+  'npm run org -- rotate acme': 'test/cli/org-secrets.slow.test.ts',
   'npm run check': '.ci/run',
   'npm run restore':
     'test/cli/restore.slow.test.ts, from a folder; test/backup/every-report.slow.test.ts, from the bucket',

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 const plan = async (adopt = false) =>
-  (await planCreate(api, file, { org: 'acme', adopt })).map(({ title }) => title);
+  (await planCreate(api, file, { org: 'acme', adopt }, null)).map(({ title }) => title);
 
 it('stops at a live org that the file does not know, unless it is to be adopted', async () => {
   expect(await plan()).toContain('create the D1 database attribution-acme');

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { QUIET, ROOT } from '../../src/cli/local-state.ts';
+import { type Binding, StandIn, TOKEN } from './cloudflare.ts';
+
+/** `npm run org` with a configuration of its own, against a stand-in of Cloudflare's API. */
+export async function startOrgs(env: Record<string, string> = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'org-test-'));
+  const config = path.join(folder, 'wrangler.toml');
+  const toml = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
+  const original = ['dist/index.mjs', 'src/dashboard/static', 'migrations'].reduce(
+    (text, place) => text.replace(`"${place}"`, JSON.stringify(path.join(ROOT, place))),
+    toml,
+  );
+  await writeFile(config, original);
+  const account = new StandIn();
+  const apiUrl = await account.open();
+  /** Everything that any command printed. */
+  const printed: string[] = [];
+
+  async function runWith(
+    own: Record<string, string>,
+    ...args: string[]
+  ): Promise<{ code: number | null; output: string }> {
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/cli/org.ts'), ...args, '--config', config], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        ...QUIET,
+        ...env,
+        ...own,
+        CLOUDFLARE_API_BASE_URL: apiUrl,
+        CLOUDFLARE_API_TOKEN: TOKEN,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    printed.push(output);
+    return { code, output };
+  }
+
+  const run = (...args: string[]) => runWith({}, ...args);
+
+  /** Runs a command again and again while each of these changes fails once; answers how often it had to be run. */
+  async function insist(changes: RegExp, ...args: string[]): Promise<number> {
+    account.failing = changes;
+    for (let attempt = 1; attempt <= 40; attempt++) {
+      const { code, output } = await run(...args);
+      if (code === 0) {
+        account.failing = null;
+        return attempt;
+      }
+      expect(output).toContain('Run the same command again to continue from this step.');
+    }
+    throw new Error('it never succeeded');
+  }
+
+  function deployed(name: string) {
+    const script = account.scripts.get(`attribution-${name}`);
+    if (!script) throw new Error(`${name} has no Worker`);
+    const binding = (type: string): Binding | undefined => script.bindings.find((row) => row.type === type);
+    const queues = [...account.queues.values()].filter(({ queue_name }) =>
+      queue_name.startsWith(`attribution-${name}-`),
+    );
+    return {
+      script,
+      database: String(binding('d1')?.id),
+      queue: binding('queue')?.queue_name,
+      producers: script.bindings.flatMap((row) =>
+        row.type === 'queue' ? [`${row.name} ${row.queue_name}`] : [],
+      ),
+      queues,
+      limits: script.bindings.flatMap((row) => (row.type === 'ratelimit' ? [String(row.namespace_id)] : [])),
+      secrets: [...script.secrets.values()],
+    };
+  }
+
+  async function stop(): Promise<void> {
+    account.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  return { folder, config, original, account, printed, run, runWith, insist, deployed, stop };
+}
