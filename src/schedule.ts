@@ -9,7 +9,7 @@ import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
-import { pruneSessions } from '#members';
+import { pruneSessions, reencryptSecondFactors } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
@@ -53,6 +53,7 @@ function hourlyChores(env: Env): Record<string, Promise<unknown>> {
     // While a secret is rotated, these read whole tables.
     'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
+    'encrypt second factors': reencryptSecondFactors(env),
     'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
   };
 }

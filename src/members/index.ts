@@ -39,6 +39,7 @@ export {
   RESET_HOURS,
   resetPassword,
 } from './password-reset.ts';
+export { reencryptSecondFactors } from './reencrypt-second-factors.ts';
 export {
   beginSecondFactor,
   confirmSecondFactor,

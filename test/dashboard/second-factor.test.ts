@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
-import { pruneSessions } from '#members';
+import { pruneSessions, reencryptSecondFactors } from '#members';
 import { watchedLimit } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import {
@@ -121,6 +121,24 @@ it('signs in by apps that were added before and while the secret was rotated', a
     (await enter(await logIn(later, rotated), text, rotated)).status;
   expect(await signedInWith(await codeOf(app.key))).toBe(303);
   expect(await signedInWith(app.recovery[0] ?? '')).toBe(303);
+});
+
+it('signs in by an app that was added before the secret was rotated, once the former one has ended', async () => {
+  const [former, secret] = [env.SESSION_SECRET, 'a-new-session-secret-of-the-tests-00000'];
+  const rotated = startWorker({ ...LIMITS, SESSION_SECRET: secret });
+  const { person, key, recovery } = await personWithApp();
+  const during = { ...env, SESSION_SECRET: `${secret} ${former}` };
+  await reencryptSecondFactors(env);
+  await reencryptSecondFactors(during);
+  const stored = () => env.DB.prepare('SELECT secret, backup_codes FROM two_factors ORDER BY id').all();
+  const { results } = await stored();
+  await reencryptSecondFactors(during);
+  expect((await stored()).results).toEqual(results);
+  const signedInWith = async (text: string) =>
+    (await enter(await logIn(person, rotated), text, rotated)).status;
+  expect(await signedInWith(await codeOf(key))).toBe(303);
+  expect(await signedInWith(recovery[0] ?? '')).toBe(303);
+  expect(await signedInWith(recovery[0] ?? '')).toBe(400);
 });
 
 it('takes the code of a sign-in once, and nothing without one', async () => {
