@@ -13,7 +13,7 @@ export type Size = {
   run: number;
   rounds: number;
   liveRuns: number;
-  /** The runs from which a whole day is extrapolated: two cycles of merges, or without merges. */
+  /** The runs from which a whole day is extrapolated: two cycles of merges, which take several alarms, or without merges. */
   dayRuns: number;
 };
 export const FULL_SIZE: Size = {
@@ -22,7 +22,7 @@ export const FULL_SIZE: Size = {
   run: 200_000,
   rounds: 3,
   liveRuns: 3,
-  dayRuns: 2 * RUNS_PER_MERGE + 2,
+  dayRuns: 2 * RUNS_PER_MERGE + 4,
 };
 export const QUICK_SIZE: Size = {
   large: 100_000,
