@@ -1,11 +1,13 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   isStuck,
   queryFunnel,
   readApplicationHealth,
   readArrivals,
+  resumeCounting,
   settleCounters,
   sumClientTotals,
   sumFunnel,
@@ -199,6 +201,28 @@ it("adds up clients' totals exactly, and keeps the largest gaps of all counters"
     [second.device.id, 'ad'],
     [third.device.id, 'purchase'],
   ]);
+});
+
+it('says no sum of clients that mix currencies, whichever counters they are in', async () => {
+  const { application, parts, cohort } = await start(2);
+  for (const { append, ad } of parts)
+    await append([ad(1, { total_ad_value: 1 }), ad(1, { currency: 'eur' })]);
+  await settleCounters(env, application);
+  expect((await sumClientTotals(env, application, cohort)).totals).toEqual([
+    { kind: 'ad', currency: null, devices: 2, devicesWithGap: 0, client: null, counted: null },
+  ]);
+});
+
+it('forgets the backlog of an application only after a loss', async () => {
+  const { application } = await start(1);
+  const delayed = { applicationId: application.id, messageId: 'm', queue: 0, events: 3, receivedAt: 5_000 };
+  await database(env.DB).insert(delayedMessages).values(delayed);
+  const backlog = () =>
+    database(env.DB).$count(delayedMessages, eq(delayedMessages.applicationId, application.id));
+  await resumeCounting(env, application, { isRestored: false });
+  expect(await backlog()).toBe(1);
+  await resumeCounting(env, application, { isRestored: true });
+  expect(await backlog()).toBe(0);
 });
 
 it('combines the health of all counters without counting', async () => {
