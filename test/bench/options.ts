@@ -6,7 +6,16 @@ import { median } from './workload.ts';
 export type Figures = Record<string, number>;
 
 /** `script` needs no server: bundle, start-up and heap. */
-export const PARTS = ['script', 'http', 'counting', 'burst', 'small', 'pages', 'segments'] as const;
+export const PARTS = [
+  'script',
+  'http',
+  'counting',
+  'burst',
+  'small',
+  'neighbours',
+  'pages',
+  'segments',
+] as const;
 export type Part = (typeof PARTS)[number];
 
 type Options = { parts: readonly Part[]; rounds: number; isQuick: boolean; isJson: boolean };

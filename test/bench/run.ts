@@ -5,6 +5,7 @@ import { againstBar } from './bars.ts';
 import { BURST_STEPS, measureBurst } from './measure-burst.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
+import { measureNeighbours, NEIGHBOUR_STEPS } from './measure-neighbours.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
 import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
@@ -86,6 +87,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     counting: countingSteps(size),
     burst: BURST_STEPS,
     small: SMALL_STEPS,
+    neighbours: NEIGHBOUR_STEPS,
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
   };
@@ -119,6 +121,9 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     const small = has('small')
       ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, isQuick, step))
       : null;
+    const neighbours = has('neighbours')
+      ? await onFreshRig((rig, tenant) => measureNeighbours(rig, tenant, step))
+      : {};
     const pageFigures = has('pages') ? await repeat((rig) => measurePages(rig, pages, step)) : {};
     const segments = has('segments')
       ? await onFreshRig((rig, tenant) => measureSegments(rig, tenant, year, step))
@@ -130,6 +135,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
       ...counting?.figures,
       ...burst,
       ...small?.figures,
+      ...neighbours,
       ...pageFigures,
       ...segments,
       ...(prices

@@ -1,0 +1,114 @@
+import { seededRandom } from '../helpers/random.ts';
+import { makeCredentials } from './credentials.ts';
+import { makeEnvelope } from './envelope.ts';
+import { httpRequest, putLoad } from './load.ts';
+import { CountingBench } from './measure-counting.ts';
+import { QUICK_YEAR } from './measure-segments.ts';
+import type { Rig } from './rig.ts';
+import { makeApplication, makeTenant, type Tenant } from './tenant.ts';
+import { benchDay, median } from './workload.ts';
+import { YEAR_FROM, yearTo } from './year.ts';
+
+// What a team feels of another: its webhook and its report alone, and while the other asks for expensive reports or counts a burst. Everything
+// runs on one thread here, also what a deployment spreads over many isolates, so the ratios are an upper bound.
+
+const ROUNDS = 5;
+const SECONDS = 3;
+/** As many as one backend keeps open. */
+const CONNECTIONS = 16;
+const REPORTS_AT_ONCE = 50;
+const BURST_EVENTS = 20_000;
+const REPORTS = 5;
+
+export const NEIGHBOUR_STEPS = 3 * ROUNDS;
+
+type Felt = { webhook: number; report: number };
+
+/** Keeps `count` copies of `work` going until it is stopped. */
+function keepBusy(count: number, work: () => Promise<unknown>): () => Promise<void> {
+  let isStopped = false;
+  const workers = Array.from({ length: count }, async () => {
+    while (!isStopped) await work();
+  });
+  return async () => {
+    isStopped = true;
+    await Promise.all(workers);
+  };
+}
+
+export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: string) => void) {
+  const devices = [{ id: `dev_${'1'.padStart(32, '0')}`, creativeId: null, acquiredDay: benchDay(1) }];
+  const own = await makeCredentials(rig.db, tenant, 'Own', devices);
+  const service = await rig.url('service');
+  const random = seededRandom(1);
+  const events = Array.from({ length: 500 }, () =>
+    httpRequest(
+      service,
+      '/webhook',
+      { 'Content-Type': 'application/json', 'service-api-key': own.apiKey },
+      JSON.stringify(makeEnvelope(random, own.tokens[0] ?? '')),
+    ),
+  );
+  const report = async (applicationId: string, teamToken: string, query: string) => {
+    const url = new URL(`/v1/reports/${query}&application_id=${applicationId}`, service);
+    const response = await fetch(url, { headers: { 'Service-Token': teamToken } });
+    await response.text();
+    // A team that asks for too many at once is told to wait.
+    if (!response.ok && response.status !== 429) throw new Error(`${query} answered ${response.status}`);
+  };
+  const feel = async (): Promise<Felt> => {
+    const { p50: webhook, failures } = await putLoad(service, events, CONNECTIONS, SECONDS);
+    if (failures > 0) throw new Error(`${failures} events were refused`);
+    const times: number[] = [];
+    for (let index = 0; index < REPORTS; index++) {
+      const startedAt = performance.now();
+      await report(
+        own.applicationId,
+        tenant.teamToken,
+        `performance?group_by=day&from=${benchDay(6)}&to=${benchDay(0)}`,
+      );
+      times.push(performance.now() - startedAt);
+    }
+    return { webhook, report: median(times) };
+  };
+
+  const other = await makeTenant(rig.db);
+  const bench = new CountingBench(rig, other, () => undefined);
+  const { applicationId: large } = await makeApplication(rig.db, other, 'Large');
+  await bench.call(`/year/${large}`, 'POST', QUICK_YEAR);
+  const burst = await bench.open('Burst');
+  const expensive = `performance?group_by=creative,country&from=${YEAR_FROM}&to=${yearTo(QUICK_YEAR)}`;
+  const disturbances = {
+    alone: () => keepBusy(0, async () => undefined),
+    reports: () => keepBusy(REPORTS_AT_ONCE, () => report(large, other.teamToken, expensive)),
+    burst: () =>
+      keepBusy(1, async () => {
+        await bench.consume(burst, BURST_EVENTS);
+        await bench.call(`/settle/${burst}`);
+      }),
+  };
+  type Disturbance = keyof typeof disturbances;
+  const names = Object.keys(disturbances) as Disturbance[];
+  const felt: Record<Disturbance, Felt[]> = { alone: [], reports: [], burst: [] };
+  // Compiles what is measured.
+  await feel();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of names) {
+      step(`two teams, round ${round + 1} of ${ROUNDS}: ${name}`);
+      const stop = disturbances[name]();
+      felt[name].push(await feel());
+      await stop();
+      await rig.untilIdle();
+    }
+  }
+  const of = (name: Disturbance, what: keyof Felt) => median(felt[name].map((one) => one[what]));
+  const ratio = (name: Disturbance, what: keyof Felt) => of(name, what) / of('alone', what);
+  return {
+    neighbour_webhook_ms_alone: of('alone', 'webhook'),
+    neighbour_report_ms_alone: of('alone', 'report'),
+    neighbour_webhook_ratio_reports: ratio('reports', 'webhook'),
+    neighbour_report_ratio_reports: ratio('reports', 'report'),
+    neighbour_webhook_ratio_burst: ratio('burst', 'webhook'),
+    neighbour_report_ratio_burst: ratio('burst', 'report'),
+  };
+}
