@@ -1,3 +1,4 @@
+import { noteArrival } from '#http';
 import { ingestionFailure } from '#ingestion';
 import { ingestionRoutes } from '#ingestion/routes';
 import { LINK_TOKEN, trackingRoutes } from '#tracking';
@@ -33,6 +34,7 @@ async function answerOther(
 
 /** Answers any request. */
 export function answerRequest(request: Request, env: Env, ctx: ExecutionContext) {
+  noteArrival();
   const segment = firstSegment(request.url);
   return isBusy(segment) ? busyRoutes.fetch(request, env, ctx) : answerOther(segment, request, env, ctx);
 }

@@ -6,7 +6,7 @@ import { AppError } from './errors.ts';
 // isolate therefore computes only a few reports of a team at a time.
 
 /** Reports of one team that an isolate computes at the same time. A page of the dashboard counts as one, whatever it shows. */
-const MAX_REPORTS_AT_ONCE = 3;
+const MAX_REPORTS_AT_ONCE = 2;
 const LONGEST_WAIT_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 /** The runtime drops a request whose client has left, without running its `finally`. Its slot is free again after this time. */

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database, segments } from '#db';
+import { giveWay } from '#http';
 import {
   ALL_CREATIVES,
   type BlockBounds,
@@ -76,10 +77,20 @@ export async function* scanBlocks(
   };
   const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
   const needed = isSegmentWanted && segmentsNeeded(known, isSegmentWanted);
+  let bytes = 0;
   for await (const page of readBlockPages(db, { ...scan, buckets, segments: needed }, bounds)) {
-    for (const block of page) yield toChunk(block);
+    for (const block of page) {
+      yield toChunk(block);
+      bytes += block.bytes;
+      if (bytes < BYTES_PER_TURN) continue;
+      bytes = 0;
+      await giveWay();
+    }
   }
 }
+
+/** After adding up so many bytes of blocks, which takes some milliseconds, a report lets other requests have their turn. */
+const BYTES_PER_TURN = 200_000;
 
 /**
  * Everything that `UNSEGMENTED` has is also in the buckets by segment. For a few creatives their own buckets may have fewer bytes: they

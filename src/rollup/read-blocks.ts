@@ -9,7 +9,7 @@ import { openToKeep } from './kept-block.ts';
 import { type OpenBlock, openBlock } from './open-block.ts';
 
 /** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
-const MAX_PAGE_BYTES = 4_000_000;
+const MAX_PAGE_BYTES = 1_000_000;
 
 type BlockQuery = {
   applicationId: string;

@@ -13,7 +13,7 @@ async function occupySlots(teamId: string) {
   const ended = new Promise((resolve) => {
     end = () => resolve(undefined);
   });
-  const running = [1, 2, 3].map(() => inReportSlot(teamId, () => ended));
+  const running = [1, 2].map(() => inReportSlot(teamId, () => ended));
   return async () => {
     end();
     await Promise.all(running);
@@ -27,15 +27,15 @@ function hurryClock() {
   vi.spyOn(Date, 'now').mockImplementation(() => start + readings++ * 500);
 }
 
-it('runs three reports of a team at once, the fourth when one has ended, and other teams’ at any time', async () => {
+it('runs two reports of a team at once, the third when one has ended, and other teams’ at any time', async () => {
   const order: string[] = [];
   const end = await occupySlots('team_a');
-  const fourth = inReportSlot('team_a', async () => order.push('fourth'));
+  const third = inReportSlot('team_a', async () => order.push('third'));
   await inReportSlot('team_b', async () => order.push('another team’s'));
-  order.push('three end');
+  order.push('two end');
   await end();
-  await fourth;
-  expect(order).toEqual(['another team’s', 'three end', 'fourth']);
+  await third;
+  expect(order).toEqual(['another team’s', 'two end', 'third']);
 });
 
 it('frees the slot of a report that failed', async () => {
@@ -63,7 +63,7 @@ it('answers 429 once a report has waited for 10 s, and serves everything else of
   expect([answer.status, answer.headers.get('Retry-After'), await answer.json()]).toEqual([
     429,
     '5',
-    { message: 'Too many reports at once: your team may run 3 at the same time' },
+    { message: 'Too many reports at once: your team may run 2 at the same time' },
   ]);
   vi.restoreAllMocks();
   await end();
