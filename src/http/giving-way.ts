@@ -8,16 +8,25 @@ const SHORT_REQUEST_MS = 20;
 /** However many requests arrive, a report goes on after this time. */
 const LONGEST_PAUSE_MS = 20;
 
+let arrivals = 0;
 let lastArrival = 0;
 
 /** Notes that a request has arrived in this isolate. */
 export function noteArrival(): void {
+  arrivals++;
   lastArrival = Date.now();
 }
 
-/** Lets others have their turn: at least one, and those that have just arrived until they are probably answered. */
-export async function giveWay(): Promise<void> {
-  const startedAt = Date.now();
-  do await nextTurn();
-  while (Date.now() - lastArrival < SHORT_REQUEST_MS && Date.now() - startedAt < LONGEST_PAUSE_MS);
+/**
+ * Returns what lets others have their turn whenever it is called: at least one turn, and if requests have arrived since, until these are
+ * probably answered.
+ */
+export function givingWay(): () => Promise<void> {
+  const before = arrivals;
+  const isSomeoneWaiting = () => arrivals > before && Date.now() - lastArrival < SHORT_REQUEST_MS;
+  return async () => {
+    const startedAt = Date.now();
+    do await nextTurn();
+    while (isSomeoneWaiting() && Date.now() - startedAt < LONGEST_PAUSE_MS);
+  };
 }

@@ -26,7 +26,7 @@ export {
   unavailable,
 } from './errors.ts';
 export { everyRequest } from './every-request.ts';
-export { giveWay, noteArrival } from './giving-way.ts';
+export { givingWay, noteArrival } from './giving-way.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database, segments } from '#db';
-import { giveWay } from '#http';
+import { givingWay } from '#http';
 import {
   ALL_CREATIVES,
   type BlockBounds,
@@ -58,6 +58,7 @@ export async function* scanBlocks(
   const columns = blockKeys(rollup);
   const [dayAt, creativeAt] = [0, columns.indexOf('creative_id')];
 
+  let sinceTurn = 0;
   const toChunk = (block: OpenBlock): Chunk => {
     const own = block.segments.map((id) => known.get(id) ?? OTHER);
     const wanted = columns.map((_, at) => {
@@ -72,25 +73,28 @@ export async function* scanBlocks(
       columns,
       values: block.keys,
       segments: own,
-      read: (take) => block.read(take, filter),
+      read: (take) =>
+        block.read((entries) => {
+          sinceTurn += entries.size;
+          take(entries);
+        }, filter),
     };
   };
   const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
   const needed = isSegmentWanted && segmentsNeeded(known, isSegmentWanted);
-  let bytes = 0;
+  const giveWay = givingWay();
   for await (const page of readBlockPages(db, { ...scan, buckets, segments: needed }, bounds)) {
     for (const block of page) {
       yield toChunk(block);
-      bytes += block.bytes;
-      if (bytes < BYTES_PER_TURN) continue;
-      bytes = 0;
+      if (sinceTurn < ENTRIES_PER_TURN) continue;
+      sinceTurn = 0;
       await giveWay();
     }
   }
 }
 
-/** After adding up so many bytes of blocks, which takes some milliseconds, a report lets other requests have their turn. */
-const BYTES_PER_TURN = 200_000;
+/** After adding up so many entries, which takes some milliseconds, a report lets other requests have their turn. */
+const ENTRIES_PER_TURN = 25_000;
 
 /**
  * Everything that `UNSEGMENTED` has is also in the buckets by segment. For a few creatives their own buckets may have fewer bytes: they

@@ -17,8 +17,6 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   rows_written_per_event_batch: ['<=', 0.6],
   neighbour_webhook_ratio_reports: ['<=', 2],
   neighbour_report_ratio_reports: ['<=', 2],
-  neighbour_webhook_ratio_burst: ['<=', 2],
-  neighbour_report_ratio_burst: ['<=', 2],
   small_rows_per_event_watched: ['<=', 1],
   small_rows_per_event_unwatched: ['<=', 0.12],
   rows_written_per_event_single_300k_devices: ['<=', 1.3],

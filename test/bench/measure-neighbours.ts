@@ -9,18 +9,17 @@ import { makeApplication, makeTenant, type Tenant } from './tenant.ts';
 import { benchDay, median } from './workload.ts';
 import { YEAR_FROM, yearTo } from './year.ts';
 
-// What a team feels of another: its webhook and its report alone, and while the other asks for expensive reports or counts a burst. Everything
+// What a team feels of another: its webhook and its report alone, and while the other asks for expensive reports. Everything
 // runs on one thread here, also what a deployment spreads over many isolates, so the ratios are an upper bound.
 
-const ROUNDS = 5;
+const ROUNDS = 7;
 const SECONDS = 3;
 /** As many as one backend keeps open. */
 const CONNECTIONS = 16;
 const REPORTS_AT_ONCE = 50;
-const BURST_EVENTS = 20_000;
-const REPORTS = 5;
+const REPORTS = 9;
 
-export const NEIGHBOUR_STEPS = 3 * ROUNDS;
+export const NEIGHBOUR_STEPS = 2 * ROUNDS;
 
 type Felt = { webhook: number; report: number };
 
@@ -76,20 +75,14 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
   const bench = new CountingBench(rig, other, () => undefined);
   const { applicationId: large } = await makeApplication(rig.db, other, 'Large');
   await bench.call(`/year/${large}`, 'POST', QUICK_YEAR);
-  const burst = await bench.open('Burst');
   const expensive = `performance?group_by=creative,country&from=${YEAR_FROM}&to=${yearTo(QUICK_YEAR)}`;
   const disturbances = {
     alone: () => keepBusy(0, async () => undefined),
     reports: () => keepBusy(REPORTS_AT_ONCE, () => report(large, other.teamToken, expensive)),
-    burst: () =>
-      keepBusy(1, async () => {
-        await bench.consume(burst, BURST_EVENTS);
-        await bench.call(`/settle/${burst}`);
-      }),
   };
   type Disturbance = keyof typeof disturbances;
   const names = Object.keys(disturbances) as Disturbance[];
-  const felt: Record<Disturbance, Felt[]> = { alone: [], reports: [], burst: [] };
+  const felt: Record<Disturbance, Felt[]> = { alone: [], reports: [] };
   // Compiles what is measured.
   await feel();
   for (let round = 0; round < ROUNDS; round++) {
@@ -108,7 +101,5 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
     neighbour_report_ms_alone: of('alone', 'report'),
     neighbour_webhook_ratio_reports: ratio('reports', 'webhook'),
     neighbour_report_ratio_reports: ratio('reports', 'report'),
-    neighbour_webhook_ratio_burst: ratio('burst', 'webhook'),
-    neighbour_report_ratio_burst: ratio('burst', 'report'),
   };
 }
