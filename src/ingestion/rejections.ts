@@ -131,10 +131,13 @@ async function flush(d1: D1Database): Promise<void> {
   }
 }
 
+/** Whether a window has ended, also if the clock was set back since it began. */
+const isOver = (since: number, now: number): boolean => Math.abs(now - since) >= WINDOW_MS;
+
 function scheduleFlush(c: AppContext, now: number): void {
-  if (now - window.since >= WINDOW_MS) window = { since: now, prompt: 0, gathered: false };
+  if (isOver(window.since, now)) window = { since: now, prompt: 0, gathered: false };
   if (!c.get('application')) {
-    if (now - unknownFlushedAt < WINDOW_MS) return;
+    if (!isOver(unknownFlushedAt, now)) return;
     unknownFlushedAt = now;
     c.executionCtx.waitUntil(flush(c.env.DB));
   } else if (window.prompt < PROMPT) {

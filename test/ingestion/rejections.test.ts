@@ -149,11 +149,12 @@ it('never turns an accepted batch into an error', async () => {
 
 describe('a flood of refused requests', () => {
   const WINDOW_MS = 10_000;
+  let windows = 0;
 
   /** A worker at the start of a window; `writes` are those to the table of refused requests, `noted` how many it has of an application. */
   function startWindow() {
     const db = new WatchedD1(env.DB);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * WINDOW_MS });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10 * ++windows * WINDOW_MS });
     return {
       flooded: startWorker({ DB: db.asBinding() }),
       writes: () => db.log.filter((sql) => /insert into "rejections"/i.test(sql)).length,
@@ -177,6 +178,19 @@ describe('a flood of refused requests', () => {
     await refuse();
     expect(writes()).toBe(12);
     expect(await noted(tenant.application.id)).toBe(31);
+  });
+
+  it('is written after the clock was set back', async () => {
+    const tenant = await createTenant();
+    const { flooded, writes } = startWindow();
+    const refuse = () => flooded.post(tenant, '/webhook', { type: 'custom' });
+    for (let request = 0; request < 12; request++) await refuse();
+    await flooded.post({ apiKey: 'wrong' }, '/webhook', {});
+    expect(writes()).toBe(12);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await refuse();
+    await flooded.post({ apiKey: 'wrong' }, '/webhook', {});
+    expect(writes()).toBe(14);
   });
 
   it('is written once in ten seconds if no key is valid, and counted in full', async () => {
