@@ -9,6 +9,7 @@ import { readRun, type ScheduleRun } from './schedule-runs.ts';
 export type Deployment = {
   /** The last run of the minutely schedule, of the one that fetches exchange rates and of the nightly snapshot; null if it has never run. */
   chores: ScheduleRun | null;
+  hourly: ScheduleRun | null;
   rates: ScheduleRun | null;
   snapshot: ScheduleRun | null;
   databaseBytes: number;
@@ -22,8 +23,9 @@ export type Deployment = {
 /** `reading`: the progress of the queues. Throws if the database does not respond. */
 export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>): Promise<Deployment> {
   const db = database(env.DB);
-  const [chores, rates, snapshot, { meta }, filed, queues] = await Promise.all([
+  const [chores, hourly, rates, snapshot, { meta }, filed, queues] = await Promise.all([
     readRun(db, 'chores'),
+    readRun(db, 'hourly chores'),
     readRun(db, 'exchange rates'),
     readRun(db, 'snapshot'),
     toStatement(env.DB, sql`SELECT 1`).run(),
@@ -34,7 +36,7 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
     reading,
   ]);
   const databaseBytes = meta.size_after;
-  return { chores, rates, snapshot, databaseBytes, filed, queues, missingQueues: missingQueues(env) };
+  return { chores, hourly, rates, snapshot, databaseBytes, filed, queues, missingQueues: missingQueues(env) };
 }
 
 /** How many messages the event queues hold; null if one of them does not answer. */

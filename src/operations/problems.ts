@@ -14,6 +14,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** The schedule runs every minute. */
 const MISSED_AFTER_MS = 5 * MINUTE_MS;
+/** Some chores run once an hour. */
+const HOURLY_MISSED_AFTER_MS = 125 * MINUTE_MS;
 /** A chore that fails is run again the next minute. */
 const FAILING_AFTER_MS = 10 * MINUTE_MS;
 /** Banks publish no rates on weekends and holidays, but the feed answers. */
@@ -40,6 +42,14 @@ function findChoreProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: num
   return `Scheduled work has failed${since}: ${failure}.`;
 }
 
+/** A failure remains until the next hour's run. */
+function findHourlyProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: number): string | null {
+  if (now - ranAt > HOURLY_MISSED_AFTER_MS) return `Hourly work has not run for ${lasting(now - ranAt)}.`;
+  if (failure === null) return null;
+  const since = succeededAt === null ? '' : ` for ${lasting(now - succeededAt)}`;
+  return `Hourly work has failed${since}: ${failure}.`;
+}
+
 function findSnapshotProblem({ succeededAt, failure }: ScheduleRun, now: number): string | null {
   if (now - (succeededAt ?? 0) <= SNAPSHOT_MISSED_AFTER_MS) return null;
   const state =
@@ -60,11 +70,12 @@ const findQueueProblems = (queues: Deployment['queues'], now: number): string[] 
 
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { chores, rates, snapshot, databaseBytes, filed, queues, missingQueues }: Deployment,
+  { chores, hourly, rates, snapshot, databaseBytes, filed, queues, missingQueues }: Deployment,
   now: number,
 ): string[] {
   return [
     (chores && findChoreProblem(chores, now)) ?? [],
+    (hourly && findHourlyProblem(hourly, now)) ?? [],
     rates && now - (rates.succeededAt ?? 0) > RATES_MISSED_AFTER_MS
       ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer${rates.failure === null ? '' : `: ${rates.failure}`}.`
       : [],

@@ -1,10 +1,14 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import { database, scheduleRuns } from '#db';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** What the cron's minute throws while these statements fail, and the lines it logs. */
 async function runMinute(statements: RegExp) {
@@ -40,6 +44,22 @@ it('runs every chore although some fail, and names those', async () => {
 
 it('logs nothing if all chores succeed', async () => {
   expect(await runMinute(/nothing/)).toMatchObject({ error: null, lines: [] });
+});
+
+it('remembers that an hourly chore failed while the runs of other minutes succeed', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 2, 28, 9, 0) });
+  const { error } = await runMinute(/"hash_keys"/);
+  expect(error).toMatchObject({ message: 'Failed chores: hourly chores' });
+  vi.setSystemTime(Date.UTC(2026, 2, 28, 9, 1));
+  expect((await runMinute(/nothing/)).error).toBeNull();
+  const failures = await database(env.DB)
+    .select({ schedule: scheduleRuns.schedule, failure: scheduleRuns.failure })
+    .from(scheduleRuns);
+  expect(failures).toContainEqual({ schedule: 'chores', failure: null });
+  expect(failures).toContainEqual({
+    schedule: 'hourly chores',
+    failure: 'Failed chores: keep hash key',
+  });
 });
 
 it('waits for the exchange rates, and names them if they fail', async () => {

@@ -19,6 +19,7 @@ const run = (changes: Partial<Run> = {}): Run => ({
 
 const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   chores: run(),
+  hourly: run({ schedule: 'hourly chores' }),
   rates: run({ schedule: 'exchange rates' }),
   snapshot: run({ schedule: 'snapshot' }),
   databaseBytes: 1e6,
@@ -57,7 +58,11 @@ const health = (
 
 it.each<[string, Partial<Deployment>, string[]]>([
   ['nothing', {}, []],
-  ['a deployment whose schedules have never run', { chores: null, rates: null, snapshot: null }, []],
+  [
+    'a deployment whose schedules have never run',
+    { chores: null, hourly: null, rates: null, snapshot: null },
+    [],
+  ],
   ['a run five minutes ago', { chores: run({ ranAt: NOW - 5 * MINUTE }) }, []],
   [
     'no run for longer',
@@ -73,6 +78,17 @@ it.each<[string, Partial<Deployment>, string[]]>([
     'a failure that has lasted longer',
     { chores: run({ succeededAt: NOW - 11 * MINUTE, failure: 'Failed chores: prune clicks' }) },
     ['Scheduled work has failed for 11 min: Failed chores: prune clicks.'],
+  ],
+  [
+    'hourly work that failed, until it succeeds',
+    { hourly: run({ ranAt: NOW - 59 * MINUTE, succeededAt: NOW - 119 * MINUTE, failure: 'no' }) },
+    ['Hourly work has failed for 1 h 59 min: no.'],
+  ],
+  ['hourly work that has just been missed once', { hourly: run({ ranAt: NOW - 125 * MINUTE }) }, []],
+  [
+    'hourly work that does not run',
+    { hourly: run({ ranAt: NOW - 126 * MINUTE }) },
+    ['Hourly work has not run for 2 h 6 min.'],
   ],
   [
     'work that has never succeeded',
