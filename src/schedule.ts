@@ -26,7 +26,16 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
   if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
   else if (cron === SNAPSHOT_SCHEDULE) await recordRun(env, 'snapshot', now, () => writeSnapshot(env, now));
-  else await recordRun(env, 'chores', now, () => runMinute(env, now));
+  else {
+    // Recorded apart: the next minute's run, which does not include the hourly chores, would hide their failure.
+    const runs = [recordRun(env, 'chores', now, () => runMinute(env, now))];
+    if (new Date(now).getUTCMinutes() === 0) {
+      runs.push(recordRun(env, 'hourly chores', now, () => runChores(hourlyChores(env))));
+    }
+    for (const outcome of await Promise.allSettled(runs)) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+    }
+  }
 }
 
 async function fetchRates(env: Env, now: number): Promise<void> {
@@ -58,17 +67,12 @@ function hourlyChores(env: Env): Record<string, Promise<unknown>> {
   };
 }
 
-/** Recorded on its own: the next minute's run, which does not include these chores, would hide a failure. */
-const runHour = (env: Env, now: number) =>
-  recordRun(env, 'hourly chores', now, () => runChores(hourlyChores(env)));
-
 async function runMinute(env: Env, now: number): Promise<void> {
   const { TOKEN_TTL_DAYS } = settingsOf(env);
   // Chores that prune D1 are independent of each other. Counters need no cron: a counter sets its alarm whenever it gets work and
   // again when it starts, so a lost alarm is restored by the next call to it.
   await runChores({
     'continue deletions of applications': continueDeletions(env, database(env.DB), now),
-    ...(new Date(now).getUTCMinutes() === 0 ? { 'hourly chores': runHour(env, now) } : {}),
     'prune clicks': pruneClicks(env.DB, now),
     'prune creative requests': pruneCreativeRequests(env.DB, now),
     'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

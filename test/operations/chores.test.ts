@@ -49,7 +49,7 @@ it('logs nothing if all chores succeed', async () => {
 it('remembers that an hourly chore failed while the runs of other minutes succeed', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 2, 28, 9, 0) });
   const { error } = await runMinute(/"hash_keys"/);
-  expect(error).toMatchObject({ message: 'Failed chores: hourly chores' });
+  expect(error).toMatchObject({ message: 'Failed chores: keep hash key' });
   vi.setSystemTime(Date.UTC(2026, 2, 28, 9, 1));
   expect((await runMinute(/nothing/)).error).toBeNull();
   const failures = await database(env.DB)
