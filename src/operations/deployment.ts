@@ -7,7 +7,7 @@ import { readRun, type ScheduleRun } from './schedule-runs.ts';
 
 /** What concerns all teams of a deployment. */
 export type Deployment = {
-  /** The last run of the minutely schedule, of the one that fetches exchange rates and of the nightly snapshot; null if it has never run. */
+  /** The last run of the minutely schedule, of its hourly chores, of the one that fetches exchange rates and of the nightly snapshot; null if it has never run. */
   chores: ScheduleRun | null;
   hourly: ScheduleRun | null;
   rates: ScheduleRun | null;

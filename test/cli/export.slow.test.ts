@@ -9,6 +9,7 @@ import { mergeBlocks, parkStatements, placesToMerge, replaceBlocks } from '../..
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 import { freePort } from '../helpers/service.ts';
+import { ingestAt } from './ingest.ts';
 import { runCommand, runScript, stop } from './process.ts';
 
 // The commands of "Export the database and import it again" in docs/operations.md, with the longest rows that the service writes. The folder is
@@ -53,15 +54,7 @@ const nameOf = (number: number) => `${number} ${`'"\\n\\😀ä`.repeat(40)}`.sli
 
 /** Sends ad views of many placements, and waits until they are counted. */
 async function send(url: string): Promise<void> {
-  const post = async (route: string, body: unknown) => {
-    const answer = await fetch(url + route, {
-      method: 'POST',
-      headers: { 'service-api-key': demo.api_key, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status).toBe(200);
-    return answer.json();
-  };
+  const post = ingestAt(url, demo.api_key ?? '');
   const { token } = (await post('/fetch-token', {
     type: 'device-metrics',
     created_at: `${DAY}T10:00:00.000Z`,

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { type Binding, StandIn, TOKEN } from './cloudflare.ts';
+import { runScript } from './process.ts';
 
 /** `npm run org` with a configuration of its own, against a stand-in of Cloudflare's API. */
 export async function startOrgs(env: Record<string, string> = {}) {
@@ -25,25 +25,12 @@ export async function startOrgs(env: Record<string, string> = {}) {
     own: Record<string, string>,
     ...args: string[]
   ): Promise<{ code: number | null; output: string }> {
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/cli/org.ts'), ...args, '--config', config], {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        ...QUIET,
-        ...env,
-        ...own,
-        CLOUDFLARE_API_BASE_URL: apiUrl,
-        CLOUDFLARE_API_TOKEN: TOKEN,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const command = runScript('org.ts', {
+      args: [...args, '--config', config],
+      env: { ...QUIET, ...env, ...own, CLOUDFLARE_API_BASE_URL: apiUrl, CLOUDFLARE_API_TOKEN: TOKEN },
     });
-    let output = '';
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    const code = await command.ended;
+    const output = command.output();
     printed.push(output);
     return { code, output };
   }

@@ -7,6 +7,7 @@ import { configured, ROOT } from '../../src/cli/local-state.ts';
 import { readSchedules } from '../../src/cli/schedule.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
+import { ingestAt } from './ingest.ts';
 import { runCommand, runScript, stop } from './process.ts';
 
 // The commands of "Restore everything from the bucket" in docs/operations.md, from one local deployment to another.
@@ -57,15 +58,7 @@ it('restores a local deployment from a folder, says what it did, and refuses a s
   ];
   const source = await startIn(from, []);
   const demo: Demo = JSON.parse(await readFile(path.join(from, 'demo.json'), 'utf8'));
-  const post = async (route: string, body: unknown) => {
-    const answer = await fetch(source.url + route, {
-      method: 'POST',
-      headers: { 'service-api-key': demo.api_key, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status).toBe(200);
-    return answer.json();
-  };
+  const post = ingestAt(source.url, demo.api_key ?? '');
   const { token } = (await post('/fetch-token', {
     type: 'device-metrics',
     created_at: '2026-03-01T10:00:00.000Z',
