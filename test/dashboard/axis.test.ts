@@ -8,7 +8,7 @@ import {
   ticksOf,
   unitOf,
   valuesAt,
-} from '../../src/dashboard/axis.ts';
+} from '../../src/dashboard/charts/axis.ts';
 
 const TODAY = '2026-03-15';
 

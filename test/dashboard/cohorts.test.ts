@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { addDays } from '#lib/time';
-import { curveAxis, curveOf } from '../../src/dashboard/cohort-curves.tsx';
+import { curveAxis, curveOf } from '../../src/dashboard/charts/cohort-curves.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';

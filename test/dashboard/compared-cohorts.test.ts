@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { count, money, percent } from '../../src/dashboard/format.ts';
-import { groupName } from '../../src/dashboard/groups.tsx';
+import { count, money, percent } from '../../src/dashboard/shell/format.ts';
+import { groupName } from '../../src/dashboard/tables/groups.tsx';
 import {
   type Days,
   daysIn,

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addDays } from '#lib/time';
-import { change, shareText } from '../../src/dashboard/compared.tsx';
-import { groupName, groupWord } from '../../src/dashboard/groups.tsx';
+import { change, shareText } from '../../src/dashboard/tables/compared.tsx';
+import { groupName, groupWord } from '../../src/dashboard/tables/groups.tsx';
 import {
   METRIC_NAMES,
   METRICS,
   type MetricName,
   nothingOf,
   showMetric,
-} from '../../src/dashboard/metrics.ts';
-import { isHourly } from '../../src/dashboard/part-of-day.ts';
+} from '../../src/dashboard/tables/metrics.ts';
+import { isHourly } from '../../src/dashboard/tables/part-of-day.ts';
 import {
   type Days,
   daysOf,

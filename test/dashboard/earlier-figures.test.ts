@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { addDays } from '#lib/time';
 import type { PerformanceReport } from '#reports';
-import { figuresBefore } from '../../src/dashboard/compared.tsx';
-import { keepsHoursBefore } from '../../src/dashboard/part-of-day.ts';
+import { figuresBefore } from '../../src/dashboard/tables/compared.tsx';
+import { keepsHoursBefore } from '../../src/dashboard/tables/part-of-day.ts';
 
 const TODAY = '2026-03-31';
 

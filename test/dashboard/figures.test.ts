@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { count, money, percent } from '../../src/dashboard/format.ts';
-import { METRIC_NAMES, METRICS, type MetricName, showMetric } from '../../src/dashboard/metrics.ts';
+import { count, money, percent } from '../../src/dashboard/shell/format.ts';
+import { METRIC_NAMES, METRICS, type MetricName, showMetric } from '../../src/dashboard/tables/metrics.ts';
 import { duration } from '../../src/lib/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf, type ShownTable } from '../helpers/page.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { LineChart } from '../../src/dashboard/chart.tsx';
-import { withForecasts } from '../../src/dashboard/forecast.ts';
-import { forecastsOf } from '../../src/dashboard/predicted-ltv.tsx';
+import { LineChart } from '../../src/dashboard/charts/chart.tsx';
+import { withForecasts } from '../../src/dashboard/charts/forecast.ts';
+import { forecastsOf } from '../../src/dashboard/pages/reports/predicted-ltv.tsx';
 import { Page } from '../helpers/page.ts';
 
 const DAYS = [0, 1, 2, 7, 14];

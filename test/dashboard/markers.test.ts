@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { readMarkers } from '../../src/dashboard/markers.ts';
-import type { View } from '../../src/dashboard/view.ts';
+import { readMarkers } from '../../src/dashboard/charts/markers.ts';
+import type { View } from '../../src/dashboard/shell/view.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { putCosts } from '../helpers/money.ts';
 import { createTenant } from '../helpers/tenant.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groupName } from '../../src/dashboard/groups.tsx';
+import { groupName } from '../../src/dashboard/tables/groups.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';

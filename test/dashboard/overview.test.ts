@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { addDays } from '#lib/time';
-import { LineChart } from '../../src/dashboard/chart.tsx';
-import { isGrowing } from '../../src/dashboard/compared.tsx';
+import { LineChart } from '../../src/dashboard/charts/chart.tsx';
+import { isGrowing } from '../../src/dashboard/tables/compared.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf } from '../helpers/page.ts';

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { comparedDays, comparedWholeDays, daysBegun, daysOfPeriod } from '../../src/dashboard/period.ts';
+import {
+  comparedDays,
+  comparedWholeDays,
+  daysBegun,
+  daysOfPeriod,
+} from '../../src/dashboard/shell/period.ts';
 
 const TODAY = '2026-03-15';
 

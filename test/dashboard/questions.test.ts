@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
-import { certainty } from '../../src/dashboard/compare.tsx';
-import { duration } from '../../src/dashboard/format.ts';
+import { certainty } from '../../src/dashboard/pages/reports/compare.tsx';
+import { duration } from '../../src/dashboard/shell/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf, queryOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';

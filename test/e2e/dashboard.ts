@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { count, money, percent } from '../../src/dashboard/format.ts';
+import { count, money, percent } from '../../src/dashboard/shell/format.ts';
 import { launchBrowser, PLAIN_PAGES, signIn, violationsOf, watchFaults } from '../helpers/browser.ts';
 import { type Service, startService } from '../helpers/service.ts';
 

@@ -1,0 +1,200 @@
+import { mondayOf, monthOf, weekOf } from '#lib/calendar';
+import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
+import { type Days, daysBegun } from '../shell/period.ts';
+import type { View } from '../shell/view.ts';
+import { clock, showsHours } from '../tables/part-of-day.ts';
+
+/** The unit of a chart's time axis. */
+type DayUnit = 'day' | 'week' | 'month';
+export type Unit = 'hour' | DayUnit;
+
+const MAX_DAYS = 100;
+const MAX_WEEK_DAYS = 700;
+/** The number of labels that fit below a chart on a phone, as days or as months with their year. */
+const MAX_LABELS = 5;
+const MAX_MONTH_LABELS = 4;
+
+/** Hours for a day or two if figures by hour exist, otherwise like `unitOf`. */
+export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
+
+/** The unit, among those in which every metric exists, that divides a period into about 20 to 100 places. */
+export function unitOf({ from, to }: Days): DayUnit {
+  const days = daysBetween(from, to) + 1;
+  if (days <= MAX_DAYS) return 'day';
+  return days <= MAX_WEEK_DAYS ? 'week' : 'month';
+}
+
+/** The key of a day's unit in reports: `2026-11-20`, `2026-W47`, `2026-11`. */
+const KEY_OF: Record<DayUnit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
+
+const START_OF: Record<DayUnit, (day: string) => string> = {
+  day: String,
+  week: mondayOf,
+  month: (day) => `${monthOf(day)}-01`,
+};
+const NEXT_OF: Record<DayUnit, (start: string) => string> = {
+  day: (start) => addDays(start, 1),
+  week: (start) => addDays(start, 7),
+  month: (start) => START_OF.month(addDays(start, 31)),
+};
+
+const formatters = {
+  day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }),
+  full: new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  }),
+};
+const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
+
+/** A day for people: `20 Nov`. */
+export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
+const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
+
+/** A range of days for people, with the year if it is not the current one: `25 Oct – 20 Nov`. */
+export function shortDays({ from, to }: Days, today: string): string {
+  const year =
+    from.slice(0, 4) === today.slice(0, 4) && to.slice(0, 4) === today.slice(0, 4)
+      ? ''
+      : ` ${to.slice(0, 4)}`;
+  const first =
+    from.slice(0, 4) === to.slice(0, 4) ? shortDay(from) : `${shortDay(from)} ${from.slice(0, 4)}`;
+  return from === to ? `${shortDay(from)}${year}` : `${first} – ${shortDay(to)}${year}`;
+}
+
+export type Place = {
+  /** The key in reports. */
+  key: string;
+  /** Its first day; for an hour, its key. */
+  start: string;
+  /** The text in the readout. */
+  label: string;
+  /** Whether some of its days are outside the period or not over yet. */
+  partial: boolean;
+  /** An hour of today that has not begun. It is drawn without a value, so that the day has its full width. */
+  isAhead?: boolean;
+};
+
+type Shown = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
+
+/** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
+export const placesIn = (view: Shown, unit: Unit): Place[] =>
+  unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
+
+/** Every hour of a period's days that have begun, including the remaining hours of today. */
+export function hoursIn(view: Shown): Place[] {
+  const { timezone } = view.application;
+  const current = hourIn(timezone, view.now);
+  return daysBegun(view).flatMap((day) => {
+    const hours = hoursOf(timezone, day);
+    const at = day === view.today ? hours.indexOf(current) : hours.length;
+    return hours.map((key, index): Place => {
+      const hour = Number(key.slice(11, 13));
+      // An hour that occurs twice is identified by its offset.
+      const isTwice = hours.filter((other) => other.slice(11, 13) === key.slice(11, 13)).length > 1;
+      const span = `${clock(hour)}–${clock((hour + 1) % 24)}${isTwice ? ` (UTC${key.slice(-6)})` : ''}`;
+      const label = `${formatters.full.format(dateOf(day))}, ${span}`;
+      return { key, start: key, label, partial: index === at, isAhead: index > at };
+    });
+  });
+}
+
+/**
+ * Aligns earlier values with the places of a period, by day and hour of the clock, because days may have different numbers of hours. Other units
+ * are aligned by position.
+ */
+export function alignedTo<Value>(
+  places: readonly Place[],
+  earlier: readonly Place[],
+  figures: readonly (Value | null)[],
+  unit: Unit,
+): (Value | null)[] {
+  if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
+  const hourOf = (all: readonly Place[]) => {
+    const days = [...new Set(all.map(({ key }) => key.slice(0, 10)))];
+    return ({ key }: Place) => `${days.indexOf(key.slice(0, 10))} ${key.slice(11, 13)}`;
+  };
+  const [ofNow, ofEarlier] = [hourOf(places), hourOf(earlier)];
+  const byHour = new Map<string, Value | null>();
+  for (const [index, place] of earlier.entries()) {
+    const hour = ofEarlier(place);
+    if (!byHour.has(hour)) byHour.set(hour, figures[index] ?? null);
+  }
+  return places.map((place) => byHour.get(ofNow(place)) ?? null);
+}
+
+/** Every place of a period that has begun, with or without data. */
+export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[] {
+  const begun = daysBegun(view);
+  const last = begun.at(-1);
+  if (last === undefined) return [];
+  const places: Place[] = [];
+  for (let start = START_OF[unit](view.from); start <= last; start = NEXT_OF[unit](start)) {
+    const end = addDays(NEXT_OF[unit](start), -1);
+    const partial = start < view.from || end > view.to || end >= view.today;
+    const label =
+      unit === 'month'
+        ? shortMonth(start)
+        : unit === 'week'
+          ? `Week of ${formatters.full.format(dateOf(start))}`
+          : formatters.full.format(dateOf(start));
+    places.push({ key: KEY_OF[unit](start), start, label, partial });
+  }
+  return places;
+}
+
+/** A label below the axis, at the index of a place. */
+export type Tick = { index: number; text: string };
+
+/** At most `most` evenly spaced places, including the first. */
+export function evenly(length: number, most = MAX_LABELS): number[] {
+  const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find((size) => (length - 1) / size < most);
+  const apart = step ?? Math.ceil(length / most);
+  return Array.from({ length: Math.ceil(length / apart) }, (_, index) => index * apart);
+}
+
+/** The labels below a chart over time. */
+export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
+  placesToName(places, unit).map((index) => {
+    const start = places[index]?.start ?? '';
+    return { index, text: tickText(start, unit) };
+  });
+
+function tickText(start: string, unit: Unit): string {
+  if (unit === 'month') return shortMonth(start);
+  const [day = '', time = ''] = start.split('T');
+  return unit === 'hour' && !time.startsWith('00') ? time.slice(0, 5) : shortDay(day);
+}
+
+/** Hours are labelled at fixed times of day, even if clocks change on that day. */
+function placesToName(places: readonly Place[], unit: Unit): number[] {
+  if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
+  const apart = places.length > 30 ? 12 : 6;
+  const named = places.flatMap(({ key }, index) => (Number(key.slice(11, 13)) % apart === 0 ? [index] : []));
+  const hourAt = (index: number | undefined) => places[index ?? -1]?.key.slice(0, 13);
+  return named.filter((index, number) => hourAt(index) !== hourAt(named[number - 1]));
+}
+
+/**
+ * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
+ */
+export function valuesAt<Row extends Record<string, unknown>>(
+  places: readonly Place[],
+  unit: Unit,
+  rows: readonly Row[],
+  figureOf: (row: Row) => unknown,
+  nothing: number | null,
+): (number | null)[] {
+  const byKey = new Map(rows.map((row) => [String(row[unit]), row]));
+  return places.map(({ key, isAhead }) => {
+    if (isAhead) return null;
+    const row = byKey.get(key);
+    if (!row) return nothing;
+    const value = figureOf(row);
+    return typeof value === 'number' ? value : null;
+  });
+}

@@ -1,0 +1,66 @@
+import { findNewCreatives } from '#creatives';
+import { database } from '#db';
+import { DAY_MS, dayIn, hourIn } from '#lib/time';
+import { findFirstSpendDay } from '#money';
+import type { View } from '../shell/view.ts';
+import type { Place } from './axis.ts';
+import type { Marker } from './chart.tsx';
+
+const MAX_NEW = 100;
+/** The most characters of a name in a chart's note. */
+const MAX_NAME = 40;
+
+/** By code points, because half of a pair would be shown as a box. */
+const cutName = (name: string) => {
+  const characters = [...name];
+  return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join('')}…`;
+};
+
+/** A day's event as a marker; none if the day is outside the view. `places` are days, weeks or months. */
+export function markerOf(
+  places: readonly Place[],
+  { from, to }: Pick<View, 'from' | 'to'>,
+  day: string,
+  text: string,
+): Marker[] {
+  const index = places.findLastIndex(({ start }) => start <= day);
+  return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
+}
+
+/** Events that may explain a change in a chart: the first spend, and new creatives. */
+export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
+  const { application, from, to, filters } = view;
+  // Creatives are divided by name only, and the first spend by nothing.
+  const isWhole = Object.keys(filters).length === 0;
+  const [firstSpend, made] = await Promise.all([
+    isWhole ? findFirstSpendDay(database(db), application.id) : null,
+    // A day in any time zone lies within a day and a half of the same day in UTC.
+    findNewCreatives(database(db), application.id, {
+      since: Date.parse(from) - DAY_MS,
+      until: Date.parse(to) + 2 * DAY_MS,
+      limit: MAX_NEW,
+      within: filters,
+    }),
+  ]);
+  const isByHour = places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
+  const indexOf = (at: string) =>
+    isByHour
+      ? places.findIndex(({ start }) => start.startsWith(at))
+      : places.findLastIndex(({ start }) => start <= at);
+  const inView = (day: string) => day >= from && day <= to;
+  const names = new Map<number, string[]>();
+  for (const { name, createdAt } of made) {
+    const day = dayIn(application.timezone, createdAt);
+    const index = indexOf(isByHour ? hourIn(application.timezone, createdAt) : day);
+    if (inView(day)) names.set(index, [...(names.get(index) ?? []), name]);
+  }
+  const news = [...names].map(([index, all]) => ({
+    index,
+    text: all.length === 1 ? `new creative ${cutName(all[0] ?? '')}` : `${all.length} new creatives`,
+  }));
+  const spend =
+    firstSpend !== null && inView(firstSpend) ? [{ index: indexOf(firstSpend), text: 'first spend' }] : [];
+  return [...spend, ...news]
+    .filter(({ index }) => index >= 0)
+    .sort((left, right) => left.index - right.index);
+}

@@ -1,0 +1,112 @@
+import { type Channel, channelText, DIGESTS } from '#alerts';
+import { ago, moment } from '../shell/format.ts';
+import { Action, Card, type Column, Field, Table } from '../shell/parts.tsx';
+import { type View, viewQuery } from '../shell/view.ts';
+import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
+import type { Submitted } from './form.ts';
+
+export type PartProps = { view: View; mayChange: boolean; now: number };
+
+/** How often a channel gets a digest, and when the next one is due. */
+const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string }) => (
+  <>
+    {DIGEST_NAMES[channel.digest]}
+    {channel.nextDigestAt !== null && (
+      <div class="muted">Next {moment(channel.nextDigestAt, timezone).slice(0, 16)}</div>
+    )}
+  </>
+);
+
+export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
+  const query = viewQuery(view);
+  const { timezone } = view.application;
+  const actions: Column<Channel>[] = mayChange
+    ? [
+        {
+          label: 'Actions',
+          cell: (channel) => (
+            <span class="actions">
+              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
+              <Action
+                to={`/alerts/channels/${channel.id}/remove${query}`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove ${channelText(channel)}?`}
+              />
+            </span>
+          ),
+        },
+      ]
+    : [];
+  return (
+    <Card title="Where messages go">
+      <Table
+        caption="Channels"
+        rows={rows}
+        empty="No channels yet. Without one, alerts appear only on this page."
+        columns={[
+          { label: 'Channel', cell: (channel) => CHANNEL_NAMES[channel.kind] },
+          { label: 'Address', cell: (channel) => channelText(channel) },
+          { label: 'Digest', cell: (channel) => <DigestTime channel={channel} timezone={timezone} /> },
+          {
+            label: 'State',
+            wrap: true,
+            cell: (channel) =>
+              channel.failure === null ? (
+                <span class="badge good">OK</span>
+              ) : (
+                <>
+                  <span class="badge bad">Failed {ago(channel.failedAt ?? now, now)}</span> {channel.failure}
+                </>
+              ),
+          },
+          ...actions,
+        ]}
+      />
+    </Card>
+  );
+}
+
+export const NewChannelCard = ({
+  view,
+  mail,
+  values,
+  faults,
+}: Required<Submitted> & { view: View; mail: boolean }) => (
+  <Card title="New channel">
+    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
+      <Field
+        label="Channel"
+        name="channel_kind"
+        value={values.channel_kind ?? 'webhook'}
+        options={[['webhook', 'Webhook (Slack, Discord)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
+      />
+      <Field
+        label="Address"
+        name="target"
+        value={values.target ?? ''}
+        faults={faults}
+        maxlength={2048}
+        hint={
+          mail
+            ? 'The URL of a webhook (https) or an email address'
+            : 'The URL of a webhook (https). Email is not set up: ask whoever runs this service.'
+        }
+        required
+      />
+      <Field
+        label="Digest"
+        name="digest"
+        value={values.digest ?? 'daily'}
+        faults={faults}
+        options={optionsOf(DIGESTS, DIGEST_NAMES)}
+        hint={`At 08:00 (${view.application.timezone}); weekly: on Mondays`}
+      />
+      <button type="submit">Add channel</button>
+    </form>
+    <p class="muted">
+      A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and one of
+      Discord its own format.
+    </p>
+  </Card>
+);

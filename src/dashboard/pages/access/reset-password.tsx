@@ -1,0 +1,90 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import { AppError, type Fault } from '#http';
+import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
+import { parseForm } from '../../forms/form.ts';
+import { moment } from '../../shell/format.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { renderPlainPage } from '../../shell/page.tsx';
+import { enter, limitAddress, PasswordField } from './sign-in.tsx';
+
+/** The member's passkeys, and whether they are to be removed: preset, because whoever else knew the password may have added one. */
+function KeptPasskeys({ rows, remove }: { rows: Awaited<ReturnType<typeof listPasskeys>>; remove: boolean }) {
+  if (rows.length === 0) return null;
+  return (
+    <div class="passkeys">
+      <p>These passkeys sign in to this account without the password:</p>
+      <ul>
+        {rows.map(({ name, createdAt }) => (
+          <li>
+            {name}
+            {createdAt && `, added ${moment(createdAt.getTime(), 'UTC').slice(0, 10)}`}
+          </li>
+        ))}
+      </ul>
+      <div class="field check">
+        <input
+          type="checkbox"
+          id="field-remove_passkeys"
+          name="remove_passkeys"
+          value="true"
+          checked={remove}
+        />
+        <label for="field-remove_passkeys">Remove them. You can add yours again later</label>
+      </div>
+    </div>
+  );
+}
+
+async function resetPage(
+  c: DashboardContext,
+  reset: PasswordReset,
+  { faults, removePasskeys }: { faults: Fault[]; removePasskeys: boolean },
+) {
+  const passkeys = await listPasskeys(database(c.env.DB), reset.userId);
+  return renderPlainPage(
+    c,
+    { title: 'Choose a new password', status: faults.length > 0 ? 400 : 200 },
+    <form method="post" class="stack">
+      <p>
+        For <strong>{reset.email}</strong>. All open sessions of this account end.
+      </p>
+      <PasswordField label="New password" faults={faults} />
+      <KeptPasskeys rows={passkeys} remove={removePasskeys} />
+      <button type="submit">Set password</button>
+    </form>,
+  );
+}
+
+async function openReset(c: DashboardContext): Promise<PasswordReset> {
+  await limitAddress(c);
+  const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
+  if (!reset)
+    throw new AppError(
+      'not_found',
+      'This link no longer works: it was used or replaced, or has expired. Ask for a new one.',
+    );
+  return reset;
+}
+
+export const resetPasswordPages = new Hono<DashboardEnv>()
+  .get('/reset-password/:secret', async (c) =>
+    resetPage(c, await openReset(c), { faults: [], removePasskeys: true }),
+  )
+  .post('/reset-password/:secret', async (c) => {
+    const reset = await openReset(c);
+    const { data, values, faults } = await parseForm(
+      c,
+      z.object({
+        password: newPassword([reset.name, reset.email]),
+        remove_passkeys: z.literal('true').optional(),
+      }),
+    );
+    const removePasskeys = values.remove_passkeys === 'true';
+    if (!data) return resetPage(c, reset, { faults, removePasskeys });
+    const chosen = { password: data.password, removePasskeys };
+    await resetPassword(database(c.env.DB), reset, chosen, Date.now());
+    const pair = { email: reset.email, password: data.password };
+    return (await enter(c, pair, '/')) ?? c.redirect('/login', 303);
+  });

@@ -1,0 +1,77 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
+import type { Person } from '#members';
+import { findShareLink } from '#views';
+import { moment } from '../../shell/format.ts';
+import { admitGuest, type DashboardEnv } from '../../shell/guard.ts';
+import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
+
+/** Elements that lead elsewhere or change something. A shared view does not show them. */
+const REMOVED = [
+  'header.side',
+  '.skip',
+  '.keep',
+  '.bar-fields',
+  '.chip > [aria-hidden]',
+  '.chips a:not(.chip)',
+  'nav',
+  'form',
+  'button',
+  'a[href*="format=csv"]',
+];
+
+const renamedTo = (tagName: string): HTMLRewriterElementContentHandlers => ({
+  element(found) {
+    found.tagName = tagName;
+  },
+});
+
+/** The page for a guest: figures, tables and charts, with links as plain text. */
+function readOnly(page: Response, notice: string): Response {
+  const rewriter = new HTMLRewriter();
+  for (const selector of REMOVED) rewriter.on(selector, { element: (found) => void found.remove() });
+  return (
+    rewriter
+      // What the view shows: application, period and number of filters.
+      .on('.view-bar', renamedTo('div'))
+      .on('.view-bar > summary', renamedTo('p'))
+      .on('a', { element: (link) => void link.removeAndKeepContent() })
+      .on('body', { element: (body) => void body.setAttribute('class', 'shared') })
+      .on('main', {
+        element: (main) => void main.append(`<p class="muted">${notice}</p>`, { html: true }),
+      })
+      .transform(page)
+  );
+}
+
+/**
+ * Serves the single view of a share link. `render` renders it for a guest who, for this request only, is a viewer of the team. The URL selects
+ * nothing: page and filters are those with which the link was created.
+ */
+export const sharedPages = (
+  render: (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response>,
+) =>
+  new Hono<DashboardEnv>().get('/shared/:secret', async (c) => {
+    await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
+    const now = Date.now();
+    const link = await findShareLink(database(c.env.DB), c.req.param('secret'), now);
+    if (!link)
+      throw new AppError(
+        'not_found',
+        'This link no longer works: it has ended or was revoked. Ask for a new one.',
+      );
+    const { team, path, query, expiresAt } = link;
+    const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
+    const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
+      headers: { 'X-Request-Id': c.get('requestId') },
+    });
+    admitGuest(request, guest);
+    const page = await render(request, c.env, c.executionCtx as ExecutionContext);
+    if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
+    if (!page.ok) throw unavailable();
+    const until = moment(expiresAt, 'UTC').slice(0, 16);
+    const shown = readOnly(page, `Read-only view. This link works until ${until} UTC.`);
+    shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
+    return shown;
+  });

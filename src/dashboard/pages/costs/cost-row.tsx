@@ -1,0 +1,101 @@
+import { database } from '#db';
+import { AppError } from '#http';
+import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
+import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Action, Card, Field } from '../../shell/parts.tsx';
+import { ask } from '../../shell/report.tsx';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { type Cost, keyOf } from './cost-ledger.tsx';
+
+/** One stored row. Throws `not_found` if that day has no row with these names. */
+async function findCost(c: DashboardContext, view: View, key: Record<string, string>): Promise<Cost> {
+  const { date = '', campaign = '', adset = '', creative = '' } = key;
+  const asked = { application_id: view.application.id, from: date, to: date, campaign, limit: 200 };
+  const query = ask(CostsQuery, asked);
+  for (let cursor = ''; ; ) {
+    const page = await listCosts(database(c.env.DB), view.application, { ...query, cursor });
+    const found = page.data.find((row) => (row.adset ?? '') === adset && (row.creative ?? '') === creative);
+    if (found) return found;
+    if (page.next_cursor === null) throw new AppError('not_found', 'That day has no such costs');
+    cursor = page.next_cursor;
+  }
+}
+
+/** The form of one stored row. */
+export async function costRowPage(
+  c: DashboardContext,
+  key: Record<string, string>,
+  submitted: Submitted = {},
+) {
+  const view = await requireView(c);
+  const row = await findCost(c, view, key);
+  const { faults = [] } = submitted;
+  const values: Record<string, string> = submitted.values ?? {
+    amount: String(row.amount),
+    currency: row.currency,
+    impressions: row.impressions === null ? '' : String(row.impressions),
+    clicks: row.clicks === null ? '' : String(row.clicks),
+  };
+  const hidden = Object.entries(keyOf(row)).map(([name, value]) => (
+    <input type="hidden" name={name} value={value} />
+  ));
+  const field = (label: string, name: string, required = false) => (
+    <Field label={label} name={name} value={values[name] ?? ''} faults={faults} required={required} />
+  );
+  return renderPage(
+    c,
+    { title: 'Costs of a day', current: '/costs', view, status: faults.length > 0 ? 400 : 200 },
+    <>
+      <Card title={`${row.date} · ${namesText(row)}`}>
+        <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">
+          {hidden}
+          {field('Amount', 'amount', true)}
+          {field('Currency', 'currency', true)}
+          {field('Impressions', 'impressions')}
+          {field('Clicks', 'clicks')}
+          <button type="submit">Save</button>
+        </form>
+      </Card>
+      <Card title="Delete">
+        <Action
+          to={`/costs/row/delete${viewQuery(view)}`}
+          label="Delete these costs"
+          kind="danger"
+          confirm={`Delete the costs of ${row.date}, ${namesText(row)}?`}
+          fields={keyOf(row)}
+        />
+      </Card>
+      <p>
+        <a href={`/costs${viewQuery(view)}#ledger`}>Back to the ledger</a>
+      </p>
+    </>,
+  );
+}
+
+/** Stores the submitted form of a row. */
+export async function saveCostRow(c: DashboardContext) {
+  const view = await requireView(c);
+  await findCost(c, view, await readForm(c));
+  const { data, values, faults } = await parseForm(c, Costs, ({ amount = '', ...row }) => ({
+    application_id: view.application.id,
+    rows: [{ ...row, amount: amount.trim() && Number.isFinite(Number(amount)) ? Number(amount) : amount }],
+  }));
+  if (!data) {
+    const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
+    return costRowPage(c, values, { values, faults: own });
+  }
+  await saveCosts(callerOf(c), view.application, data.rows);
+  return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
+}
+
+export async function deleteCostRow(c: DashboardContext) {
+  const view = await requireView(c);
+  const data = await requireForm(c, CostsToDelete, ({ date, campaign, adset, creative }) => ({
+    application_id: view.application.id,
+    rows: [{ date, campaign, adset, creative }],
+  }));
+  await deleteCosts(callerOf(c), view.application, data);
+  return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
+}

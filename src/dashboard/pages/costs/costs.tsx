@@ -1,0 +1,213 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { type Database, database } from '#db';
+import { invalidRequest } from '#http';
+import { atLeast } from '#members';
+import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
+import { placesIn, unitOf } from '../../charts/axis.ts';
+import { readMarkers } from '../../charts/markers.ts';
+import { TimeChart } from '../../charts/time-chart.tsx';
+import { checkForm, doneText, readForm, redirectDone } from '../../forms/form.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  isRestricted,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { Card, Notice, Table } from '../../shell/parts.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  renderReport,
+  Unconverted,
+  WithoutSpend,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { EmptyReport } from '../../tables/empty-report.tsx';
+import { GroupCell, groupLabel } from '../../tables/groups.tsx';
+import { Headline, withoutHours } from '../../tables/headline.tsx';
+import { MetricCell } from '../../tables/lacking.tsx';
+import { METRICS } from '../../tables/metrics.ts';
+import { LedgerCard } from './cost-ledger.tsx';
+import { CostNamesCards } from './cost-names.tsx';
+import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
+import {
+  type Refused,
+  RefusedNotice,
+  readStored,
+  StoredNotice,
+  UploadCard,
+  uploadCosts,
+} from './cost-upload.tsx';
+import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
+
+const SHOWN = ['spend', 'installs', 'cpi', 'roas'] as const;
+const PAGE = 50;
+
+function costsPage(c: DashboardContext, refused?: Refused) {
+  const unmatched = c.req.query('unmatched') === 'true';
+  return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now, answerWith) => {
+    if (refused) answerWith(400);
+    const stored = readStored(c);
+    const db = database(c.env.DB);
+    const unit = unitOf(view);
+    const ledger = ask(CostsQuery, {
+      application_id: view.application.id,
+      from: view.from,
+      to: view.to,
+      unmatched: String(unmatched),
+      order: 'newest',
+      limit: PAGE,
+      cursor: c.req.query('cursor') ?? '',
+    });
+    const [compared, page, markers] = await Promise.all([
+      // The file has the API's columns.
+      readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
+      listCosts(db, view.application, ledger),
+      readMarkers(c.env.DB, view, placesIn(view, unit)),
+    ]);
+    const { report } = compared;
+    if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
+    const person = c.get('person');
+    const mayChange = atLeast(person.role, 'admin');
+    // The stored costs and their names are not divided by the view's filters.
+    const restricted = isRestricted(person, view);
+    const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
+    const done = doneText(c);
+    return (
+      <>
+        {done && <Notice kind="good">{done}</Notice>}
+        {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
+        <Unconverted amounts={report.unconverted} />
+        <CostTabs view={view} current="/costs" />
+        {mayChange && (
+          <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
+        )}
+        {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
+        {isEmpty ? (
+          <NoCosts db={db} view={view} mayChange={mayChange} />
+        ) : (
+          <>
+            <Card
+              title={`Spend by ${unit}`}
+              aside={
+                <span class="asides">
+                  <ComparedDays view={view} compared={compared} without={withoutHours(SHOWN)} />
+                  <CsvLink view={view} path="/costs" />
+                </span>
+              }
+            >
+              <Headline view={view} compared={compared} names={SHOWN} />
+              <WithoutSpend view={view} />
+              <TimeChart
+                title={`Spend by ${unit}`}
+                view={view}
+                unit={unit}
+                compared={compared}
+                names={['spend']}
+                markers={markers}
+              />
+              <Zone view={view} />
+              <details>
+                <summary>Table</summary>
+                <Table
+                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
+                  rows={[...report.data].reverse()}
+                  columns={[
+                    {
+                      label: groupLabel(unit),
+                      cell: (row: (typeof report.data)[number]) => (
+                        <GroupCell view={view} path="/costs" name={unit} row={row} />
+                      ),
+                    },
+                    ...SHOWN.map((name) => ({
+                      label: METRICS[name].label,
+                      numeric: true,
+                      cell: (row: (typeof report.data)[number]) => (
+                        <MetricCell name={name} row={row} currency={view.currency} />
+                      ),
+                    })),
+                  ]}
+                />
+              </details>
+            </Card>
+            {!restricted && (
+              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+            )}
+          </>
+        )}
+      </>
+    );
+  });
+}
+
+/** What stands in place of the figures in a period without costs. */
+async function NoCosts({ db, view, mayChange }: { db: Database; view: View; mayChange: boolean }) {
+  const { application } = view;
+  const any = await listCosts(db, application, ask(CostsQuery, { application_id: application.id, limit: 1 }));
+  return (
+    <EmptyReport
+      title="Spend"
+      view={view}
+      path="/costs"
+      what="costs"
+      fill={`Spend, CPI and ROAS appear once ${mayChange ? 'you upload costs' : 'an admin uploads costs'} or your backend sends them with PUT /v1/costs.`}
+      way={mayChange ? ['Upload costs', '#upload'] : undefined}
+      isElsewhere={any.data.length > 0}
+      isFilterable={false}
+    />
+  );
+}
+
+/** The value in the list of names: JSON of campaign, ad set and creative. */
+const ChosenNames = z
+  .string()
+  .transform((text, ctx) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      ctx.addIssue({ code: 'custom', message: 'must be JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.tuple([z.string(), z.string(), z.string()]));
+
+const admin = requireRole('admin');
+
+export const costPages = new Hono<DashboardEnv>()
+  .use('/costs/*', requirePerson)
+  .get('/costs', (c) => costsPage(c))
+  .post('/costs', admin, async (c) => {
+    const view = await requireView(c);
+    const answer = await uploadCosts(c, view);
+    return answer instanceof Response ? answer : costsPage(c, answer);
+  })
+  .get('/costs/row', admin, (c) => costRowPage(c, c.req.query()))
+  .post('/costs/row', admin, saveCostRow)
+  .post('/costs/row/delete', admin, deleteCostRow)
+  .post('/costs/names', admin, async (c) => {
+    const view = await requireView(c);
+    const { names = '', to } = await readForm(c);
+    const chosen = ChosenNames.safeParse(names);
+    if (!chosen.success)
+      throw invalidRequest([{ path: 'names', message: 'must be one of the names listed' }]);
+    const [campaign, adset, creative] = chosen.data;
+    const { data, faults } = checkForm(NewCostName, { campaign, adset, creative, to });
+    if (!data) throw invalidRequest(faults);
+    await mapCostNames(callerOf(c), view.application, data);
+    return redirectDone(c, `/costs${viewQuery(view)}`, 'mapped');
+  })
+  .post('/costs/names/remove', admin, async (c) => {
+    const view = await requireView(c);
+    const { campaign = '', adset = '', creative = '' } = await readForm(c);
+    await unmapCostNames(callerOf(c), view.application, { campaign, adset, creative });
+    return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
+  })
+  .get('/costs/rates', (c) => ratesPage(c))
+  .post('/costs/rates', admin, uploadRates);

@@ -1,0 +1,161 @@
+import { database } from '#db';
+import type { Fault } from '#http';
+import { CURRENCIES } from '#lib/currencies';
+import { atLeast } from '#members';
+import {
+  ExchangeRates,
+  FURTHER_RANKS_DAYS_OLDER,
+  listRates,
+  type RateSource,
+  RatesQuery,
+  saveRates,
+} from '#money';
+import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { count } from '../../shell/format.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { ask, renderReport } from '../../shell/report.tsx';
+import { readView, type View, viewQuery } from '../../shell/view.ts';
+
+const PAGE = 100;
+
+const SOURCES: Readonly<Record<RateSource, string>> = {
+  team: 'Your team',
+  reference: 'Reference',
+  further: 'Further source',
+};
+
+export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/costs/rates' }) => (
+  <nav class="tabs" aria-label="Costs">
+    {(
+      [
+        ['/costs', 'Costs'],
+        ['/costs/rates', 'Exchange rates'],
+      ] as const
+    ).map(([path, label]) => (
+      <a href={path + viewQuery(view)} {...(path === current ? { 'aria-current': 'page' as const } : {})}>
+        {label}
+      </a>
+    ))}
+  </nav>
+);
+
+const UploadCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
+  <Card title="Add a rate">
+    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="row">
+      <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
+      <Field
+        label="Currency"
+        name="currency"
+        value={values.currency ?? ''}
+        faults={faults}
+        maxlength={3}
+        hint="A code such as EUR"
+        required
+      />
+      <Field
+        label="Value of 1 unit"
+        name="rate"
+        value={values.rate ?? ''}
+        faults={faults}
+        hint="Such as 1.08"
+        required
+      />
+      <Field
+        label="In currency"
+        subject="This"
+        name="base"
+        value={values.base ?? view.application.currency.toUpperCase()}
+        faults={faults}
+        maxlength={3}
+        required
+      />
+      <button type="submit">Save</button>
+    </form>
+  </Card>
+);
+
+/** The rates that amounts are converted with, newest first, and a form to add one. */
+export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
+  const page = {
+    title: 'Exchange rates',
+    path: '/costs',
+    inner: '/costs/rates',
+    bar: ['app', 'period'],
+  } as const;
+  return renderReport(c, page, async (view, _now, answerWith) => {
+    if (faults.length > 0) answerWith(400);
+    const asked = { from: view.from, to: view.to, limit: PAGE, cursor: c.req.query('cursor') ?? '' };
+    const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
+    const done = doneText(c);
+    return (
+      <>
+        {done && <Notice kind="good">{done}</Notice>}
+        <CostTabs view={view} current="/costs/rates" />
+        {atLeast(c.get('person').role, 'admin') && <UploadCard view={view} values={values} faults={faults} />}
+        <Card title="Rates">
+          <p class="muted">
+            Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
+            take precedence over the European Central Bank's daily reference rates. Currencies with neither in
+            the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public source.
+          </p>
+          <Table
+            caption={`Exchange rates, ${view.from} to ${view.to}`}
+            rows={rates.data}
+            empty="No rates in this period. Reference rates are fetched on weekdays; amounts use the latest earlier rate."
+            columns={[
+              { label: 'Day', cell: (row) => row.date },
+              { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
+              {
+                label: 'Value of 1 unit',
+                numeric: true,
+                cell: (row) => `${Number(row.rate.toPrecision(6))} ${row.base.toUpperCase()}`,
+              },
+              { label: 'Source', cell: (row) => SOURCES[row.source] },
+            ]}
+          />
+          {rates.next_cursor && (
+            <p class="pages">
+              <a href={`/costs/rates${viewQuery(view, { cursor: rates.next_cursor })}`}>Older</a>
+            </p>
+          )}
+        </Card>
+      </>
+    );
+  });
+}
+
+/** The API's faults as those of the form, which has one currency and one rate. */
+function fieldFaults(
+  faults: readonly Fault[],
+  { currency = '', base = '' }: Record<string, string>,
+): Fault[] {
+  const code = currency.trim().toLowerCase();
+  return faults.map((fault) => {
+    if (!fault.path.startsWith('rates')) return fault;
+    if (code === '') return { path: 'currency', message: 'is required' };
+    if (code === base.trim().toLowerCase()) {
+      return { path: 'currency', message: 'must not be the one that its value is in' };
+    }
+    return CURRENCIES.has(code)
+      ? { path: 'rate', message: 'must be a number above 0, with a decimal point' }
+      : { path: 'currency', message: fault.message };
+  });
+}
+
+export async function uploadRates(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  if (!view) return c.redirect('/costs/rates', 303);
+  const { data, values, faults } = await parseForm(
+    c,
+    ExchangeRates,
+    ({ date, base, currency = '', rate }) => ({
+      date,
+      base,
+      rates: { [currency.trim().toLowerCase()]: rate },
+    }),
+  );
+  if (!data) return ratesPage(c, { values, faults: fieldFaults(faults, values) });
+  await saveRates(callerOf(c), data);
+  return redirectDone(c, `/costs/rates${viewQuery(view)}`, 'saved');
+}

@@ -1,0 +1,232 @@
+import { findLatestClick } from '#attribution';
+import { getCreative, listInventory } from '#creatives';
+import { type Database, database } from '#db';
+import { settingsOf } from '#env';
+import { dayIn } from '#lib/time';
+import { atLeast } from '#members';
+import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { revealApiKey } from '#teams';
+import { trackingLink } from '#tracking';
+import { placesIn, unitOf } from '../../charts/axis.ts';
+import { markerOf } from '../../charts/markers.ts';
+import { TimeChart } from '../../charts/time-chart.tsx';
+import { doneText } from '../../forms/form.ts';
+import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { money, percent } from '../../shell/format.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { Action, Card, Notice, Table } from '../../shell/parts.tsx';
+import {
+  ask,
+  CsvLink,
+  renderReport,
+  Unconverted,
+  viewAsked,
+  WithoutSpend,
+  Zone,
+} from '../../shell/report.tsx';
+import { StoreWarning } from '../../shell/store-warning.tsx';
+import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
+import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { GroupCell, groupLabel } from '../../tables/groups.tsx';
+import { Headline, withoutHours } from '../../tables/headline.tsx';
+import { MetricCell } from '../../tables/lacking.tsx';
+import { METRICS } from '../../tables/metrics.ts';
+import { type Creative, TestLink } from './test-link.tsx';
+
+const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
+const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
+const AGES = [1, 3, 7, 14, 30] as const;
+
+/** How far back to look for a test click: longer than anyone waits for one. */
+const TEST_CLICK_MS = 30 * 60_000;
+
+type Row = PerformanceReport['data'][number];
+
+const pathOf = (id: string) => `/creatives/${id}`;
+
+/** Builds tracking links from tokens, for the origin of the request. */
+export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
+
+type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
+
+/** Retention and LTV of a creative's devices, by days since the install. */
+const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => (
+  <Table
+    caption="Retention and LTV by days since the install"
+    rows={AGES.map(String)}
+    columns={[
+      { label: 'Day', cell: (age) => `Day ${age}` },
+      { label: 'Devices', numeric: true, cell: (age) => String(retention[age]?.eligible ?? 0) },
+      { label: 'Retention', numeric: true, cell: (age) => percent(retention[age]?.classic) },
+      { label: 'LTV', numeric: true, cell: (age) => money(ltv[age]?.ltv, view.currency) },
+    ]}
+  />
+);
+
+/** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
+const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>
+  applications.length === 1 ||
+  (await listInventory(db, application.id, { level: 'creative', q: '', creative_id: [id] })).length > 0;
+
+/** Where a creative belongs: the list, its campaign and its ad set, each a link. */
+const Within = ({ creative, view }: { creative: Creative; view: View }) => {
+  const list = (changes: Record<string, string>) => `/creatives${viewQuery(view, changes)}`;
+  return (
+    <>
+      <a href={list({})}>Creatives</a>
+      {' › '}
+      <a href={list({ by: 'adset', campaign_id: creative.campaign_id })}>
+        <bdi>{creative.campaign}</bdi>
+      </a>
+      {' › '}
+      <a href={list({ adset_id: creative.adset_id })}>
+        <bdi>{creative.adset}</bdi>
+      </a>
+      {creative.archived && <span class="badge">Archived</span>}
+    </>
+  );
+};
+
+/** One creative: its link, costs and revenue, and its devices' retention and LTV. */
+export async function creativePage(c: DashboardContext) {
+  const id = c.req.param('id') ?? '';
+  const db = database(c.env.DB);
+  const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
+  return renderReport(
+    c,
+    {
+      title: creative.name,
+      within: (view) => <Within creative={creative} view={view} />,
+      path: '/creatives',
+      inner: `/creatives/${id}`,
+    },
+    async (view, now) => {
+      const { person } = c.var;
+      const { application } = view;
+      if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
+      const asked = { ...viewAsked(view), creative_id: [id] };
+      const ages = { days: AGES.join(','), group_by: 'creative' };
+      const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
+      const unit = unitOf(view);
+      const [compared, retention, ltv, click] = await Promise.all([
+        readCompared(c.env, own, { group_by: unit }, now),
+        reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
+        reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
+        findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
+      ]);
+      const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
+        row.creative_id === id && !row.is_other;
+      const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
+      const { apiKey } = await takeShown(c, pathOf(id));
+      const done = doneText(c);
+      const mayChange = atLeast(person.role, 'admin');
+      return (
+        <>
+          {done && <Notice kind="good">{done}</Notice>}
+          <StoreWarning application={application} mayChange={mayChange} />
+          <Unconverted amounts={compared.report.unconverted} />
+          <Card
+            title="This period"
+            aside={
+              mayChange ? (
+                <Action
+                  to={`/creatives/${id}/archive${viewQuery(view)}`}
+                  label={creative.archived ? 'Unarchive' : 'Archive'}
+                  kind="quiet"
+                  fields={{ archived: creative.archived ? '' : 'yes' }}
+                />
+              ) : null
+            }
+          >
+            <Headline view={view} compared={compared} names={HEADLINE} />
+            <WithoutSpend view={view} />
+            <p class="hint">
+              <ComparedDays view={view} compared={compared} without={withoutHours(HEADLINE)} />
+            </p>
+            <Zone view={view} />
+          </Card>
+          <TestLink c={c} creative={creative} view={view} click={click} now={now} apiKey={apiKey} />
+          <Card
+            title={`By ${unit}`}
+            aside={
+              <CsvLink
+                view={view}
+                path="/breakdown"
+                parameters={{ by: unit, and: 'creative', creative_id: id }}
+              />
+            }
+          >
+            <TimeChart
+              title={`Revenue and spend by ${unit}`}
+              view={view}
+              unit={unit}
+              compared={compared}
+              names={['revenue', 'spend']}
+              markers={markerOf(placesIn(view, unit), view, createdDay, 'created')}
+            />
+            <details>
+              <summary>Table</summary>
+              <Table
+                caption={`Figures by ${unit}, days in ${application.timezone}`}
+                rows={[...compared.report.data].reverse()}
+                empty="No data in this period."
+                columns={[
+                  {
+                    label: groupLabel(unit),
+                    cell: (row) => <GroupCell view={view} path={`/creatives/${id}`} name={unit} row={row} />,
+                  },
+                  ...DAILY.map((name) => ({
+                    label: METRICS[name].label,
+                    numeric: true,
+                    cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
+                  })),
+                ]}
+              />
+            </details>
+          </Card>
+          <Card title="Retention and LTV">
+            <p class="muted">
+              Devices acquired in this period. A day counts only devices for which it is over.
+            </p>
+            <LifetimeTable
+              retention={(retention.data.find(isOwn)?.days ?? {}) as Days}
+              ltv={(ltv.data.find(isOwn)?.days ?? {}) as Days}
+              view={view}
+            />
+          </Card>
+        </>
+      );
+    },
+  );
+}
+
+/** Shows a creative's page once with the API key in the calls that test an install. */
+export async function showKey(c: DashboardContext) {
+  const view = await requireView(c);
+  const { id } = await getCreative(
+    database(c.env.DB),
+    c.var.person.team.id,
+    c.req.param('id') ?? '',
+    linkTo(c),
+  );
+  const path = pathOf(id);
+  const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+  return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
+}
+
+/** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
+export async function clicksPage(c: DashboardContext) {
+  const id = c.req.param('id') ?? '';
+  const db = database(c.env.DB);
+  const { team } = c.get('person');
+  const view = await readView(c, Date.now());
+  const creative = await getCreative(db, team.id, id, linkTo(c));
+  const click = view
+    ? await findLatestClick(db, view.application.id, creative.id, Date.now() - TEST_CLICK_MS)
+    : null;
+  return c.json({
+    clicked_at: click ? click.clickedAt : null,
+    os: click?.osFamily ?? null,
+    country: click?.country ?? null,
+  });
+}

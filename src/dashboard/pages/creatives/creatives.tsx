@@ -1,0 +1,264 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import {
+  archiveCreative,
+  CreativeNames,
+  createCreative,
+  INVENTORY_LEVELS,
+  listAdsets,
+  listCampaigns,
+  parseCreative,
+  tokensOf,
+} from '#creatives';
+import { database } from '#db';
+import { atLeast } from '#members';
+import { readForm, redirectDone } from '../../forms/form.ts';
+import { count } from '../../shell/format.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { Card, Field, Table } from '../../shell/parts.tsx';
+import {
+  answerCsv,
+  CsvLink,
+  renderReport,
+  Unconverted,
+  ViewFields,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import { StoreWarning } from '../../shell/store-warning.tsx';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { changesIn } from '../../tables/change-columns.tsx';
+import { ComparedDays } from '../../tables/compared.tsx';
+import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
+import {
+  type Asked,
+  COLUMN_SETS,
+  type ColumnSet,
+  columnsOf,
+  comparedMetric,
+  isByChange,
+  isWhole,
+  LABELS,
+  parametersOf,
+  readAsked,
+  STATUSES,
+  totalCells,
+} from '../../tables/inventory-table.tsx';
+import { lackingIn } from '../../tables/lacking.tsx';
+import type { MetricName } from '../../tables/metrics.ts';
+import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
+
+const PAGE = 50;
+const NAMES_OFFERED = 200;
+
+const Tabs = <Name extends string>({
+  label,
+  names,
+  current,
+  href,
+}: {
+  label: string;
+  names: readonly (readonly [Name, string])[];
+  current: Name;
+  href: (name: Name) => string;
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {names.map(([name, text]) => (
+      <a href={href(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
+        {text}
+      </a>
+    ))}
+  </nav>
+);
+
+const Search = ({ view, asked }: { view: View; asked: Asked }) => (
+  <form method="get" action="/creatives" class="row">
+    <ViewFields view={view} changes={{ ...parametersOf(asked), q: '', status: '' }} />
+    <Field label="Search" name="q" type="search" value={asked.q} maxlength={256} />
+    {asked.level === 'creative' ? (
+      <Field label="Status" name="status" value={asked.status} options={STATUSES} />
+    ) : null}
+    <button type="submit" class="quiet">
+      Search
+    </button>
+  </form>
+);
+
+const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number }) => {
+  const last = Math.max(1, Math.ceil(total / PAGE));
+  const first = (asked.page - 1) * PAGE + 1;
+  const link = (page: number, text: string) => (
+    <a
+      href={`/creatives${viewQuery(view, { ...parametersOf(asked), page: page === 1 ? '' : String(page) })}`}
+    >
+      {text}
+    </a>
+  );
+  if (total <= PAGE) return <p class="hint">{count(total)} in total.</p>;
+  return (
+    <p class="pages">
+      {asked.page > 1 ? link(asked.page - 1, 'Previous') : null}
+      <span>
+        {count(first)}–{count(Math.min(total, first + PAGE - 1))} of {count(total)}
+      </span>
+      {asked.page < last ? link(asked.page + 1, 'Next') : null}
+    </p>
+  );
+};
+
+async function NewCreative(c: DashboardContext, view: View, open: boolean) {
+  const db = database(c.env.DB);
+  const page = { application_id: view.application.id, limit: NAMES_OFFERED, cursor: '' };
+  const [campaigns, adsets] = await Promise.all([listCampaigns(db, page), listAdsets(db, page)]);
+  const named = (id: string, rows: readonly { name: string }[]) => (
+    <datalist id={id}>
+      {[...new Set(rows.map(({ name }) => name))].map((name) => (
+        <option value={name} />
+      ))}
+    </datalist>
+  );
+  return (
+    <details class="card" id="new" open={open}>
+      <summary>New creative</summary>
+      <form method="post" action={`/creatives${viewQuery(view)}`} class="row">
+        <Field label="Creative" name="creative" maxlength={255} required />
+        <Field
+          label="Campaign"
+          name="campaign"
+          maxlength={255}
+          list="campaigns"
+          hint="Empty: named after the week"
+        />
+        <Field
+          label="Ad set"
+          name="adset"
+          maxlength={255}
+          list="adsets"
+          hint="Empty: named after the weekday"
+        />
+        <button type="submit">Create</button>
+      </form>
+      {named('campaigns', campaigns)}
+      {named('adsets', adsets)}
+    </details>
+  );
+}
+
+/** Why the table is empty, and how to change that. */
+function emptyText(asked: Asked, view: View, mayChange: boolean): Child {
+  if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
+  if (asked.status === 'silent') return 'Every creative has data in this period.';
+  if (asked.status === 'archived') return 'No archived creatives.';
+  if (Object.keys(view.filters).length > 0) return 'Nothing matches the filters.';
+  if (!mayChange) return 'No creatives yet.';
+  return 'No creatives yet. Create one above and use its tracking link as the destination of your ad.';
+}
+
+function listPage(c: DashboardContext) {
+  const asked = readAsked(c);
+  const carry = parametersOf(asked);
+  return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
+    const found = await readRows(c, view, asked, now);
+    const { report } = found;
+    const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
+    // A page's items are compared alone, except for an order that needs the changes of all.
+    const all = wantsCsv(c) || isByChange(asked) ? await compare(found.rows) : null;
+    const rows = sortItems(found.rows, asked, all?.byId);
+    if (wantsCsv(c)) {
+      const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+      const data = rows.map(({ item, figures }) => ({
+        ...(item.campaign === null ? {} : { campaign: item.campaign }),
+        ...(item.adset === null ? {} : { adset: item.adset }),
+        [asked.level]: item.name,
+        [`${asked.level}_id`]: item.id,
+        ...(asked.level === 'creative' ? { archived: item.archived } : {}),
+        ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
+        ...changesIn(all?.byId.get(item.id), comparedMetric(asked)),
+        ...lackingIn(all?.byId.get(item.id)),
+      }));
+      return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
+    }
+    const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
+    const shownIds = shown.map(({ item }) => item.id);
+    const [tokens, { compared, byId }, sums] = await Promise.all([
+      asked.level === 'creative'
+        ? tokensOf(database(c.env.DB), view.application.id, shownIds)
+        : new Map<string, string>(),
+      all ?? compare(shown),
+      readTotals(c, view, asked, found, now),
+    ]);
+    const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
+    const table = columnsOf(view, asked, links, byId);
+    const mayChange = atLeast(c.get('person').role, 'admin');
+    return (
+      <>
+        <StoreWarning application={view.application} mayChange={mayChange} />
+        <Unconverted amounts={report.unconverted} />
+        {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole(asked)))}
+        <Tabs
+          label="Level"
+          names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
+          current={asked.level}
+          href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
+        />
+        <Card
+          title={LABELS[asked.level]}
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={compared} />
+              <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} />
+            </span>
+          }
+        >
+          <Search view={view} asked={asked} />
+          <Tabs
+            label="Columns"
+            names={Object.entries(COLUMN_SETS).map(
+              ([name, { label }]) => [name as ColumnSet, label] as const,
+            )}
+            current={asked.set}
+            href={(set) => `/creatives${viewQuery(view, parametersOf({ ...asked, set }))}`}
+          />
+          <Table
+            caption={`${LABELS[asked.level]}, days in ${view.application.timezone}`}
+            rows={shown}
+            columns={table}
+            empty={emptyText(asked, view, mayChange)}
+            sticky
+            {...(sums ? { totals: totalCells(view, asked, sums, table) } : {})}
+          />
+          <Pages view={view} asked={asked} total={rows.length} />
+          <Zone view={view} />
+        </Card>
+      </>
+    );
+  });
+}
+
+export const creativePages = new Hono<DashboardEnv>()
+  .use('/creatives/*', requirePerson)
+  .get('/creatives', (c) => listPage(c))
+  .post('/creatives', requireRole('admin'), async (c) => {
+    const view = await requireView(c);
+    const names = parseCreative(CreativeNames, await readForm(c));
+    const { creativeId } = await createCreative(c.env, callerOf(c), view.application, names, {
+      linkTo: linkTo(c),
+    });
+    return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, 'new_creative');
+  })
+  .get('/creatives/:id', creativePage)
+  .get('/creatives/:id/clicks', clicksPage)
+  .post('/creatives/:id/key', requireRole('admin'), showKey)
+  .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
+    const { archived } = await readForm(c);
+    const isArchived = archived === 'yes';
+    const row = await archiveCreative(callerOf(c), c.req.param('id'), isArchived, linkTo(c));
+    const path = `/creatives/${row.id}${new URL(c.req.url).search}`;
+    return redirectDone(c, path, isArchived ? 'archived' : 'restored');
+  });

@@ -1,0 +1,281 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { EVENT_TYPES, eventLabel } from '#catalogue';
+import { EventsQuery, listEventsWithStatus } from '#events';
+import { AppError, describeFaults } from '#http';
+import { listRejections } from '#ingestion';
+import { checkForm } from '../../forms/form.ts';
+import { fillPage } from '../../shell/fill-page.ts';
+import { readChips } from '../../shell/filter-names.ts';
+import { Filters } from '../../shell/filters.tsx';
+import { ago, count, moment, NOTHING } from '../../shell/format.ts';
+import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { ViewFields } from '../../shell/report.tsx';
+import { readView, type View, viewQuery } from '../../shell/view.ts';
+import { devicePage } from './device-page.tsx';
+import { eventPage } from './event-page.tsx';
+import { type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
+import { NeedsApplication } from './get-started.tsx';
+
+const SHOWN = 30;
+/** A filter may match few of the events that one read covers. The page is reloaded every few seconds, so it does not read on for long. */
+const MAX_READS = 3;
+
+type Rejection = Awaited<ReturnType<typeof listRejections>>[number];
+
+const FLAGS: readonly (readonly [string, string])[] = [
+  ['test', 'Test event: not counted'],
+  ['token_expired', 'Token expired'],
+  ['clock_ahead', 'Clock ahead: dated when received'],
+];
+
+/** Things worth noting about an event: its flags and what was dropped from it. */
+function Notes({ event }: { event: ShownEvent }) {
+  const warnings = Array.isArray(event.warnings)
+    ? (event.warnings as { path: string; message: string }[])
+    : [];
+  const flags = FLAGS.filter(([name]) => event[name] === true).map(([, label]) => label);
+  return (
+    <>
+      {flags.map((label) => (
+        <div>{label}</div>
+      ))}
+      {warnings.map(({ path, message }) => (
+        <div>
+          <code>{path}</code> {message}
+        </div>
+      ))}
+    </>
+  );
+}
+
+const receivedAt = (event: ShownEvent) => Date.parse(text(event.received_at));
+
+/** Why no events are listed: none match the filters, perhaps because older ones were not read yet, or none were sent. */
+const NoEvents = ({ view, isFiltered, hasOlder }: { view: View; isFiltered: boolean; hasOlder: boolean }) =>
+  hasOlder ? (
+    <>None of the newest events match. There are older ones.</>
+  ) : isFiltered ? (
+    <>
+      No events match. <a href={`/debugger?app=${view.application.id}`}>Show all events</a>
+    </>
+  ) : (
+    <>
+      Events appear here within seconds after your backend sends them.{' '}
+      <a href={`/get-started${viewQuery(view)}`}>Send the first event</a>
+    </>
+  );
+
+function EventTable({
+  view,
+  events,
+  now,
+  empty,
+}: {
+  view: View;
+  events: readonly ShownEvent[];
+  now: number;
+  empty: Child;
+}) {
+  const query = (id: unknown) => viewQuery(view, { id: text(id) });
+  return (
+    <Table
+      caption="Newest events"
+      rows={events}
+      empty={empty}
+      columns={[
+        {
+          label: `Received (${view.application.timezone})`,
+          cell: (event) => (
+            <a href={`/debugger/event${query(event.event_id)}`} title={ago(receivedAt(event), now)}>
+              {moment(receivedAt(event), view.application.timezone)}
+            </a>
+          ),
+        },
+        { label: 'Type', cell: typeLabel, titleOf: (event) => text(event.type) },
+        { label: 'What', cell: (event) => summary(event) },
+        { label: 'Status', cell: (event) => <StatusBadge status={event.status_of_event} /> },
+        {
+          label: 'Device',
+          cell: (event) => {
+            const id = text(event.device_id);
+            return id === '' ? (
+              NOTHING
+            ) : (
+              <a href={`/debugger/device${viewQuery(view, { device_id: id })}`} title={id}>
+                <code>{id.slice(-8)}</code>
+              </a>
+            );
+          },
+        },
+        { label: 'Counts for', cell: (event) => text(event.day) },
+        { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },
+        {
+          label: 'Raw JSON',
+          cell: (event) => (
+            <details>
+              <summary>Show</summary>
+              <pre class="event">
+                {JSON.stringify(event, (name, value) => (name === 'status_of_event' ? undefined : value), 2)}
+              </pre>
+            </details>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number }) => (
+  <Table
+    caption="Rejected requests by error and endpoint"
+    rows={rows}
+    empty="None. Every request was accepted."
+    columns={[
+      {
+        label: 'Last',
+        cell: (row) => <span title={`${moment(row.lastAt, 'UTC')} UTC`}>{ago(row.lastAt, now)}</span>,
+      },
+      { label: 'Count', numeric: true, cell: (row) => count(row.count) },
+      { label: 'Endpoint', cell: (row) => <code>{row.endpoint}</code> },
+      { label: 'Status', numeric: true, cell: (row) => row.status },
+      { label: 'Why', wrap: true, cell: (row) => row.error },
+      {
+        label: 'Last sample',
+        wrap: true,
+        cell: (row) => (
+          <>
+            {row.sample.type && <div>type {row.sample.type}</div>}
+            {row.sample.values.map(({ path, value }) => (
+              <div>
+                <code>
+                  {path} = {value}
+                </code>
+              </div>
+            ))}
+            <div class="muted">request {row.sample.request_id.slice(0, 8)}</div>
+          </>
+        ),
+      },
+    ]}
+  />
+);
+
+/** A script replaces this with a button that pauses the page. Without a script, the page does not update itself. */
+const LiveState = () => (
+  <span class="muted" data-live-state>
+    Reload for newer events
+  </span>
+);
+
+async function debuggerPage(c: DashboardContext) {
+  const now = Date.now();
+  const view = await readView(c, now);
+  if (!view)
+    return renderPage(c, { title: 'Debugger', current: '/debugger' }, <NeedsApplication mayCreate={false} />);
+  const type = c.req.query('type') ?? '';
+  const token = c.req.query('token')?.trim() ?? '';
+  const deviceId = c.req.query('device_id')?.trim() ?? '';
+  const name = c.req.query('event_name')?.trim() ?? '';
+  const own = { type, token, device_id: deviceId, event_name: name };
+  const cursor = c.req.query('cursor') ?? '';
+  const asked = {
+    application_id: view.application.id,
+    limit: SHOWN,
+    cursor,
+    ...view.filters,
+    ...(type ? { type } : {}),
+    ...(token ? { token } : {}),
+    ...(deviceId ? { device_id: deviceId } : {}),
+    ...(name ? { event_name: name } : {}),
+  };
+  const { data: query, faults } = checkForm(EventsQuery, asked);
+  const [page, refused] = query
+    ? await fillPage(
+        (from, limit) => listEventsWithStatus(c.env, view.application, { ...query, cursor: from, limit }),
+        { cursor: query.cursor, size: SHOWN, maxReads: MAX_READS },
+      ).then(
+        (found) => [found, []] as const,
+        (error) => {
+          if (error instanceof AppError && error.code === 'invalid_request') {
+            return [null, error.details] as const;
+          }
+          throw error;
+        },
+      )
+    : [null, faults];
+  const elsewhere = refused.filter(({ path }) => !Object.hasOwn(own, path));
+  const isFiltered = cursor !== '' || [...Object.values(own), ...Object.values(view.filters)].some(Boolean);
+  const rejections = await listRejections(c.env.DB, view.application.id);
+  return renderPage(
+    c,
+    {
+      title: 'Debugger',
+      current: '/debugger',
+      view,
+      filters: (
+        <Filters
+          view={view}
+          path="/debugger"
+          shown={['app', 'filters']}
+          carry={own}
+          chips={await readChips(c.env.DB, view)}
+        />
+      ),
+    },
+    <>
+      <Card
+        title="Filter"
+        aside={
+          rejections.length > 0 ? <a href="#rejected">Rejected requests: {rejections.length} kinds</a> : null
+        }
+      >
+        <form method="get" action="/debugger" class="row">
+          <ViewFields view={view} />
+          <Field
+            label="Type"
+            name="type"
+            value={type}
+            faults={refused}
+            options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
+          />
+          <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
+          <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
+          <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
+          <button type="submit" class="quiet">
+            Show
+          </button>
+        </form>
+      </Card>
+      {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
+      <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
+        <Card title="Newest events" aside={cursor === '' ? <LiveState /> : null}>
+          <EventTable
+            view={view}
+            events={page?.data ?? []}
+            now={now}
+            empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
+          />
+          {page?.next_cursor && (
+            <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
+          )}
+        </Card>
+        <Card title="Rejected requests" id="rejected">
+          <RejectionTable rows={rejections} now={now} />
+          <p class="hint">
+            Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
+            invalid values.
+          </p>
+        </Card>
+      </div>
+    </>,
+  );
+}
+
+export const debuggerPages = new Hono<DashboardEnv>()
+  .use('/debugger/*', requirePerson)
+  .get('/debugger', debuggerPage)
+  .get('/debugger/event', eventPage)
+  .get('/debugger/device', devicePage);

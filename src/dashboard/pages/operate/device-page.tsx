@@ -1,0 +1,98 @@
+import { explainDeviceById } from '#devices';
+import { EventsQuery, listEventsWithStatus } from '#events';
+import { AppError } from '#http';
+import { fillPage } from '../../shell/fill-page.ts';
+import { moment } from '../../shell/format.ts';
+import type { DashboardContext } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Card } from '../../shell/parts.tsx';
+import { ask } from '../../shell/report.tsx';
+import { requireView, viewQuery } from '../../shell/view.ts';
+import { ExplanationCard } from './event-page.tsx';
+import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
+
+const SHOWN = 100;
+/** Beyond as many reads, the rest of the timeline is behind a link. */
+const MAX_READS = 10;
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** One device: its attribution, then its events, newest first. */
+export async function devicePage(c: DashboardContext) {
+  const view = await requireView(c);
+  const id = c.req.query('device_id') ?? '';
+  const isPossible = id !== '' && EventsQuery.shape.device_id.safeParse(id).success;
+  if (!isPossible) throw new AppError('not_found', 'Device not found');
+  const { application } = view;
+  const query = ask(EventsQuery, {
+    application_id: application.id,
+    device_id: id,
+    limit: SHOWN,
+    cursor: c.req.query('cursor') ?? '',
+  });
+  const [explanation, page] = await Promise.all([
+    explainDeviceById(c.env, application.id, id),
+    // A page of a busy application may have few events of one device, or none.
+    fillPage((cursor, limit) => listEventsWithStatus(c.env, application, { ...query, cursor, limit }), {
+      cursor: query.cursor,
+      size: SHOWN,
+      maxReads: MAX_READS,
+    }),
+  ]);
+  if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
+  const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');
+  const at = (time: number) => moment(time, application.timezone);
+  return renderPage(
+    c,
+    { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
+    <>
+      {explanation && <ExplanationCard explanation={explanation} />}
+      <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
+        <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
+          <ol class="timeline">
+            {page.data.map((event: Record<string, unknown>) => (
+              <li>
+                <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
+                <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
+                  {typeLabel(event)}
+                </a>{' '}
+                {summary(event)} <StatusBadge status={event.status_of_event} />
+              </li>
+            ))}
+            {page.next_cursor === null && explanation && (
+              <>
+                <li>
+                  <time datetime={new Date(explanation.acquiredAt).toISOString()}>
+                    {at(explanation.acquiredAt)}
+                  </time>
+                  Acquired, by{' '}
+                  {explanation.attribution.creative_id
+                    ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
+                    : 'no ad (organic)'}
+                </li>
+                {explanation.click && (
+                  <li>
+                    <time datetime={new Date(explanation.click.clickedAt).toISOString()}>
+                      {at(explanation.click.clickedAt)}
+                    </time>
+                    Clicked the ad
+                  </li>
+                )}
+              </>
+            )}
+          </ol>
+          {page.next_cursor && (
+            <p class="pages">
+              <a href={`/debugger/device${viewQuery(view, { device_id: id, cursor: page.next_cursor })}`}>
+                Older
+              </a>
+            </p>
+          )}
+        </Card>
+      </div>
+      <p>
+        <a href={`/debugger${viewQuery(view, { device_id: id })}`}>These events in the debugger</a>
+      </p>
+    </>,
+  );
+}

@@ -1,0 +1,210 @@
+import type { Explanation } from '#attribution';
+import { valueName } from '#catalogue';
+import { explainDeviceById } from '#devices';
+import { type EventStatus, eventStatus } from '#events';
+import { count, moment, percent } from '../../shell/format.ts';
+import type { DashboardContext } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Card, Notice, Table } from '../../shell/parts.tsx';
+import { readView, viewQuery } from '../../shell/view.ts';
+import { InDebugger, typeLabel } from './event-parts.tsx';
+import { Reason } from './event-reasons.tsx';
+
+const MEANING: Record<EventStatus['status'], string> = {
+  queued: 'Stored and waiting to be counted. This page updates automatically.',
+  counted: 'It is included in reports.',
+  duplicate: 'It repeats an event that was already counted, so it is not counted again.',
+  ignored: 'It was stored, but is not counted in reports.',
+  parked: 'It could not be counted. The Health page has it, with the reason.',
+};
+
+/** An event in a raw event file has no log time, only the time of counting. */
+function logged({ logged_at, settled_by }: EventStatus): string {
+  if (logged_at) return `logged ${moment(Date.parse(logged_at), 'UTC')} UTC`;
+  return settled_by ? 'logged' : 'not logged yet';
+}
+
+const StatusCard = ({ status }: { status: EventStatus }) => (
+  <Card title={`This event is ${status.status}`}>
+    <p>{MEANING[status.status]}</p>
+    {status.reason && (
+      <Notice kind="bad">
+        <Reason reason={status.reason} />
+      </Notice>
+    )}
+    <ol class="steps">
+      <li>
+        <span class="light on" aria-hidden="true" />
+        received {moment(Date.parse(status.received_at), 'UTC')} UTC
+      </li>
+      <li>
+        <span class={`light ${status.logged_at || status.settled_by ? 'on' : ''}`} aria-hidden="true" />
+        {logged(status)}
+      </li>
+      <li>
+        <span class={`light ${status.settled_by ? 'on' : ''}`} aria-hidden="true" />
+        {status.settled_by
+          ? `${status.status} by ${moment(Date.parse(status.settled_by), 'UTC')} UTC`
+          : 'not counted yet'}
+      </li>
+    </ol>
+    {status.duplicate_of && (
+      <p>
+        First: <code>{status.duplicate_of}</code>
+      </p>
+    )}
+    {status.event && <pre class="event">{JSON.stringify(status.event, null, 2)}</pre>}
+  </Card>
+);
+
+const METHODS: Record<string, { label: string; reason: string }> = {
+  referrer: {
+    label: 'Install referrer',
+    reason: 'The store named a click within the attribution window.',
+  },
+  click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
+  deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
+  probabilistic: {
+    label: 'Probabilistic match',
+    reason: 'No click was named; one was similar enough to this device.',
+  },
+  organic: { label: 'Organic', reason: 'No click was named, and none was similar enough to this device.' },
+};
+
+/** What a click and a device have in common, or not. */
+const FACTS: Record<string, string> = {
+  ip: 'IP address',
+  timezone: 'Time zone',
+  os_version: 'OS version',
+  model: 'Model',
+  screen: 'Screen size',
+  density: 'Pixel density',
+};
+
+const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
+
+const CreditedClick = ({ click }: { click: NonNullable<Explanation['click']> }) => (
+  <>
+    <p>
+      Clicked {moment(click.clickedAt, 'UTC')} UTC
+      {click.country ? ` in ${valueName('country', click.country)}` : ''}
+    </p>
+    {Object.keys(click.params).length > 0 && (
+      <Table
+        caption="Link parameters stored with the click"
+        rows={Object.entries(click.params)}
+        empty=""
+        columns={[
+          { label: 'Parameter', cell: ([name]) => name },
+          { label: 'Value', cell: ([, value]) => value },
+        ]}
+      />
+    )}
+  </>
+);
+
+const COUNTRY_SOURCES = {
+  data: 'sent by the backend',
+  click: 'from the credited click',
+  timezone: 'from its time zone',
+};
+
+const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['place'] }) => (
+  <p>
+    Country: {country ? valueName('country', country) : 'unknown'}
+    {countrySource ? `, ${COUNTRY_SOURCES[countrySource]}` : ''}
+  </p>
+);
+
+export const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
+  const { attribution, creatives, click } = explanation;
+  const earlier = attribution.earlier_installs ?? 0;
+  const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
+  const candidates = attribution.candidates ?? [];
+  const method = attribution.method ? METHODS[attribution.method] : undefined;
+  return (
+    <Card title="Attribution">
+      {attribution.method ? (
+        <p>
+          <strong>{method?.label ?? attribution.method}</strong>
+          {attribution.creative_id && (
+            <>
+              {', creative '}
+              <strong>{nameOf(attribution.creative_id)}</strong>
+            </>
+          )}
+          {`, confidence ${percent(attribution.confidence)}. ${method?.reason ?? ''}`}
+          {attribution.ambiguous ? ' Another click matches equally well.' : ''}
+        </p>
+      ) : (
+        <p>This device was acquired before attributions were recorded.</p>
+      )}
+      {earlier > 0 && (
+        <Notice kind="bad">
+          Possible fraud: {installs(earlier)} had already used this click. One click normally brings one
+          install.
+        </Notice>
+      )}
+      <CountedIn place={explanation.place} />
+      {click && <CreditedClick click={click} />}
+      {(candidates.length > 0 || !click) && (
+        <Table
+          caption="Candidate clicks"
+          rows={candidates}
+          empty="There were no candidate clicks."
+          columns={[
+            { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
+            { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
+            { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
+            { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
+            {
+              label: 'Evidence, bits',
+              cell: (candidate) =>
+                Object.entries(candidate.facts)
+                  .map(([fact, bits]) => `${FACTS[fact] ?? fact} ${bits > 0 ? '+' : ''}${bits}`)
+                  .join(', ') || 'Named',
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+};
+
+/** The status of one event, and why its device is attributed as it is. */
+export async function eventPage(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  const id = c.req.query('id') ?? '';
+  const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
+  const { device_id } = status.event ?? {};
+  const type = status.event ? typeLabel(status.event) : '';
+  const explanation =
+    status.application_id && typeof device_id === 'string'
+      ? await explainDeviceById(c.env, status.application_id, device_id)
+      : null;
+  return renderPage(
+    c,
+    {
+      title: type || status.event_id,
+      within: <InDebugger view={view} what="Event" />,
+      current: '/debugger',
+      view,
+    },
+    <>
+      {type !== '' && (
+        <p>
+          <code>{status.event_id}</code>
+        </p>
+      )}
+      <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
+        <StatusCard status={status} />
+      </div>
+      {typeof device_id === 'string' && (
+        <p>
+          <a href={`/debugger/device${viewQuery(view, { device_id })}`}>All events of this device</a>
+        </p>
+      )}
+      {explanation && <ExplanationCard explanation={explanation} />}
+    </>,
+  );
+}

@@ -1,0 +1,52 @@
+import { eventLabel, summarise, valueName } from '#catalogue';
+import type { ShownStatus } from '#events';
+import { money } from '../../shell/format.ts';
+import { type View, viewQuery } from '../../shell/view.ts';
+
+export type ShownEvent = Record<string, unknown>;
+
+/** A field of an event as text; empty if it is missing or of another type. */
+export const text = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** What people call the event: `Ad impression` for `custom.ad`. */
+export const typeLabel = (event: ShownEvent): string => eventLabel(text(event.type));
+
+/** A summary of an event in one line. */
+export const summary = (event: ShownEvent): string =>
+  summarise(
+    {
+      ...event,
+      type: text(event.type),
+      ...(event.source ? { source: valueName('source', text(event.source)) } : {}),
+      ...(event.media_source ? { media_source: valueName('media_source', text(event.media_source)) } : {}),
+    },
+    typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '',
+  );
+
+const STATUSES: Record<ShownStatus, { label: string; kind: string; hint: string }> = {
+  queued: { label: 'Queued', kind: 'waiting', hint: 'Stored and waiting to be counted' },
+  counted: { label: 'Counted', kind: 'good', hint: 'Included in reports' },
+  duplicate: { label: 'Duplicate', kind: '', hint: 'Repeats an event that was already counted' },
+  ignored: { label: 'Not counted', kind: '', hint: 'Not counted in reports; open it for the reason' },
+  parked: { label: 'Parked', kind: 'bad', hint: 'Could not be counted; see Health' },
+};
+
+/** The status of an event. */
+export const StatusBadge = ({ status }: { status: unknown }) => {
+  const known = typeof status === 'string' && Object.hasOwn(STATUSES, status);
+  const { label, kind, hint } = STATUSES[known ? (status as ShownStatus) : 'queued'];
+  return (
+    <span class={`badge ${kind}`} title={hint}>
+      {label}
+    </span>
+  );
+};
+
+/** What stands above the title of a device's or an event's page. */
+export const InDebugger = ({ view, what }: { view: View | null; what: string }) => (
+  <>
+    <a href={`/debugger${viewQuery(view)}`}>Debugger</a>
+    {` › ${what}`}
+  </>
+);

@@ -1,0 +1,113 @@
+import { Hono } from 'hono';
+import { type Arrivals, readArrivals } from '#counting';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { atLeast } from '#members';
+import { type ApplicationRow, revealApiKey } from '#teams';
+import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { Checklist, readProgress } from '../../shell/checklist.tsx';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Card, Notice } from '../../shell/parts.tsx';
+import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
+import { TestCalls } from '../creatives/test-calls.tsx';
+
+const PATH = '/get-started';
+
+/** What the first event is, so that it changes no revenue. */
+const HELLO = { event: { type: 'custom', payload: { event_name: 'hello' } } };
+
+const Light = ({ on, name, text }: { on: boolean; name: keyof Arrivals; text: string }) => (
+  <li>
+    <span class={`light ${on ? 'on' : 'waiting'}`} data-light={name} aria-hidden="true" />
+    {text}: <strong data-light-text={name}>{on ? 'arrived' : 'waiting'}</strong>
+  </li>
+);
+
+const Lights = ({ application, arrivals }: { application: ApplicationRow; arrivals: Arrivals }) => (
+  <div data-watch={`/get-started/status?app=${application.id}`} role="status">
+    <ul class="lights">
+      <Light on={arrivals.device} name="device" text="Device token" />
+      <Light on={arrivals.event} name="event" text="First event" />
+    </ul>
+  </div>
+);
+
+/** How to send the first event, with lights that turn green once the device and the event have arrived. */
+export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
+  const { application } = view;
+  const progress = await readProgress(database(c.env.DB), application, arrivals.event);
+  return (
+    <>
+      <Checklist view={view} progress={progress} person={c.get('person')} />
+      {!application.dataCollection && (
+        <Notice kind="bad">
+          Data collection for {application.name} is off, so every event is refused.{' '}
+          <a href={`/settings/applications/${application.id}`}>Turn it on</a>
+        </Notice>
+      )}
+      <Card title={`Send the first event of ${application.name}`} id="first-event">
+        <p>
+          Paste this into a terminal. Your backend will do the same: fetch a token for a device, then send
+          events with it.
+        </p>
+        <TestCalls c={c} call={HELLO} apiKey={apiKey} keyPath={`/get-started${viewQuery(view)}`} />
+        <h3>What has arrived</h3>
+        <Lights application={application} arrivals={arrivals} />
+        <p>
+          <a href={`/debugger${viewQuery(view)}`}>Watch it in the debugger</a>
+        </p>
+      </Card>
+    </>
+  );
+}
+
+export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
+  <Card title="Create your first application">
+    <p>
+      An application is one app or game, with its own API key, time zone and currency. Your backend sends its
+      events with that key.
+    </p>
+    {mayCreate ? (
+      <a class="button" href="/settings/applications">
+        Create an application
+      </a>
+    ) : (
+      <p>Ask an admin of your team to create one.</p>
+    )}
+  </Card>
+);
+
+async function getStartedPage(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  const page = { title: 'Get started', current: '/' };
+  if (!view) {
+    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+  }
+  const arrivals = await readArrivals(c.env, view.application);
+  const { apiKey, applicationId } = await takeShown(c, PATH);
+  const own = applicationId === view.application.id ? apiKey : undefined;
+  return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, own));
+}
+
+export const getStartedPages = new Hono<DashboardEnv>()
+  .use('/get-started/*', requirePerson)
+  .get('/get-started', (c) => getStartedPage(c))
+  .post('/get-started', requireRole('admin'), async (c) => {
+    const view = await readView(c, Date.now());
+    if (!view) return c.redirect(PATH, 303);
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const apiKey = await revealApiKey(callerOf(c), view.application, secret);
+    const shown = { apiKey, applicationId: view.application.id };
+    return redirectShowing(c, PATH, shown, `${PATH}${viewQuery(view)}#first-event`);
+  })
+  .get('/get-started/status', async (c) => {
+    const view = await requireView(c);
+    return c.json(await readArrivals(c.env, view.application));
+  });

@@ -1,0 +1,335 @@
+import { Hono } from 'hono';
+import { isStuck } from '#counting';
+import { database } from '#db';
+import { atLeast } from '#members';
+import {
+  type InspectedApplication,
+  type Inspection,
+  inspect,
+  isFilling,
+  resumeApplication,
+} from '#operations';
+import { ClientTotalsQuery, reportClientTotals } from '#reports';
+import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
+import { doneText, redirectDone } from '../../forms/form.ts';
+import { Filters } from '../../shell/filters.tsx';
+import { ago, count, moment, money, NOTHING } from '../../shell/format.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
+import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
+import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
+import { Reason } from './event-reasons.tsx';
+
+const SHOWN = 50;
+const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
+/** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
+const SLOW_MS = 60_000;
+
+const megabytes = (bytes: number) => `${count(Math.ceil(bytes / 1e6))} MB`;
+const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
+
+/** Shown after a store was restored or lost. `resumePath` is null for people who may not resume counting. */
+const ResumeNotice = ({ resumePath }: { resumePath: string | null }) => (
+  <Notice kind="bad">
+    <p>
+      New events are still accepted, and will be counted once counting resumes. Resuming adds to the reports
+      what the database has lost since the restored time.
+    </p>
+    {resumePath === null ? (
+      <p>Ask an admin of your team to resume it.</p>
+    ) : (
+      <Action
+        to={resumePath}
+        label="Resume counting"
+        confirm="Resume counting? To undo the restore of the database instead, do that first."
+      />
+    )}
+  </Notice>
+);
+
+/** The state of an application's events, from the queue to the reports. */
+const PipelineFigures = ({
+  inspection: { deployment, problems: ofDeployment },
+  application: { health, needsResume, problems },
+  parked,
+  now,
+  resumePath,
+}: {
+  inspection: Inspection;
+  application: InspectedApplication;
+  parked: number;
+  now: number;
+  resumePath: string | null;
+}) => {
+  const { counters, backlog } = health;
+  const notices = (
+    <>
+      {[...ofDeployment, ...problems].map((problem) => (
+        <Notice kind="bad">{problem}</Notice>
+      ))}
+      {needsResume && <ResumeNotice resumePath={resumePath} />}
+    </>
+  );
+  if (!counters) return notices;
+  const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
+    counters;
+  const { chores, snapshot, databaseBytes } = deployment;
+  return (
+    <>
+      {notices}
+      {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
+      <dl class="figures">
+        <Figure
+          label="Waiting to be counted"
+          value={count(pending)}
+          note={`counted through ${ago(countedThrough, now)}`}
+          bad={isStuck(health, now)}
+        />
+        <Figure
+          label="Waiting for delivery"
+          value={count(backlog.events)}
+          note="accepted, retried from the queue"
+          bad={backlog.events > 0}
+        />
+        <Figure
+          label="Waiting to be written"
+          value={count(outbox)}
+          note="counted, not in the reports yet"
+          bad={flushError !== null}
+        />
+        <Figure
+          label="Waiting for export"
+          value={count(hotEvents)}
+          note="raw events, not in R2 yet"
+          bad={exportError !== null}
+        />
+        <Figure
+          label="Ingestion delay"
+          value={slowestMs === null ? NOTHING : seconds(slowestMs)}
+          note="the slowest of the newest events"
+          bad={(slowestMs ?? 0) > SLOW_MS}
+        />
+        <Figure
+          label="Newest event"
+          value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
+          note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
+        />
+        <Figure
+          label="Scheduled work"
+          value={chores === null ? 'never ran' : ago(chores.ranAt, now)}
+          note={chores?.failure ?? 'runs every minute'}
+          bad={chores !== null && chores.failure !== null}
+        />
+        <Figure
+          label="Snapshot"
+          value={snapshot === null ? 'none yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
+          note={snapshot?.failure ?? 'written every night'}
+          bad={snapshot !== null && snapshot.failure !== null}
+        />
+        <Figure
+          label="Database"
+          value={megabytes(databaseBytes)}
+          note="of 10,000 MB"
+          bad={isFilling(databaseBytes)}
+        />
+        <Figure
+          label="Largest counter"
+          value={megabytes(counters.bytes)}
+          note="of 10,000 MB"
+          bad={isFilling(counters.bytes)}
+        />
+        <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
+      </dl>
+    </>
+  );
+};
+
+const KINDS: Record<string, string> = { ad: 'Ad value', purchase: 'Purchase value' };
+
+type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
+
+/** Compares the lifetime totals that clients report with what was counted for them. */
+const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
+  const amount = (value: number | null, currency: string | null) =>
+    currency ? money(value, currency) : NOTHING;
+  return (
+    <Card title="Client totals and counted totals" aside={<CsvLink view={view} path="/status" />}>
+      <p class="muted">
+        Events may carry the client's own running total. Where it is above ours, events never arrived; where
+        it is below, some were sent twice without a key. Devices acquired {view.from} to {view.to}, days in{' '}
+        {view.application.timezone}.
+      </p>
+      <Table
+        caption="Client totals and counted totals, by kind and currency"
+        rows={report.totals}
+        empty="No client sends a running total."
+        columns={[
+          { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+          {
+            label: 'Currency',
+            cell: (row) => row.currency?.toUpperCase() ?? 'none or several, not compared',
+          },
+          { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
+          { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
+          { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+          { label: 'Counted total', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+          { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+        ]}
+      />
+      {report.data.length > 0 && (
+        <details>
+          <summary>The {report.data.length} devices with the largest gaps</summary>
+          <Table
+            caption="Devices with the largest gaps"
+            rows={report.data}
+            columns={[
+              { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
+              { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+              { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+              {
+                label: 'Counted total',
+                numeric: true,
+                cell: (row) => amount(row.counted_total, row.currency),
+              },
+              { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+            ]}
+          />
+        </details>
+      )}
+    </Card>
+  );
+};
+
+function ParkedCard({
+  messages,
+  total,
+  view,
+  mayChange,
+}: {
+  messages: ParkedMessage[];
+  total: number;
+  view: View | null;
+  mayChange: boolean;
+}) {
+  const query = viewQuery(view);
+  const nameOf = (id: string) => view?.applications.find((row) => row.id === id)?.name ?? 'unknown';
+  return (
+    <Card title="Parked messages">
+      <p class="muted">
+        Messages that could not be counted are kept here and do not delay others. Replay sends one to the
+        queue again. Its events keep their ids, so none is counted twice.
+      </p>
+      <Table
+        caption="Parked messages"
+        rows={messages}
+        empty="None. Every accepted event has been counted or is waiting to be counted."
+        columns={[
+          { label: 'Parked (UTC)', cell: (message) => moment(message.parkedAt, 'UTC') },
+          { label: 'Application', cell: (message) => nameOf(message.applicationId) },
+          { label: 'Reason', wrap: true, cell: (message) => <Reason reason={message.reason} /> },
+          {
+            label: 'Message',
+            cell: (message) => (
+              <details>
+                <summary>Show</summary>
+                <pre>{message.body}</pre>
+              </details>
+            ),
+          },
+          ...(mayChange
+            ? [
+                {
+                  label: 'Actions',
+                  cell: (message: ParkedMessage) => (
+                    <span class="actions">
+                      <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />
+                      <Action
+                        to={`/status/${message.id}/discard${query}`}
+                        label="Discard"
+                        kind="danger"
+                        confirm="Discard this message for good? Its events will never be counted."
+                      />
+                    </span>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {total > messages.length && (
+        <p class="muted">
+          The newest {messages.length} of {count(total)}.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+async function statusPage(c: DashboardContext) {
+  const now = Date.now();
+  const read = await readView(c, now);
+  const { person } = c.var;
+  // The state before this page triggers any counting.
+  const [inspection, { messages, total }] = await Promise.all([
+    inspect(c.env, read ? [read.application] : [], now),
+    listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
+  ]);
+  const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
+  const totals = view
+    ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
+    : null;
+  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
+  const done = doneText(c);
+  const [inspected] = inspection.applications;
+  const mayChange = atLeast(person.role, 'admin');
+  return renderPage(
+    c,
+    {
+      title: 'Health',
+      current: '/status',
+      view,
+      ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
+    },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      {notice}
+      {inspected && (
+        <Card title="Event pipeline">
+          <PipelineFigures
+            inspection={inspection}
+            application={inspected}
+            parked={total}
+            now={now}
+            resumePath={mayChange && view ? `/status/resume${viewQuery(view)}` : null}
+          />
+        </Card>
+      )}
+      <ParkedCard messages={messages} total={total} view={view} mayChange={mayChange} />
+      {view && totals && <ClientTotalsCard report={totals} view={view} />}
+    </>,
+  );
+}
+
+export const statusPages = new Hono<DashboardEnv>()
+  .use('/status/*', requirePerson)
+  .get('/status', statusPage)
+  .post('/status/resume', requireRole('admin'), async (c) => {
+    const view = await requireView(c);
+    await resumeApplication(c.env, callerOf(c), view.application.id);
+    return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
+  })
+  .post('/status/:id/replay', requireRole('admin'), async (c) => {
+    await replayParked(c.env, callerOf(c), c.req.param('id'));
+    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
+  })
+  .post('/status/:id/discard', requireRole('admin'), async (c) => {
+    await discardParked(callerOf(c), c.req.param('id'));
+    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
+  });

@@ -1,0 +1,192 @@
+import { Hono } from 'hono';
+import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
+import { unitOf } from '../../charts/axis.ts';
+import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card, Field, Table } from '../../shell/parts.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  listingOf,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  rowsText,
+  searchOf,
+  TableSearch,
+  Unconverted,
+  ViewFields,
+  viewAsked,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import { viewQuery } from '../../shell/view.ts';
+import { changeColumns, changeOrder, withBefore } from '../../tables/change-columns.tsx';
+import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { NoFigures } from '../../tables/empty-report.tsx';
+import {
+  GROUPINGS,
+  GroupCell,
+  groupLabel,
+  groupName,
+  groupWord,
+  isDeviceGroup,
+} from '../../tables/groups.tsx';
+import { MetricCell } from '../../tables/lacking.tsx';
+import { METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { performanceColumns } from './breakdown.tsx';
+
+const FIGURES = [
+  'ad_revenue',
+  'impressions',
+  'ecpm',
+  'ad_requests',
+  'fill_rate',
+] as const satisfies readonly MetricName[];
+const CSV_COLUMNS = [
+  'day',
+  'source',
+  'media_source',
+  'impressions',
+  'ad_revenue',
+  'ecpm',
+  'ad_requests',
+  'fill_rate',
+];
+const GROUPS: ReadonlySet<string> = new Set([
+  'source',
+  'media_source',
+  'placement',
+  'campaign',
+  'adset',
+  'creative',
+  'country',
+  'os',
+  'app_version',
+]);
+const OFFERED = GROUPINGS.filter(([name]) => GROUPS.has(name));
+
+type AdRow = Awaited<ReturnType<typeof reportAds>>['data'][number];
+
+export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) => {
+  const by = OFFERED.find(([name]) => name === c.req.query('by'))?.[0] ?? 'media_source';
+  const metric = FIGURES.find((name) => name === c.req.query('metric')) ?? 'ad_revenue';
+  const sort = c.req.query('sort') ?? `-${metric}`;
+  const q = searchOf(c);
+  const carry = { by, metric, q };
+  return renderReport(c, { title: 'Ads', path: '/ads', carry }, async (view, now) => {
+    const asked = viewAsked(view);
+    const group = isDeviceGroup(by) ? by : null;
+    const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
+    const readDetail = () => reportAds(c.env.DB, view.application, ask(AdsQuery, detailQuery));
+    if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
+    const unit = unitOf(view);
+    const [compared, overTime, detail] = await Promise.all([
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { compares: [metric], metric }),
+      readCompared(
+        c.env,
+        { ...view, comparison: 'none' },
+        { group_by: `${unit},${by}`, limit: MAX_ROWS },
+        now,
+      ),
+      readDetail(),
+    ]);
+    const { report } = compared;
+    // A row may exist only because of other metrics. Rows without any ads are left out.
+    const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
+    const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
+    if (rows.length === 0 && detail.data.length === 0) {
+      return (
+        <NoFigures
+          env={c.env}
+          title="Ads"
+          view={view}
+          path="/ads"
+          carry={carry}
+          what="ads shown"
+          fill="Ad revenue appears once your backend sends custom.ad events."
+        />
+      );
+    }
+    const columns = performanceColumns({ ...report, data: rows }, [by], {
+      view,
+      path: '/ads',
+      sort,
+      parameters: { by, metric },
+      metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
+      cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
+    });
+    const label = groupWord(by);
+    const detailWords = group ? `day, format, ${label} and network` : 'day, format and network';
+    return (
+      <>
+        <Unconverted amounts={report.unconverted} />
+        <form method="get" action="/ads" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field label="Group by" name="by" value={by} options={OFFERED} />
+          <Field
+            label="Metric"
+            name="metric"
+            value={metric}
+            options={FIGURES.map((name) => [name, METRICS[name].label] as const)}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card title={`${METRICS[metric].label} by ${label}`}>
+          <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
+        </Card>
+        <Card title={`By ${label}`} aside={<ComparedDays view={view} compared={compared} />}>
+          <Table
+            caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
+            rows={rows}
+            columns={[
+              ...columns.slice(0, 2),
+              ...changeColumns(rows, metric, view, (name) => ({
+                href: `/ads${viewQuery(view, { ...carry, sort: sort === `-${name}` ? name : `-${name}` })}`,
+                sort,
+              })),
+              ...columns.slice(2),
+            ]}
+          />
+          <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
+          {by === 'media_source' && (
+            <p class="hint">
+              A request is made before any network is known, so requests and fill rate belong to formats and
+              placements, not to networks.
+            </p>
+          )}
+          <Zone view={view} />
+        </Card>
+        <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
+          <details class="fold" open={q !== ''}>
+            <summary>{`Show ${rowsText(detail.total_rows)}`}</summary>
+            <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
+            <Table
+              caption={`Ad figures by ${detailWords}`}
+              rows={sortRows(detail.data, '-day')}
+              columns={[
+                { label: 'Day', cell: (row) => groupName('day', row) },
+                { label: 'Ad format', cell: (row) => groupName('source', row) },
+                ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
+                { label: 'Network', cell: (row) => groupName('media_source', row) },
+                ...FIGURES.map((name) => ({
+                  label: METRICS[name].label,
+                  numeric: true,
+                  cell: (row: AdRow) => <MetricCell name={name} row={row} currency={view.currency} />,
+                })),
+              ]}
+            />
+            <RowCount
+              shown={detail.data.filter((row) => !('is_other' in row)).length}
+              total={detail.total_rows}
+              q={q}
+            />
+          </details>
+        </Card>
+      </>
+    );
+  });
+});

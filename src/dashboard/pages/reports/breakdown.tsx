@@ -1,0 +1,220 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { HOURS_KEPT_DAYS } from '#catalogue';
+import { firstDayOfHours, givenBy, isDimension, type PerformanceReport, rollupOf } from '#reports';
+import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
+import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
+import {
+  answerCsv,
+  CsvLink,
+  listingOf,
+  RowCount,
+  renderReport,
+  searchOf,
+  TableSearch,
+  Unconverted,
+  ViewFields,
+  WithoutHours,
+  WithoutSpend,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { changeColumns, changeOrder, withBefore } from '../../tables/change-columns.tsx';
+import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from '../../tables/groups.tsx';
+import { MetricCell } from '../../tables/lacking.tsx';
+import { METRIC_NAMES, METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { knowsHours } from '../../tables/part-of-day.ts';
+
+type Row = PerformanceReport['data'][number];
+
+/** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
+export function performanceColumns(
+  report: PerformanceReport,
+  groups: readonly string[],
+  shown: {
+    view: View;
+    path: string;
+    sort: string;
+    parameters: Record<string, string>;
+    first?: readonly MetricName[];
+    /** The metrics to show; all that the groupings support if left out. */
+    metrics?: readonly MetricName[];
+    /** The text of a row in a grouping's column; its plain name if left out. */
+    cell?: (name: string, row: Row) => Child;
+  },
+): Column<Row>[] {
+  const { view, path, sort, parameters } = shown;
+  const sorted = (name: string) => {
+    if (sort === name) return { sorted: 'ascending' as const };
+    return sort === `-${name}` ? { sorted: 'descending' as const } : {};
+  };
+  const heading = (name: string, first: string) => {
+    const turned = first.startsWith('-') ? name : `-${name}`;
+    return {
+      sortHref: path + viewQuery(view, { ...parameters, sort: sort === first ? turned : first }),
+      ...sorted(name),
+    };
+  };
+  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
+  const given = ordered.filter((name) =>
+    report.data.some((row) => row[name] !== null && row[name] !== undefined),
+  );
+  return [
+    ...groups.map((name) => ({
+      label: groupLabel(name),
+      ...heading(name, name),
+      cell: (row: Row) => shown.cell?.(name, row) ?? groupName(name, row),
+    })),
+    ...given.map((name: MetricName) => ({
+      label: METRICS[name].label,
+      hint: METRICS[name].hint,
+      numeric: true,
+      ...heading(name, `-${name}`),
+      cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
+    })),
+  ];
+}
+
+/** The grouping that a click on a row leads to, filtered by that row. */
+const FINER: Readonly<Record<string, string>> = {
+  campaign: 'adset',
+  adset: 'creative',
+  day: 'campaign',
+  hour: 'campaign',
+};
+
+/** What is charted where the chosen metric does not exist, such as revenue by ad format. */
+const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
+
+type Asked = { by: string; and: string; metric: MetricName; sort: string | null; q: string };
+
+function readAsked(c: DashboardContext): Asked {
+  const by = c.req.query('by') ?? 'day';
+  return {
+    by,
+    and: c.req.query('and') ?? '',
+    metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
+    sort: c.req.query('sort') ?? null,
+    q: searchOf(c),
+  };
+}
+
+export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+  const asked = readAsked(c);
+  const { by, and, q } = asked;
+  const carry = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
+  const page = { title: 'Breakdown', path: '/breakdown', carry };
+  return renderReport(c, page, async (view, now) => {
+    const chosen = [...new Set([by, and])].filter((name) => name !== '');
+    const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
+    const lacksHours = chosen.includes('hour') && !hasHours;
+    // The period or the filters may have changed after hours were chosen.
+    const both = lacksHours ? [...new Set(chosen.map((name) => (name === 'hour' ? 'day' : name)))] : chosen;
+    const cannotCombine = both.every(isDimension) && rollupOf(both) === undefined;
+    const groups = cannotCombine ? both.slice(0, 1) : both;
+    const given = givenBy(groups.filter(isDimension), view.filters);
+    const metric = [asked.metric, ...SUBSTITUTES].find((name) => given.has(name)) ?? asked.metric;
+    const first = asked.sort ?? (isTimeGroup(by) ? by : `-${metric}`);
+    const sort = lacksHours ? first.replace('hour', 'day') : first;
+    const wanted = { ...listingOf(c), group_by: groups.join(',') };
+    const compared = await readCompared(c.env, view, wanted, now, { compares: [metric], metric });
+    const { report } = compared;
+    const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
+    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
+    const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
+    const columns = performanceColumns(report, groups, {
+      view,
+      path: '/breakdown',
+      sort,
+      parameters: carry,
+      first: [metric],
+      cell: (name, row) => (
+        <GroupCell
+          view={view}
+          path="/breakdown"
+          carry={{
+            ...carry,
+            q: '',
+            by: name === by ? (FINER[name] ?? 'day') : by,
+            and: name === by ? and : '',
+          }}
+          name={name}
+          row={row}
+        />
+      ),
+    });
+    const at = groups.length + 1;
+    return (
+      <>
+        <Unconverted amounts={report.unconverted} />
+        {cannotCombine && (
+          <Notice>
+            {`No event has both ${groupWord(by)} and ${groupWord(and)}, so this shows figures by ${groupWord(by)} only.`}
+          </Notice>
+        )}
+        {lacksHours && (
+          <Notice>
+            {`This shows days: figures by hour are kept for ${HOURS_KEPT_DAYS} days, by creative, ad set, campaign or currency, and not by country, OS or app version.`}
+          </Notice>
+        )}
+        <form method="get" action="/breakdown" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field label="By" name="by" value={by} options={GROUPINGS} />
+          <Field label="And by" name="and" value={and} options={[['', 'Nothing else'], ...GROUPINGS]} />
+          <Field
+            label="Metric"
+            name="metric"
+            value={metric}
+            options={METRIC_NAMES.filter((name) => given.has(name)).map(
+              (name) => [name, METRICS[name].label] as const,
+            )}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card title={`${METRICS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}>
+          <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
+        </Card>
+        <Card
+          title="All figures"
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={compared} />
+              <CsvLink view={view} path="/breakdown" parameters={parameters} />
+            </span>
+          }
+        >
+          <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
+          <Table
+            caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
+            rows={rows}
+            empty="No data in this period."
+            columns={[
+              ...columns.slice(0, at),
+              ...changeColumns(rows, metric, view, (name) => {
+                const order = sort === `-${name}` ? name : `-${name}`;
+                return { href: `/breakdown${viewQuery(view, { ...carry, sort: order })}`, sort };
+              }),
+              ...columns.slice(at),
+            ]}
+          />
+          <RowCount
+            shown={report.data.filter((row) => !row.is_other).length}
+            total={report.total_rows}
+            q={q}
+          />
+          {groups.includes('hour') || compared.periods?.untilHour ? (
+            <WithoutHours />
+          ) : (
+            <WithoutSpend groups={groups} view={view} />
+          )}
+          <Zone view={view} />
+        </Card>
+      </>
+    );
+  });
+});

@@ -1,0 +1,272 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { findNames, MAX_NAMES, searchNames } from '#creatives';
+import { database } from '#db';
+import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
+import { shortDays } from '../../charts/axis.ts';
+import { checkForm } from '../../forms/form.ts';
+import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
+import { count, money, NOTHING, percent } from '../../shell/format.ts';
+import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson } from '../../shell/guard.ts';
+import { Card, Field, Table } from '../../shell/parts.tsx';
+import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  renderReport,
+  ViewFields,
+  viewAsked,
+  wantsCsv,
+} from '../../shell/report.tsx';
+import type { FilterName, View } from '../../shell/view.ts';
+import { DEVICE_GROUPINGS } from '../../tables/groups.tsx';
+import { Mark } from '../../tables/lacking.tsx';
+import { sortRows } from '../../tables/metrics.ts';
+
+const DAYS = '1,7,30';
+const MAX_OFFERED = 100;
+const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
+const METRIC_LABELS = {
+  retention: 'Retention',
+  conversion: 'Paying devices',
+  arpu: 'Revenue per device',
+} as const;
+const CSV_COLUMNS = [
+  'metric',
+  'day',
+  'a_devices',
+  'a_count',
+  'a',
+  'b_devices',
+  'b_count',
+  'b',
+  'difference',
+  'low',
+  'high',
+  'p_value',
+  'test',
+  'unconverted',
+];
+
+type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
+type Option = readonly [value: string, label: string];
+
+/** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
+export function certainty(
+  {
+    p_value: p,
+    low,
+    high,
+    ...row
+  }: Pick<Row, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
+  sizes: { a: number; b: number },
+): string {
+  const isOver = (devices: number, size: number) => devices > 0 || size === 0;
+  if (!isOver(row.a_devices, sizes.a) || !isOver(row.b_devices, sizes.b)) {
+    return `Day ${row.day} is not over yet`;
+  }
+  if (p === null || low === null || high === null) return 'Too few devices to tell';
+  if (p < 0.01) return 'Very likely a real difference';
+  if (p < 0.05) return 'Likely a real difference';
+  return 'May be chance';
+}
+
+/** The options to compare: those with the most installs first, and the chosen ones in any case. */
+async function optionsOf(
+  c: DashboardContext,
+  view: View,
+  by: string,
+  chosen: readonly string[],
+  now: number,
+) {
+  const filter = (['creative', 'adset', 'campaign'].includes(by) ? `${by}_id` : by) as FilterName;
+  const kind = NAMED_KINDS[filter];
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: by }),
+    limit: MAX_NAMES - chosen.length,
+    metrics: ['installs' as const],
+  };
+  const report = await reportPerformance(c.env, view.application, query, now);
+  const column = kind ? filter : by;
+  const counted = sortRows(report.data, '-installs').flatMap((row) =>
+    row.is_other || row[column] == null ? [] : [String(row[column])],
+  );
+  const values = [...new Set([...counted, ...chosen])];
+  if (!kind) return values.map((value): Option => [value, valueLabel(filter, value)]);
+  const db = database(c.env.DB);
+  const [names, newest] = await Promise.all([
+    findNames(db, view.application.id, kind, values),
+    isRestricted(c.get('person'), view)
+      ? []
+      : searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
+  ]);
+  const offered = [...values.flatMap((id) => names.get(id) ?? []), ...newest];
+  const labels = offered.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);
+  return [...new Map(labels)];
+}
+
+export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePerson, (c) => {
+  const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
+  const isByPeriod = by === 'period';
+  const page = {
+    title: 'Compare',
+    path: '/compare',
+    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '' },
+    bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
+  };
+  return renderReport(c, page, async (view, now, answerWith) => {
+    const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
+    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, now);
+    const [first, second] = options;
+    const a = c.req.query('a') || (first?.[0] ?? '');
+    const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
+    const compared = comparedWholeDays({
+      ...view,
+      comparison: view.comparison === 'none' ? 'previous' : view.comparison,
+      isFirstDay: false,
+    });
+    const canAsk = isByPeriod
+      ? compared !== null
+      : a !== '' && b !== '' && (sent.length > 0 || second !== undefined);
+    const { data: query, faults } = canAsk
+      ? checkForm(CompareQuery, {
+          ...viewAsked(view),
+          by,
+          days: DAYS,
+          ...(isByPeriod
+            ? { ...compared?.now, b_from: compared?.before.from, b_to: compared?.before.to }
+            : { a, b }),
+        })
+      : { data: null, faults: null };
+    const shownFaults = (faults ?? []).map((fault) =>
+      a === b && fault.path === 'b' ? { ...fault, message: 'must not be the same as A' } : fault,
+    );
+    const form = (
+      <form method="get" action="/compare" class="row" data-submit-on-change>
+        <ViewFields view={view} />
+        <Field label="Compare" name="by" value={by} options={BY} />
+        {!isByPeriod && (
+          <>
+            <Field label="A" name="a" value={a} options={options} faults={shownFaults} />
+            <Field label="B" name="b" value={b} options={options} faults={shownFaults} />
+          </>
+        )}
+        <button type="submit" class="quiet" data-apply>
+          Apply
+        </button>
+      </form>
+    );
+    if (!query) {
+      if (faults) answerWith(400);
+      return (
+        <>
+          {form}
+          {!faults && (
+            <Card title="Nothing to compare yet">
+              <p>
+                {isByPeriod
+                  ? isUncompared(view.period)
+                    ? 'All time has no period before it. Choose another period above.'
+                    : 'No day of this period is over. Choose another period above.'
+                  : `${view.application.name} needs two of these to compare. ${by === 'creative' ? 'Create creatives' : 'They appear with the first events'}, then choose two.`}
+              </p>
+            </Card>
+          )}
+        </>
+      );
+    }
+    const report = await reportCompare(c.env, view.application, query, now);
+    if (wantsCsv(c)) {
+      return answerCsv(c, report, CSV_COLUMNS, view);
+    }
+    const nameOf = (side: 'a' | 'b') =>
+      isByPeriod
+        ? shortDays(report[side], view.today)
+        : (options.find(([value]) => value === (side === 'a' ? a : b))?.[1] ?? report[side].name ?? '');
+    return (
+      <>
+        {form}
+        <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
+          <CsvLink
+            view={view}
+            path="/compare"
+            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b }}
+          />
+        </Sides>
+      </>
+    );
+  });
+});
+
+const Sides = ({
+  report,
+  names,
+  view,
+  children,
+}: {
+  report: Awaited<ReturnType<typeof reportCompare>>;
+  names: { a: string; b: string };
+  view: View;
+  children?: Child;
+}) => {
+  const show = (row: Row, value: number | null) =>
+    row.metric === 'arpu' ? money(value, view.currency) : percent(value);
+  /** Differences of shares are in percentage points, so that they are not mistaken for relative changes. */
+  const showDifference = (row: Row, value: number | null) => {
+    if (value === null) return NOTHING;
+    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
+    return row.metric === 'arpu'
+      ? `${sign}${money(Math.abs(value), view.currency)}`
+      : `${sign}${(Math.abs(value) * 100).toFixed(2)} pts`;
+  };
+  return (
+    <Card title={`${names.a} against ${names.b}`} aside={children}>
+      <p>{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
+      <Table
+        caption={`${names.a} against ${names.b}`}
+        rows={report.data}
+        columns={[
+          {
+            label: 'Metric',
+            cell: (row) => (
+              <>
+                {`${METRIC_LABELS[row.metric]}, day ${row.day}`}
+                <Mark amounts={'unconverted' in row ? (row.unconverted ?? []) : []} />
+              </>
+            ),
+          },
+          { label: 'A', numeric: true, cell: (row) => show(row, row.a) },
+          { label: 'B', numeric: true, cell: (row) => show(row, row.b) },
+          {
+            label: 'Difference',
+            numeric: true,
+            hint: 'B minus A',
+            cell: (row) => showDifference(row, row.difference),
+          },
+          {
+            label: '95% interval',
+            numeric: true,
+            hint: 'Contains the true difference 19 times out of 20',
+            cell: (row) =>
+              row.low === null
+                ? NOTHING
+                : `${showDifference(row, row.low)} to ${showDifference(row, row.high)}`,
+          },
+          {
+            label: 'Certainty',
+            cell: (row) => (
+              <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
+                {certainty(row, { a: report.a.size, b: report.b.size })}
+              </span>
+            ),
+          },
+        ]}
+      />
+      <p class="hint">
+        Only devices whose day is over count. Revenue per device is converted at the rates of{' '}
+        {report.rate_day}. The more rows you look at, the more likely one of them differs by chance.
+      </p>
+    </Card>
+  );
+};

@@ -1,0 +1,296 @@
+import { Hono } from 'hono';
+import { FUNNEL_STEPS } from '#catalogue';
+import { database } from '#db';
+import type { Fault } from '#http';
+import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
+import { listViews, viewAddress } from '#views';
+import { shortDays } from '../../charts/axis.ts';
+import { Bar } from '../../charts/chart.tsx';
+import { checkForm } from '../../forms/form.ts';
+import { count, duration, percent } from '../../shell/format.ts';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card, Field, Table } from '../../shell/parts.tsx';
+import { comparedWholeDays } from '../../shell/period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  renderReport,
+  ViewFields,
+  viewAsked,
+  wantsCsv,
+} from '../../shell/report.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { ComparedDays } from '../../tables/compared.tsx';
+import { NoFigures } from '../../tables/empty-report.tsx';
+import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from '../../tables/groups.tsx';
+import { sortRows } from '../../tables/metrics.ts';
+import { wholePeriods } from '../../tables/part-of-day.ts';
+
+const STEPS = 6;
+const DEFAULT_STEPS = ['install', 'ad', 'purchase'];
+const MAX_EVENT_NAMES = 100;
+const WINDOWS = [
+  ['', 'Any time'],
+  ['1', '1 hour'],
+  ['24', '1 day'],
+  ['168', '7 days'],
+  ['720', '30 days'],
+] as const;
+type FunnelRow = Awaited<ReturnType<typeof reportFunnel>>['data'][number];
+type Plain = Record<string, string | number | boolean | null>;
+
+const labelOf = (step: string) => FUNNEL_STEPS[step] ?? step.replace(/^event:/, '');
+
+/** The API separates steps by commas, so a comma within a name is percent-encoded. */
+const toStep = (step: string) => step.replaceAll(',', '%2c');
+const fromStep = (step: string) => step.replaceAll(/%2c/gi, ',');
+
+/** The rows of each group of a funnel, in the order of the steps. */
+function groupsOf(rows: readonly FunnelRow[], steps: number): FunnelRow[][] {
+  return Array.from({ length: Math.ceil(rows.length / steps) }, (_, index) =>
+    rows.slice(index * steps, (index + 1) * steps),
+  );
+}
+
+const StepsForm = ({
+  view,
+  steps,
+  offered,
+  window,
+  group,
+  faults,
+}: {
+  view: View;
+  steps: readonly string[];
+  offered: readonly string[];
+  window: string;
+  group: string;
+  faults: readonly Fault[];
+}) => (
+  <form method="get" action="/funnels" class="row">
+    <ViewFields view={view} />
+    {Array.from({ length: STEPS }, (_, index) => (
+      <Field
+        label={`Step ${index + 1}`}
+        name={`step-${index}`}
+        submitted="step"
+        value={steps[index] ?? ''}
+        options={[
+          ...(index > 0 ? [['', 'None'] as const] : []),
+          ...offered.map((step) => [step, labelOf(step)] as const),
+        ]}
+        faults={faults.map((fault) => ({
+          ...fault,
+          path: fault.path.replace(/^steps(?:\.(\d+))?$/, (_, at) => `step-${at ?? 0}`),
+        }))}
+      />
+    ))}
+    <Field
+      label="Within"
+      name="window"
+      value={window}
+      options={
+        WINDOWS.some(([hours]) => hours === window) ? WINDOWS : [...WINDOWS, [window, `${window} hours`]]
+      }
+      hint="After the first step"
+      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('window_hours', 'window') }))}
+    />
+    <Field
+      label="Group by"
+      name="group"
+      value={group}
+      options={[['', 'Nothing'], ...DEVICE_GROUPINGS]}
+      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('group_by', 'group') }))}
+    />
+    <button type="submit">Apply</button>
+  </form>
+);
+
+export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerson, (c) => {
+  const listed = c.req.query('steps')?.split(',').map(fromStep);
+  const chosen = (c.req.queries('step') ?? listed ?? []).filter((step) => step !== '').slice(0, STEPS);
+  const steps = chosen.length > 0 ? chosen : DEFAULT_STEPS;
+  const window = c.req.query('window') ?? '';
+  const group = c.req.query('group') ?? '';
+  const carry = { steps: steps.map(toStep).join(','), window, group };
+  const page = {
+    title: 'Funnels',
+    path: '/funnels',
+    carry,
+    bar: ['app', 'period', 'comparison', 'filters'] as const,
+  };
+  return renderReport(c, page, async (view, now, answerWith) => {
+    const asked = viewAsked(view);
+    const compared = comparedWholeDays(view);
+    const { data: query, faults } = checkForm(FunnelQuery, {
+      ...asked,
+      ...compared?.now,
+      steps: carry.steps,
+      ...(window ? { window_hours: window } : {}),
+      ...(group ? { group_by: group } : {}),
+    });
+    const names = ask(PerformanceQuery, { ...asked, group_by: 'event_name' });
+    const events = await reportPerformance(c.env, view.application, names, now);
+    const seen = sortRows(events.data, '-events')
+      .filter((row) => !row.is_other)
+      .slice(0, MAX_EVENT_NAMES)
+      .map((row) => `event:${row.event_name}`);
+    const offered = [...new Set([...Object.keys(FUNNEL_STEPS), ...seen, ...steps])];
+    const saved = (await listViews(database(c.env.DB), c.get('person').team.id)).filter(
+      ({ path, query: stored }) =>
+        path === '/funnels' && new URLSearchParams(stored).get('app') === view.application.id,
+    );
+    const form = (
+      <Card
+        title="Steps"
+        aside={
+          <a href={`/views?${new URLSearchParams({ for: `/funnels${viewQuery(view, carry)}` })}`}>
+            Save this funnel
+          </a>
+        }
+      >
+        {saved.length > 0 && (
+          <p>
+            {'Saved: '}
+            {saved.map((one, index) => (
+              <>
+                {index > 0 && ' · '}
+                <a href={viewAddress(one)}>{one.name}</a>
+              </>
+            ))}
+          </p>
+        )}
+        <StepsForm
+          view={view}
+          steps={steps}
+          offered={offered}
+          window={window}
+          group={group}
+          faults={faults ?? []}
+        />
+      </Card>
+    );
+    if (!query) {
+      answerWith(400);
+      return form;
+    }
+    const isWhole = { group_by: undefined };
+    const [report, whole, before] = await Promise.all([
+      reportFunnel(c.env, view.application, query),
+      group && !wantsCsv(c) ? reportFunnel(c.env, view.application, { ...query, ...isWhole }) : null,
+      compared && !wantsCsv(c)
+        ? reportFunnel(c.env, view.application, { ...query, ...isWhole, ...compared.before })
+        : null,
+    ]);
+    const rows = (whole ?? report).data;
+    const earlier = new Map(rows.map((row, index) => [row, before?.data[index]]));
+    if (wantsCsv(c)) {
+      const columns = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
+      return answerCsv(c, report, group ? [group, ...columns] : columns, view);
+    }
+    const incomplete = report.devices_with_incomplete_history;
+    const [first] = rows;
+    if (first?.devices === 0) {
+      const isInstall = first.step === 'install';
+      return (
+        <>
+          {form}
+          <NoFigures
+            env={c.env}
+            title="Funnel"
+            view={view}
+            path="/funnels"
+            carry={carry}
+            what={isInstall ? 'devices acquired' : `devices that reached “${labelOf(first.step)}”`}
+            fill={
+              isInstall
+                ? 'Funnels appear once your app’s first device arrives.'
+                : `The funnel appears once a device reaches “${labelOf(first.step)}”.`
+            }
+          />
+        </>
+      );
+    }
+    return (
+      <>
+        {form}
+        <Card
+          title="Funnel"
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
+              <CsvLink view={view} path="/funnels" parameters={carry} />
+            </span>
+          }
+        >
+          <Table
+            caption={`Devices that reach each step, days in ${view.application.timezone}`}
+            rows={rows}
+            columns={[
+              { label: 'Step', cell: (row) => labelOf(row.step) },
+              { label: 'Share', cell: (row) => <Bar share={row.from_first ?? 0} /> },
+              { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
+              { label: 'Of first step', numeric: true, cell: (row) => percent(row.from_first) },
+              ...(compared
+                ? [
+                    {
+                      label: 'Before',
+                      numeric: true,
+                      hint: `Of first step, ${shortDays(compared.before, view.today)}`,
+                      cell: (row: FunnelRow) => percent(earlier.get(row)?.from_first ?? null),
+                    },
+                  ]
+                : []),
+              { label: 'Of previous step', numeric: true, cell: (row) => percent(row.from_previous) },
+              {
+                label: 'Median time',
+                numeric: true,
+                hint: 'From the previous step, for devices that reached both',
+                cell: (row) => duration(row.median_seconds),
+              },
+            ]}
+          />
+          <p class="hint">
+            Devices acquired in the period (days in {view.application.timezone}) that reach each step after
+            the one before
+            {window
+              ? `, within ${WINDOWS.find(([hours]) => hours === window)?.[1] ?? `${window} hours`} after the first`
+              : ''}
+            .
+          </p>
+          {incomplete > 0 && (
+            <p class="hint">
+              {`${count(incomplete)} devices had more events than funnels store, so a later step of theirs may be missing.`}
+            </p>
+          )}
+        </Card>
+        {group && (
+          <Card title={`By ${groupWord(group)}`}>
+            <Table
+              caption={`Devices that reach each step, by ${groupWord(group)}`}
+              rows={groupsOf(report.data, steps.length)}
+              empty="No devices were acquired in this period."
+              columns={[
+                {
+                  label: groupLabel(group),
+                  cell: ([row]) => (
+                    <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
+                  ),
+                },
+                ...steps.map((step, index) => ({
+                  label: labelOf(step),
+                  numeric: true,
+                  cell: (rows: FunnelRow[]) =>
+                    index === 0
+                      ? count(rows[index]?.devices)
+                      : `${count(rows[index]?.devices)} (${percent(rows[index]?.from_first)})`,
+                })),
+              ]}
+            />
+          </Card>
+        )}
+      </>
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { readArrivals } from '#counting';
+import { database } from '#db';
+import { inReportSlot } from '#http';
+import { atLeast } from '#members';
+import { Checklist, readProgress } from '../../shell/checklist.tsx';
+import { readChips } from '../../shell/filter-names.ts';
+import { Filters } from '../../shell/filters.tsx';
+import { FiringAlerts } from '../../shell/firing-alerts.tsx';
+import { type DashboardContext, type DashboardEnv, isGuest, requirePerson } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { settleView } from '../../shell/report.tsx';
+import { readView } from '../../shell/view.ts';
+import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
+import { Overview } from './overview.tsx';
+
+export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, (c) =>
+  inReportSlot(c.get('person').team.id, () => homePage(c)),
+);
+
+/** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */
+async function homePage(c: DashboardContext) {
+  const now = Date.now();
+  const page = { title: 'Overview', current: '/' };
+  const view = await readView(c, now);
+  if (!view) {
+    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+  }
+  const arrivals = await readArrivals(c.env, view.application);
+  if (!arrivals.device && !arrivals.event) {
+    const filters = <Filters view={view} path="/" shown={['app']} />;
+    return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals));
+  }
+  const settled = await settleView(c, view);
+  const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
+  const person = c.get('person');
+  // The team's own business: what is left to set up, and its alerts.
+  const forTeam = !isGuest(person);
+  const alerts = forTeam ? await FiringAlerts(c.env.DB, view, now) : null;
+  const overview = await Overview(c.env, settled.view, now, alerts);
+  const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
+  return renderPage(
+    c,
+    { ...page, view, filters },
+    <>
+      {settled.notice}
+      {forTeam && <Checklist view={view} progress={progress} person={person} />}
+      {overview}
+    </>,
+  );
+}

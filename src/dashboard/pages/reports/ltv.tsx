@@ -1,0 +1,231 @@
+import { Hono } from 'hono';
+import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
+import { shortDays } from '../../charts/axis.ts';
+import type { Series } from '../../charts/chart.tsx';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
+import { money, NOTHING, percent } from '../../shell/format.ts';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card } from '../../shell/parts.tsx';
+import { comparedWholeDays } from '../../shell/period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  hasSpend,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  Unconverted,
+  viewAsked,
+  WithoutSpend,
+  wantsCsv,
+} from '../../shell/report.tsx';
+import {
+  COHORT_COLUMNS,
+  CohortForm,
+  cohortName,
+  cohortsAsked,
+  cohortsBefore,
+  readCohorts,
+} from '../../tables/cohort-parts.tsx';
+import { CohortTable, FEW_HINT } from '../../tables/cohort-table.tsx';
+import { ComparedDays } from '../../tables/compared.tsx';
+import { NoFigures } from '../../tables/empty-report.tsx';
+import { lackedText, Mark } from '../../tables/lacking.tsx';
+import { wholePeriods } from '../../tables/part-of-day.ts';
+import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
+
+const DAYS = [0, 1, 3, 7, 14, 21, 30, 60, 90];
+const SHOWN = [
+  ['ltv', 'LTV: revenue per device'],
+  ['roas', 'ROAS: revenue / spend'],
+] as const;
+type Figure = 'ltv' | 'roas';
+const HORIZONS = [
+  ['', 'No prediction'],
+  ['30', 'Next 30 days'],
+  ['90', 'Next 90 days'],
+  ['180', 'Next 180 days'],
+  ['365', 'Next year'],
+] as const;
+const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
+/** Each prediction fits a model for the request. */
+const MAX_PREDICTED = 12;
+
+type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
+
+export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) => {
+  const asked = readCohorts(c, 'all');
+  const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
+  const horizon = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0] ?? '';
+  const carry = { ...asked, show: figure, predict: horizon };
+  const page = { title: 'LTV and ROAS', path: '/ltv', carry };
+  return renderReport(c, page, async (view, now) => {
+    const compared = comparedWholeDays(view);
+    const ofView = { ...viewAsked(view), ...compared?.now };
+    const read = (days: readonly number[], changes: Record<string, unknown>) =>
+      reportLtv(
+        c.env.DB,
+        view.application,
+        ask(LtvQuery, { ...ofView, days: days.join(','), ...changes }),
+        now,
+      );
+    const grouped = cohortsAsked(asked);
+    const predict = (changes: Record<string, unknown>) =>
+      reportPredictedLtv(
+        c.env,
+        view.application,
+        ask(PredictedLtvQuery, { ...ofView, ...grouped, horizon_days: horizon, ...changes }),
+        now,
+      );
+    if (wantsCsv(c) && horizon !== '' && c.req.query('table') === 'predicted') {
+      return answerCsv(c, await predict({}), PREDICTED_LTV_COLUMNS, view);
+    }
+    if (wantsCsv(c)) {
+      return answerCsv(
+        c,
+        await read(DAYS, grouped),
+        [...COHORT_COLUMNS, 'payback_day', 'revenue', 'ltv', 'roas'],
+        view,
+      );
+    }
+    // The table's days are a subset of the curves' days.
+    const [report, predicted] = await Promise.all([
+      read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
+      horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
+    ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <NoFigures
+          env={c.env}
+          title="LTV and ROAS"
+          view={view}
+          path="/ltv"
+          carry={carry}
+          what="devices acquired"
+          fill="LTV and ROAS appear once your app’s first device arrives."
+        />
+      );
+    }
+    const before = compared
+      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
+      : [];
+    const named = report.data.filter((row) => !row.is_other);
+    const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
+    const shown =
+      asked.group === '' ? named.slice(-MAX_CURVES) : named.filter((row) => largest.includes(row));
+    const seriesOf = (of: Figure): Series[] => [
+      ...shown.map((row) => ({
+        name: cohortName(asked, row, view.today),
+        values: curveOf(row, (cell) => cell[of]),
+        lacks: curveOf(row, ({ unconverted = [] }) => lackedText(unconverted)),
+      })),
+      ...(asked.group === '' && before.length > 0 && compared && shown.length === 1
+        ? [
+            {
+              name: shortDays(compared.before, view.today),
+              values: curveOf(before[0], (cell) => cell[of]),
+              lacks: curveOf(before[0], ({ unconverted = [] }) => lackedText(unconverted)),
+              before: 0,
+            },
+          ]
+        : []),
+    ];
+    const forecasts = predicted ? forecastsOf(predicted, shown, asked, view) : undefined;
+    const inCurrency = (value: number | null) => money(value, view.currency);
+    const format = figure === 'ltv' ? inCurrency : percent;
+    return (
+      <>
+        <Unconverted amounts={report.unconverted} />
+        <CohortForm
+          path="/ltv"
+          view={view}
+          asked={asked}
+          fields={[
+            { label: 'Table', name: 'show', value: figure, options: SHOWN },
+            { label: 'Prediction', name: 'predict', value: horizon, options: HORIZONS },
+          ]}
+        />
+        {named.length > MAX_CURVES && (
+          <p class="hint">
+            {`The curves show the ${MAX_CURVES} ${asked.group === '' ? 'latest' : 'largest'}, the table shows all.`}
+          </p>
+        )}
+        <div class="pair">
+          <Card
+            title="Lifetime value of a device"
+            aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
+          >
+            <CohortCurves
+              title="Lifetime value of a device"
+              format={inCurrency}
+              series={seriesOf('ltv')}
+              predicted={forecasts}
+            />
+            {forecasts?.forecasts.some((one) => one !== null) && (
+              <p class="hint">
+                {`Dashed: LTV with what purchases and ads are predicted to bring in the next ${forecasts.ahead} days, and the range in which that probably lies.`}
+              </p>
+            )}
+          </Card>
+          <Card title="ROAS">
+            {hasSpend(asked.group === '' ? [] : [asked.group], view) ? (
+              <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
+            ) : (
+              <WithoutSpend groups={[asked.group]} view={view} />
+            )}
+          </Card>
+        </div>
+        {predicted && (
+          <PredictedCard view={view} asked={asked} report={predicted}>
+            <CsvLink view={view} path="/ltv" parameters={{ ...carry, table: 'predicted' }} />
+          </PredictedCard>
+        )}
+        <Card
+          title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
+          aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
+        >
+          <CohortTable
+            caption={`${figure === 'ltv' ? 'Lifetime value' : 'ROAS'} by cohort and day since acquisition, days in ${view.application.timezone}`}
+            path="/ltv"
+            carry={carry}
+            view={view}
+            asked={asked}
+            rows={report.data}
+            days={DAYS}
+            isHeat={() => true}
+            before={before}
+            more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
+            cell={(row, day) => {
+              const cell = row.days[day];
+              const value = cell?.[figure] ?? null;
+              return {
+                value,
+                eligible: cell?.eligible ?? 0,
+                text: format(value),
+                mark: <Mark amounts={cell?.unconverted ?? []} />,
+              };
+            }}
+          />
+          <RowCount shown={named.length} total={report.total_rows} />
+          <p class="hint">
+            For each day up to N, the revenue of the devices whose day is over, per device (LTV) or against
+            the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
+            which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
+            Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
+            {asked.group !== '' &&
+              hasSpend([asked.group], view) &&
+              ' Spend on names that match nothing is in no cohort.'}
+          </p>
+        </Card>
+      </>
+    );
+  });
+});
+
+/** When a cohort's revenue had covered its cost, for at least half of its devices. */
+const Payback = ({ row }: { row: Row }) => {
+  if (row.payback_day !== null) return <>{`Day ${row.payback_day}`}</>;
+  const isPaid = Object.values(row.days).some(({ roas }) => roas !== null);
+  return isPaid ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
+};

@@ -1,0 +1,135 @@
+import type { PropsWithChildren } from 'hono/jsx';
+import { REASONS, type reportPredictedLtv } from '#reports';
+import { Range } from '../../charts/chart.tsx';
+import type { Forecast } from '../../charts/forecast.ts';
+import { count, money, NOTHING } from '../../shell/format.ts';
+import { Card, Table } from '../../shell/parts.tsx';
+import type { View } from '../../shell/view.ts';
+import { type CohortRow, type CohortsAsked, cohortName } from '../../tables/cohort-parts.tsx';
+import { Mark } from '../../tables/lacking.tsx';
+
+type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
+
+/** The predicted future revenue per device of each shown cohort; null if there is no prediction. */
+export function forecastsOf(
+  { horizon_days: ahead, data }: Awaited<ReturnType<typeof reportPredictedLtv>>,
+  shown: readonly CohortRow[],
+  asked: CohortsAsked,
+  { today }: View,
+) {
+  const nameOf = (row: unknown) => cohortName(asked, row as CohortRow, today);
+  const byName = new Map(data.map((row) => [nameOf(row), row]));
+  const forecasts = shown.map((row): Forecast | null => {
+    const found = byName.get(nameOf(row));
+    if (!found || found.size === 0) return null;
+    const {
+      predicted_revenue: value,
+      predicted_revenue_low: low,
+      predicted_revenue_high: high,
+      size,
+    } = found;
+    return value === null || low === null || high === null
+      ? null
+      : { value: value / size, low: low / size, high: high / size };
+  });
+  return { ahead, forecasts };
+}
+
+/** What the devices of each cohort will have brought, from purchases and from ads, with its likely range, or why there is no prediction. */
+export const PredictedCard = ({
+  view,
+  asked,
+  report,
+  children,
+}: PropsWithChildren<{
+  view: View;
+  asked: CohortsAsked;
+  report: Awaited<ReturnType<typeof reportPredictedLtv>>;
+}>) => {
+  const inCurrency = (value: number | null) => money(value, view.currency);
+  const amount = (row: Predicted, value: number | null) => (
+    <>
+      {inCurrency(value)}
+      {value !== null && <Mark amounts={row.unconverted ?? []} />}
+    </>
+  );
+  const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
+  return (
+    <Card title={`Predicted LTV after another ${report.horizon_days} days`} aside={children}>
+      <Table
+        caption={`Predicted lifetime value by cohort, ${report.horizon_days} days ahead`}
+        rows={report.data}
+        empty="No device was acquired in this period."
+        columns={[
+          { label: 'Devices of', cell: (row) => cohortName(asked, row as unknown as CohortRow, view.today) },
+          { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
+          { label: 'Payers', numeric: true, cell: (row) => count(row.payers) },
+          {
+            label: 'Revenue per device so far',
+            numeric: true,
+            cell: (row) => amount(row, perDevice(row, row.revenue)),
+          },
+          {
+            label: 'From purchases',
+            numeric: true,
+            hint: 'Per device, predicted',
+            cell: (row) => amount(row, perDevice(row, row.predicted_purchase_revenue)),
+          },
+          {
+            label: 'From ads',
+            numeric: true,
+            hint: 'Per device, predicted',
+            cell: (row) => amount(row, perDevice(row, row.predicted_ad_revenue)),
+          },
+          { label: 'Predicted LTV', numeric: true, cell: (row) => amount(row, row.predicted_ltv) },
+          {
+            label: 'Likely between',
+            numeric: true,
+            cell: (row) =>
+              row.predicted_ltv_low === null
+                ? NOTHING
+                : `${inCurrency(row.predicted_ltv_low)} and ${inCurrency(row.predicted_ltv_high)}`,
+          },
+          ...(top > 0
+            ? [
+                {
+                  label: 'Band',
+                  cell: ({
+                    predicted_ltv: value,
+                    predicted_ltv_low: low,
+                    predicted_ltv_high: high,
+                  }: Predicted) =>
+                    value !== null && low !== null && high !== null ? (
+                      <Range {...{ low, value, high, top }} />
+                    ) : (
+                      ''
+                    ),
+                },
+              ]
+            : []),
+          {
+            label: 'Note',
+            wrap: true,
+            cell: noteOf,
+          },
+        ]}
+      />
+      <p class="hint">
+        Purchases and ads are predicted apart and added up. The true value should be within the range 19 times
+        out of 20, as long as the devices behave as they have so far.
+      </p>
+    </Card>
+  );
+};
+
+const perDevice = ({ size }: Predicted, amount: number | null) =>
+  amount === null || size === 0 ? null : amount / size;
+
+/** Why there is no prediction of purchases or of ads. */
+function noteOf({ reason, ads_reason: adsReason }: Predicted): string {
+  if (reason === adsReason) return reason === null ? '' : REASONS[reason];
+  return [
+    ...(reason === null ? [] : [`Purchases: ${REASONS[reason]}`]),
+    ...(adsReason === null ? [] : [`Ads: ${REASONS[adsReason]}`]),
+  ].join(' ');
+}

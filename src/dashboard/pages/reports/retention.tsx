@@ -1,0 +1,149 @@
+import { Hono } from 'hono';
+import { RetentionQuery, reportRetention } from '#reports';
+import { shortDays } from '../../charts/axis.ts';
+import type { Series } from '../../charts/chart.tsx';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
+import { percent } from '../../shell/format.ts';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card } from '../../shell/parts.tsx';
+import { comparedWholeDays } from '../../shell/period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  viewAsked,
+  wantsCsv,
+} from '../../shell/report.tsx';
+import {
+  COHORT_COLUMNS,
+  CohortForm,
+  cohortName,
+  cohortsAsked,
+  cohortsBefore,
+  readCohorts,
+} from '../../tables/cohort-parts.tsx';
+import { CohortTable, FEW_HINT } from '../../tables/cohort-table.tsx';
+import { ComparedDays } from '../../tables/compared.tsx';
+import { NoFigures } from '../../tables/empty-report.tsx';
+import { wholePeriods } from '../../tables/part-of-day.ts';
+
+const DAYS = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
+const KINDS = [
+  ['classic', 'Classic: back on day N'],
+  ['rolling', 'Rolling: back on day N or later'],
+] as const;
+
+export const retentionPages = new Hono<DashboardEnv>().get('/retention', requirePerson, (c) => {
+  const asked = readCohorts(c, 'week');
+  const kind = c.req.query('kind') === 'rolling' ? 'rolling' : 'classic';
+  const carry = { ...asked, kind };
+  const page = {
+    title: 'Retention',
+    path: '/retention',
+    carry,
+    bar: ['app', 'period', 'comparison', 'filters'] as const,
+  };
+  return renderReport(c, page, async (view, now) => {
+    const compared = comparedWholeDays(view);
+    const read = (days: readonly number[], changes: Record<string, unknown>) =>
+      reportRetention(
+        c.env.DB,
+        view.application,
+        ask(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
+        now,
+      );
+    const grouped = cohortsAsked(asked);
+    if (wantsCsv(c)) {
+      return answerCsv(
+        c,
+        await read(DAYS, grouped),
+        [...COHORT_COLUMNS, 'active', 'classic', 'rolling'],
+        view,
+      );
+    }
+    const [report, curves] = await Promise.all([
+      read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
+      read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
+    ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <NoFigures
+          env={c.env}
+          title="Retention"
+          view={view}
+          path="/retention"
+          carry={carry}
+          what="devices acquired"
+          fill="Retention appears once your app’s first device arrives."
+        />
+      );
+    }
+    const before = compared
+      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
+      : [];
+    const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
+      curveOf(row, (cell) => cell[of]);
+    const [all] = curves.data;
+    const series: Series[] =
+      asked.group === ''
+        ? [
+            { name: 'Classic', values: valuesOf(all, 'classic') },
+            { name: 'Rolling', values: valuesOf(all, 'rolling') },
+            ...(before.length > 0 && compared
+              ? [
+                  {
+                    name: `Classic, ${shortDays(compared.before, view.today)}`,
+                    values: valuesOf(before[0], 'classic'),
+                    before: 0,
+                  },
+                ]
+              : []),
+          ]
+        : curves.data
+            .filter((row) => !row.is_other)
+            .map((row) => ({
+              name: cohortName({ ...asked, cohort: 'all' }, row, view.today),
+              values: valuesOf(row, kind),
+            }));
+    return (
+      <>
+        <CohortForm
+          path="/retention"
+          view={view}
+          asked={asked}
+          fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
+        />
+        <Card title="Retention by day" aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}>
+          <CohortCurves title="Retention" format={percent} series={series} />
+          <p class="hint">
+            Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
+            {view.application.timezone}.
+          </p>
+        </Card>
+        <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>
+          <CohortTable
+            caption={`Retention by cohort and day since acquisition, days in ${view.application.timezone}`}
+            path="/retention"
+            carry={carry}
+            view={view}
+            asked={asked}
+            rows={report.data}
+            days={DAYS}
+            isHeat={(day) => day > 0}
+            before={before}
+            cell={(row, day) => {
+              const cell = row.days[day];
+              const value = cell?.[kind] ?? null;
+              return { value, eligible: cell?.eligible ?? 0, text: percent(value) };
+            }}
+          />
+          <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <p class="hint">{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
+        </Card>
+      </>
+    );
+  });
+});

@@ -1,0 +1,219 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { atLeast, mayAdminister } from '#members';
+import {
+  boundTo,
+  createShareLink,
+  listShareLinks,
+  listViews,
+  NewShareLink,
+  NewView,
+  removeView,
+  revokeShareLink,
+  saveView,
+  VIEW_PAGES,
+  viewAddress,
+} from '#views';
+import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { CopyNow } from '../../shell/copyable.tsx';
+import { moment, NOTHING } from '../../shell/format.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { requireView } from '../../shell/view.ts';
+
+const PATH = '/views';
+
+const LIFETIMES = [
+  ['1', '1 day'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+] as const;
+
+type Stored = { path: string; query: string };
+
+const pageOf = ({ path }: Stored) =>
+  Object.hasOwn(VIEW_PAGES, path) ? VIEW_PAGES[path as keyof typeof VIEW_PAGES] : path;
+
+type Shown = Submitted & { form?: 'view' | 'link' };
+
+/** Forms to save or share the view that the person came from. */
+const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown; mayShare: boolean }) => {
+  const { values = {}, form } = shown;
+  const faultsOf = (name: Shown['form']) => (form === name ? (shown.faults ?? []) : []);
+  const target = <input type="hidden" name="address" value={address} />;
+  if ((shown.faults ?? []).some(({ path }) => path === 'address')) {
+    return (
+      <Notice kind="bad">
+        This page cannot be saved or shared. Open a report and choose “Save or share”.
+      </Notice>
+    );
+  }
+  return (
+    <Card
+      title={`Save or share this view of ${pageOf({ path: address.split('?')[0] ?? '', query: '' })}`}
+      aside={<a href={address}>Back to the view</a>}
+    >
+      <form method="post" action="/views" class="row">
+        {target}
+        <Field
+          label="Name"
+          name="name"
+          value={values.name ?? ''}
+          faults={faultsOf('view')}
+          maxlength={100}
+          hint="Your whole team sees it"
+          required
+        />
+        <button type="submit">Save view</button>
+      </form>
+      {mayShare && (
+        <form method="post" action="/views/links" class="row">
+          {target}
+          <Field
+            label="Recipient"
+            name="note"
+            value={values.note ?? ''}
+            faults={faultsOf('link')}
+            maxlength={255}
+            hint="A name, for your own list of links"
+            required
+          />
+          <Field
+            label="Expires after"
+            name="days"
+            value={values.days ?? '30'}
+            faults={faultsOf('link')}
+            options={LIFETIMES}
+          />
+          <button type="submit">Create link</button>
+        </form>
+      )}
+      {mayShare && (
+        <p class="muted">
+          Whoever has the link sees this one page with these filters, without signing in, and nothing else.
+          Relative periods such as “last 7 days” stay relative.
+        </p>
+      )}
+    </Card>
+  );
+};
+
+async function viewsPage(c: DashboardContext, shown: Shown = {}) {
+  const db = database(c.env.DB);
+  const { team, role, email } = c.get('person');
+  const mayShare = atLeast(role, 'admin');
+  const [views, links] = await Promise.all([
+    listViews(db, team.id),
+    mayShare ? listShareLinks(db, team.id) : [],
+  ]);
+  const address = shown.values?.address ?? c.req.query('for') ?? '';
+  const done = doneText(c);
+  const { shareLink } = await takeShown(c, PATH);
+  return renderPage(
+    c,
+    { title: 'Saved views', current: '/views', status: shown.faults?.length ? 400 : 200 },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      <CopyNow text={shareLink} label="share link">
+        <strong>Copy this link now.</strong> It is shown only once.
+      </CopyNow>
+      {address !== '' && !shareLink && <NewForms address={address} shown={shown} mayShare={mayShare} />}
+      <Card title="Saved views">
+        <Table
+          caption="Saved views"
+          rows={views}
+          empty="None yet. Open a report, set its filters, and choose “Save or share”."
+          columns={[
+            { label: 'Name', wrap: true, cell: (view) => <a href={viewAddress(view)}>{view.name}</a> },
+            { label: 'Page', cell: pageOf },
+            { label: 'Saved by', cell: (view) => view.createdBy },
+            { label: 'Saved (UTC)', cell: (view) => moment(view.createdAt, 'UTC').slice(0, 10) },
+            {
+              label: 'Actions',
+              cell: (view) =>
+                mayShare || view.createdBy === email ? (
+                  <Action
+                    to={`/views/${view.id}/remove`}
+                    label="Remove"
+                    kind="danger"
+                    confirm={`Remove “${view.name}” for the whole team?`}
+                  />
+                ) : (
+                  NOTHING
+                ),
+            },
+          ]}
+        />
+      </Card>
+      {mayShare && (
+        <Card title="Share links">
+          <Table
+            caption="Share links"
+            rows={links}
+            empty="None yet. A share link shows one view to people who have no account."
+            columns={[
+              { label: 'Shared with', wrap: true, cell: (link) => link.note },
+              { label: 'View', cell: (link) => <a href={viewAddress(link)}>{pageOf(link)}</a> },
+              { label: 'Created by', cell: (link) => link.createdBy },
+              {
+                label: 'Ends (UTC)',
+                cell: (link) =>
+                  link.expiresAt > Date.now() ? moment(link.expiresAt, 'UTC').slice(0, 16) : 'Ended',
+              },
+              {
+                label: 'Actions',
+                cell: (link) => (
+                  <Action
+                    to={`/views/links/${link.hash}/revoke`}
+                    label="Revoke"
+                    kind="danger"
+                    confirm={`Revoke the link for ${link.note}?`}
+                  />
+                ),
+              },
+            ]}
+          />
+        </Card>
+      )}
+    </>,
+  );
+}
+
+const admin = requireRole('admin');
+
+export const viewPages = new Hono<DashboardEnv>()
+  .use('/views/*', requirePerson)
+  .get('/views', (c) => viewsPage(c))
+  .post('/views', async (c) => {
+    const { data, ...submitted } = await parseForm(c, NewView);
+    if (!data) return viewsPage(c, { ...submitted, form: 'view' });
+    await saveView(callerOf(c), data);
+    return redirectDone(c, '/views', 'saved');
+  })
+  .post('/views/links', admin, async (c) => {
+    const { data, ...submitted } = await parseForm(c, NewShareLink);
+    if (!data) return viewsPage(c, { ...submitted, form: 'link' });
+    const { application } = await requireView(c);
+    const address = boundTo(data.address, application.id);
+    const caller = callerOf(c);
+    const secret = await createShareLink(caller, { ...data, address }, mayAdminister(caller));
+    return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
+  })
+  .post('/views/links/:hash/revoke', admin, async (c) => {
+    await revokeShareLink(callerOf(c), c.req.param('hash'));
+    return redirectDone(c, '/views', 'revoked_link');
+  })
+  .post('/views/:id/remove', async (c) => {
+    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !atLeast(c.get('person').role, 'admin') });
+    return redirectDone(c, '/views', 'deleted');
+  });

@@ -1,0 +1,86 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { type Fault, requireWithin } from '#http';
+import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf } from '#members';
+import { parseForm } from '../../forms/form.ts';
+import { takeShown } from '../../forms/show-once.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Card, Field } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+import { ROLE_NAMES } from '../../shell/words.ts';
+import { enter, TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
+import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
+
+const passwordsOf = ({ name, email, team }: Person) =>
+  z.object({
+    current: z.string().min(1).max(128),
+    next: newPassword([name, email, team.name]),
+  });
+
+async function accountPage(c: DashboardContext, faults: Fault[] = []) {
+  const { userId, name, email, role, team } = c.get('person');
+  const state = await secondFactorOf(callerOf(c).db, userId);
+  const keys = await listPasskeys(callerOf(c).db, userId);
+  const shown = await takeShown(c, '/settings/account');
+  return renderSettings(
+    c,
+    { title: 'Your account', section: '/settings/account', status: faults.length > 0 ? 400 : 200 },
+    <>
+      <Card title={name}>
+        <p>
+          {email} · {ROLE_NAMES[role]} of {team.name}
+        </p>
+      </Card>
+      <Card title="Change your password">
+        <form method="post" action="/settings/account" class="stack">
+          <Field
+            label="Current password"
+            name="current"
+            type="password"
+            autocomplete="current-password"
+            faults={faults}
+            required
+          />
+          <Field
+            label="New password"
+            name="next"
+            type="password"
+            autocomplete="new-password"
+            faults={faults}
+            hint="At least 12 characters. You are signed out everywhere else."
+            minlength={12}
+            maxlength={128}
+            required
+          />
+          <button type="submit">Change password</button>
+        </form>
+      </Card>
+      <SecondFactorCard state={state} shown={shown} faults={faults} />
+      <PasskeysCard rows={keys} faults={faults} />
+    </>,
+  );
+}
+
+export const accountPages = new Hono<DashboardEnv>()
+  .use('/settings/account', requirePerson)
+  .get('/settings/account', (c) => accountPage(c))
+  .post('/settings/account', async (c) => {
+    const person = c.get('person');
+    await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+    const { data, faults } = await parseForm(c, passwordsOf(person));
+    if (!data) return accountPage(c, faults);
+    if (!(await changePassword(callerOf(c), person, data))) {
+      return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
+    }
+    // Their sessions have ended, this one included.
+    const pair = { email: person.email, password: data.next };
+    return (await enter(c, pair, '/settings/account?done=password')) ?? c.redirect('/login', 303);
+  })
+  .use('/settings/account/*', requirePerson)
+  .post('/settings/account/passkeys/challenge', challengePasskey)
+  .post('/settings/account/passkeys', (c) => savePasskey(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/passkeys/:id/remove', deletePasskey)
+  .post('/settings/account/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
+  .post('/settings/account/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));

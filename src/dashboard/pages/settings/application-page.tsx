@@ -1,0 +1,199 @@
+import { database } from '#db';
+import { settingsOf } from '#env';
+import type { Fault } from '#http';
+import { atLeast } from '#members';
+import { type ApplicationRow, listKeysInGrace } from '#teams';
+import type { Submitted } from '../../forms/form.ts';
+import { takeShown } from '../../forms/show-once.ts';
+import { SuggestedValues } from '../../forms/suggested-values.tsx';
+import { Copyable } from '../../shell/copyable.tsx';
+import { moment } from '../../shell/format.ts';
+import type { DashboardContext } from '../../shell/guard.ts';
+import { Action, Card, Field } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+
+const GRACES = [
+  ['0', 'Stops working now'],
+  ['1', 'Works for 1 more hour'],
+  ['24', 'Works for 24 more hours'],
+  ['72', 'Works for 72 more hours'],
+] as const;
+
+/** The text of the form's fields. */
+export type Values = Record<string, string>;
+
+export const pathOf = ({ id }: Pick<ApplicationRow, 'id'>) => `/settings/applications/${id}`;
+
+const toValues = (row: ApplicationRow): Values => ({
+  name: row.name,
+  timezone: row.timezone,
+  currency: row.currency.toUpperCase(),
+  data_collection: row.dataCollection ? 'on' : 'off',
+  ios_store_url: row.iosStoreUrl ?? '',
+  android_store_url: row.androidStoreUrl ?? '',
+  fallback_url: row.fallbackUrl ?? '',
+  allowed_origins: row.allowedOrigins.join(' '),
+  attribution_window_hours: String(row.attributionWindowHours),
+  probabilistic_window_hours: String(row.probabilisticWindowHours),
+});
+
+const KeyCard = ({
+  row,
+  grace,
+  apiKey,
+  header,
+}: {
+  row: ApplicationRow;
+  grace: number[];
+  apiKey: string | undefined;
+  header: string;
+}) => (
+  <Card title="API key" id="key">
+    {apiKey === undefined ? (
+      <>
+        <p class="muted">
+          Your backend sends it with every request, in the header <code>{header}</code>. Keep it in a secrets
+          manager, never in the app itself. Showing it is recorded in the audit log.
+        </p>
+        <Action to={`${pathOf(row)}/key#key`} label="Show the API key" />
+      </>
+    ) : (
+      <Copyable text={apiKey} label="API key" />
+    )}
+    {grace.map((until) => (
+      <p>An earlier key works until {moment(until, 'UTC')} UTC.</p>
+    ))}
+    <h3>Replace the key</h3>
+    <form
+      method="post"
+      action={`${pathOf(row)}/new-key#key`}
+      class="row"
+      data-confirm="Create a new API key?"
+    >
+      <Field label="The current key" name="grace_hours" value="24" options={GRACES} />
+      <button type="submit" class="danger">
+        Regenerate
+      </button>
+    </form>
+  </Card>
+);
+
+/** Deletion requires typing the name, so that a single click cannot delete an application. */
+const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
+  <Card title="Delete application" id="delete">
+    <p class="muted">
+      Deletes {row.name} with its creatives, devices, events, costs and reports. Its API keys and tracking
+      links stop working within 60 seconds. This cannot be undone.
+    </p>
+    <form
+      method="post"
+      action={`${pathOf(row)}/delete#delete`}
+      class="row"
+      data-confirm={`Delete ${row.name} with all its data?`}
+    >
+      <Field
+        label="Application name"
+        name="delete_name"
+        faults={faults}
+        hint={`Type ${row.name} to confirm`}
+        maxlength={255}
+        required
+      />
+      <button type="submit" class="danger">
+        Delete application
+      </button>
+    </form>
+  </Card>
+);
+
+/** The settings of one application, with its API key if this request may show it. */
+export async function applicationPage(c: DashboardContext, row: ApplicationRow, submitted: Submitted = {}) {
+  const { person } = c.var;
+  const { values = toValues(row), faults = [] } = submitted;
+  const mayChange = atLeast(person.role, 'admin');
+  const { apiKey } = await takeShown(c, pathOf(row));
+  const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
+  const text = (
+    label: string,
+    name: string,
+    more: { hint?: string; subject?: string; type?: string; list?: string; required?: boolean } = {},
+  ) => <Field label={label} name={name} value={values[name] ?? ''} faults={faults} {...more} />;
+  const fields = (
+    <fieldset disabled={!mayChange}>
+      {text('Name', 'name', { required: true })}
+      <div class="field check">
+        <input
+          type="checkbox"
+          id="field-data_collection"
+          name="data_collection"
+          checked={values.data_collection === 'on'}
+        />
+        <label for="field-data_collection">Collect data</label>
+        <p class="hint">If off, new tokens and events are refused with 403 within 60 seconds.</p>
+      </div>
+      {text('Time zone', 'timezone', {
+        required: true,
+        hint: 'Such as Europe/Berlin. A change applies only to later events.',
+        list: 'time-zones',
+      })}
+      {text('Reporting currency', 'currency', {
+        required: true,
+        hint: 'A currency code, such as USD',
+        list: 'currencies',
+      })}
+      <h3 id="stores">Tracking link destinations</h3>
+      {text('Google Play URL', 'android_store_url', {
+        type: 'url',
+        hint: 'https://play.google.com/store/apps/details?id=…',
+      })}
+      {text('App Store URL', 'ios_store_url', { type: 'url', hint: 'https://apps.apple.com/app/id…' })}
+      {text('Fallback URL', 'fallback_url', {
+        type: 'url',
+        hint: 'For platforms without a store URL',
+      })}
+      {text('Allowed web origins', 'allowed_origins', {
+        hint: 'Only for a web SDK: the origins of its pages, such as https://play.example.com, separated by spaces. The API key is then public.',
+      })}
+      {text('Attribution window (hours after the click)', 'attribution_window_hours', {
+        subject: 'The attribution window',
+        type: 'number',
+        required: true,
+      })}
+      {text('Probabilistic window (hours after the click)', 'probabilistic_window_hours', {
+        subject: 'The probabilistic window',
+        type: 'number',
+        required: true,
+        hint: '0 turns probabilistic matching off.',
+      })}
+      <SuggestedValues />
+      {mayChange && <button type="submit">Save</button>}
+    </fieldset>
+  );
+  return renderSettings(
+    c,
+    { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
+    <>
+      {mayChange && (
+        <KeyCard
+          row={row}
+          grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])}
+          apiKey={apiKey}
+          header={`${settingsOf(c.env).SERVICE_NAME}-api-key`}
+        />
+      )}
+      <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
+        {mayChange ? (
+          <form method="post" action={pathOf(row)}>
+            {fields}
+          </form>
+        ) : (
+          fields
+        )}
+      </Card>
+      <p>
+        <a href={`/get-started?app=${row.id}`}>Get started: send the first event</a>
+      </p>
+      {mayChange && <DeleteCard row={row} faults={faults} />}
+    </>,
+  );
+}

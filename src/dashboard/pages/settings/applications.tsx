@@ -1,0 +1,159 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { deleteApplication } from '#deletion';
+import { settingsOf } from '#env';
+import { atLeast } from '#members';
+import {
+  ApplicationChanges,
+  changeApplication,
+  createApplication,
+  getApplication,
+  listApplications,
+  NewApiKey,
+  NewApplication,
+  replaceApiKey,
+  revealApiKey,
+} from '#teams';
+import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { redirectShowing } from '../../forms/show-once.ts';
+import { SuggestedValues } from '../../forms/suggested-values.tsx';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { Card, Field, Table } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+import { applicationPage, pathOf, type Values } from './application-page.tsx';
+
+const PAGE = 200;
+/** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
+function toChanges(values: Values) {
+  const url = (text: string | undefined) => text?.trim() || null;
+  return {
+    name: values.name,
+    timezone: values.timezone,
+    currency: values.currency,
+    data_collection: values.data_collection === 'on',
+    ios_store_url: url(values.ios_store_url),
+    android_store_url: url(values.android_store_url),
+    fallback_url: url(values.fallback_url),
+    allowed_origins: values.allowed_origins?.split(/[\s,]+/).filter((origin) => origin !== ''),
+    attribution_window_hours: Number(values.attribution_window_hours),
+    probabilistic_window_hours: Number(values.probabilistic_window_hours),
+  };
+}
+
+async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
+  const { person } = c.var;
+  const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
+  return renderSettings(
+    c,
+    { title: 'Applications', section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
+    <>
+      <Card title="Applications">
+        <Table
+          caption="Applications of the team"
+          rows={rows}
+          empty="No applications yet. Create the first one below."
+          columns={[
+            { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
+            { label: 'Time zone', cell: (row) => row.timezone },
+            { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
+            { label: 'Data collection', cell: (row) => (row.dataCollection ? 'On' : 'Off') },
+            { label: 'Set up', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
+          ]}
+        />
+      </Card>
+      {atLeast(person.role, 'admin') && (
+        <Card title="New application">
+          <form
+            method="post"
+            action="/settings/applications"
+            class="row"
+            {...(faults.length === 0 ? { 'data-suggest': '' } : {})}
+          >
+            <Field
+              label="Name"
+              name="name"
+              value={values.name ?? ''}
+              faults={faults}
+              maxlength={255}
+              required
+            />
+            <Field
+              label="Time zone"
+              name="timezone"
+              value={values.timezone ?? 'UTC'}
+              faults={faults}
+              hint="Such as Europe/Berlin. Report days begin at its midnight."
+              list="time-zones"
+              required
+            />
+            <Field
+              label="Currency"
+              name="currency"
+              value={values.currency ?? 'USD'}
+              faults={faults}
+              hint="For your reports, such as EUR"
+              list="currencies"
+              maxlength={3}
+              required
+            />
+            <button type="submit">Create</button>
+          </form>
+          <SuggestedValues />
+        </Card>
+      )}
+    </>,
+  );
+}
+
+const admin = requireRole('admin');
+const ownApplication = (c: DashboardContext) =>
+  getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
+
+export const applicationPages = new Hono<DashboardEnv>()
+  .get('/settings', (c) => c.redirect('/settings/applications'))
+  .use('/settings/applications/*', requirePerson)
+  .get('/settings/applications', (c) => listPage(c))
+  .post('/settings/applications', admin, async (c) => {
+    const { data, ...submitted } = await parseForm(c, NewApplication);
+    if (!data) return listPage(c, submitted);
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const { application } = await createApplication(callerOf(c), data, secret);
+    return c.redirect(`/get-started?app=${application.id}`, 303);
+  })
+  .get('/settings/applications/:id', async (c) => applicationPage(c, await ownApplication(c)))
+  .post('/settings/applications/:id', admin, async (c) => {
+    const row = await ownApplication(c);
+    const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
+    if (!data) return applicationPage(c, row, submitted);
+    await changeApplication(callerOf(c), row, data);
+    return redirectDone(c, pathOf(row), 'saved');
+  })
+  .post('/settings/applications/:id/key', admin, async (c) => {
+    const row = await ownApplication(c);
+    const apiKey = await revealApiKey(callerOf(c), row, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+    return redirectShowing(c, pathOf(row), { apiKey }, `${pathOf(row)}#key`);
+  })
+  .post('/settings/applications/:id/new-key', admin, async (c) => {
+    const row = await ownApplication(c);
+    const data = await requireForm(c, NewApiKey, (values) => ({ grace_hours: Number(values.grace_hours) }));
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
+    // The key is shown only on request. Reloading this answer must not create another one.
+    return redirectDone(c, pathOf(row), 'new_key');
+  })
+  .post('/settings/applications/:id/delete', admin, async (c) => {
+    const row = await ownApplication(c);
+    const { delete_name: name = '' } = await readForm(c);
+    if (name.trim() !== row.name) {
+      const fault = { path: 'delete_name', message: `must be exactly ${row.name}` };
+      return applicationPage(c, row, { faults: [fault] });
+    }
+    await deleteApplication(c.env, callerOf(c), row.id, row.name);
+    return redirectDone(c, '/settings/applications', 'deleted_application');
+  });

@@ -1,0 +1,97 @@
+import { type AuditAction, listAudit } from '#audit';
+import { database } from '#db';
+import { listAccessTokens } from '#teams';
+import { moment } from '../../shell/format.ts';
+import type { DashboardContext } from '../../shell/guard.ts';
+import { Card, Table } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+
+const PAGE = 100;
+
+const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
+  'access_token.created': 'Created an access token',
+  'access_token.revoked': 'Revoked an access token',
+  'access_token.taken_over': 'Took over an access token',
+  'alert.created': 'Added an alert',
+  'alert.removed': 'Removed an alert',
+  'api_key.regenerated': 'Regenerated an API key',
+  'api_key.shown': 'Looked at an API key',
+  'application.changed': 'Changed an application',
+  'application.created': 'Created an application',
+  'application.deleted': 'Deleted an application',
+  'channel.created': 'Added a channel',
+  'channel.removed': 'Removed a channel',
+  'cost_names.mapped': 'Mapped names of costs',
+  'cost_names.unmapped': 'Removed a mapping of costs',
+  'costs.deleted': 'Deleted costs',
+  'costs.uploaded': 'Uploaded costs',
+  'counting.resumed': 'Resumed counting',
+  'creative.archived': 'Archived a creative',
+  'creative.created': 'Created a creative',
+  'creative.unarchived': 'Unarchived a creative',
+  'device.erased': 'Erased a device',
+  'exchange_rates.uploaded': 'Uploaded exchange rates',
+  'member.invitation_withdrawn': 'Withdrew an invitation',
+  'member.invited': 'Invited someone',
+  'member.joined': 'Joined the team',
+  'member.password_changed': 'Changed their password',
+  'member.second_factor_added': 'Added an authenticator app to their sign-in',
+  'member.second_factor_removed': 'Removed the authenticator app of their sign-in',
+  'member.passkey_added': 'Added a passkey',
+  'member.passkey_removed': 'Removed a passkey',
+  'member.password_reset': 'Chose a new password',
+  'member.password_reset_created': 'Created a password link',
+  'member.removed': 'Removed a member',
+  'member.role_changed': 'Changed a role',
+  'parked_message.discarded': 'Discarded a parked message',
+  'parked_message.replayed': 'Replayed a parked message',
+  'share_link.created': 'Created a share link',
+  'share_link.revoked': 'Revoked a share link',
+  'team.created': 'Created the team',
+  'token.revoked': 'Revoked a device token',
+  'view.removed': 'Removed a saved view',
+  'view.saved': 'Saved a view',
+};
+
+/** The words of a recorded action. An earlier or later release may know others. */
+const actionName = (action: string) =>
+  Object.hasOwn(ACTION_NAMES, action) ? ACTION_NAMES[action as AuditAction] : action;
+
+/** An access token by its name. A token that ended long ago is no longer listed, and is shown by its id. */
+function actorName(actor: string, tokens: ReadonlyMap<string, string>): string {
+  const name = tokens.get(actor.replace(/^access token /, ''));
+  return name === undefined ? actor : `Access token “${name}”`;
+}
+
+export async function auditPage(c: DashboardContext) {
+  const db = database(c.env.DB);
+  const { team } = c.get('person');
+  const before = c.req.query('before');
+  const [entries, tokens] = await Promise.all([
+    listAudit(db, team.id, { limit: PAGE, ...(before ? { before } : {}) }),
+    listAccessTokens(db, team.id),
+  ]);
+  const tokenNames = new Map(tokens.map(({ id, name }) => [id, name]));
+  const last = entries.length === PAGE ? entries.at(-1) : undefined;
+  return renderSettings(
+    c,
+    { title: 'Audit log', section: '/settings/audit' },
+    <Card title="Changes and revealed secrets">
+      <Table
+        caption="Audit log"
+        rows={entries}
+        columns={[
+          { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
+          { label: 'Who', wrap: true, cell: (entry) => actorName(entry.actor, tokenNames) },
+          { label: 'What', wrap: true, cell: (entry) => actionName(entry.action) },
+          { label: 'Details', wrap: true, cell: (entry) => entry.subject },
+        ]}
+      />
+      {last && (
+        <p class="pages">
+          <a href={`/settings/audit?before=${last.id}`}>Older</a>
+        </p>
+      )}
+    </Card>,
+  );
+}

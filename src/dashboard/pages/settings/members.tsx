@@ -1,0 +1,221 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import type { Caller } from '#audit';
+import { database } from '#db';
+import { requiredName } from '#http';
+import {
+  changeRole,
+  createPasswordReset,
+  type EndBelongings,
+  INVITATION_DAYS,
+  invite,
+  listInvitations,
+  listMembers,
+  RESET_HOURS,
+  ROLES,
+  removeMember,
+  withdrawInvitation,
+} from '#members';
+import { endAccessTokens, listAccessTokens } from '#teams';
+import { endShareLinks } from '#views';
+import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { CopyNow } from '../../shell/copyable.tsx';
+import { moment, NOTHING } from '../../shell/format.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
+import { auditPage } from './audit-page.tsx';
+
+const PATH = '/settings/members';
+
+const NewRole = z.object({ role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }) });
+const Invitation = NewRole.extend({ note: requiredName(255) });
+
+async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
+  const { person } = c.var;
+  const { invitation, passwordLink, email } = await takeShown(c, PATH);
+  const db = database(c.env.DB);
+  const now = Date.now();
+  const [people, tokens, invitations] = await Promise.all([
+    listMembers(db, person.team.id),
+    listAccessTokens(db, person.team.id),
+    listInvitations(db, person.team.id, now),
+  ]);
+  /** The names of the working tokens that end with a member's role. */
+  const tokensOf = (email: string) =>
+    tokens
+      .filter(({ createdBy, revokedAt }) => createdBy === email && revokedAt === null)
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .map(({ name }) => name)
+      .join(', ');
+  const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
+  return renderSettings(
+    c,
+    { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
+    <>
+      <CopyNow text={passwordLink} label="password link">
+        <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
+        expires after {RESET_HOURS} hours.
+      </CopyNow>
+      <CopyNow text={invitation} label="invitation link">
+        <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
+        once, and expires after {INVITATION_DAYS} days.
+      </CopyNow>
+      <Card title="Invite someone">
+        <p class="muted">
+          Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
+          manage other owners. Nothing is sent by email: you get a link to pass on.
+        </p>
+        <form method="post" action="/settings/members" class="row">
+          <Field
+            label="Name or email"
+            name="note"
+            value={values.note ?? ''}
+            faults={faults}
+            maxlength={255}
+            required
+          />
+          <Field
+            label="Role"
+            name="role"
+            value={values.role ?? 'viewer'}
+            faults={faults}
+            options={optionsOf(offered, ROLE_NAMES)}
+          />
+          <button type="submit">Create link</button>
+        </form>
+      </Card>
+      <Card title="People">
+        <Table
+          caption="Members of the team"
+          rows={people}
+          columns={[
+            { label: 'Name', cell: (member) => member.name },
+            { label: 'Email', cell: (member) => member.email },
+            {
+              label: 'Role',
+              cell: (member) =>
+                member.role === 'owner' && person.role !== 'owner' ? (
+                  ROLE_NAMES[member.role]
+                ) : (
+                  <form method="post" action={`/settings/members/${member.userId}/role`} class="inline">
+                    <select name="role" aria-label={`Role of ${member.name}`}>
+                      {offered.map((name) => (
+                        <option value={name} selected={name === member.role}>
+                          {ROLE_NAMES[name]}
+                        </option>
+                      ))}
+                    </select>
+                    <button type="submit" class="quiet" aria-label={`Save the role of ${member.name}`}>
+                      Save
+                    </button>
+                  </form>
+                ),
+            },
+            { label: 'Access tokens', wrap: true, cell: (member) => tokensOf(member.email) || NOTHING },
+            {
+              label: 'Since (UTC)',
+              wideOnly: true,
+              cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10),
+            },
+            {
+              label: 'Actions',
+              cell: (member) => (
+                <span class="actions">
+                  {(member.role !== 'owner' || person.role === 'owner') && (
+                    <Action
+                      to={`/settings/members/${member.userId}/password-reset`}
+                      label="Reset password"
+                      kind="quiet"
+                    />
+                  )}
+                  <Action
+                    to={`/settings/members/${member.userId}/remove`}
+                    label="Remove"
+                    kind="danger"
+                    confirm={`Remove ${member.name}? Their sign-in, sessions, share links and access tokens end at once.`}
+                  />
+                </span>
+              ),
+            },
+          ]}
+        />
+        <p class="hint">
+          Share links and access tokens end when the person who created them leaves or becomes a viewer. To
+          keep a token, take it over first under <a href="/settings/tokens">Access tokens</a>.
+        </p>
+      </Card>
+      <Card title="Open invitations">
+        <Table
+          caption="Open invitations"
+          rows={invitations}
+          empty="No open invitations."
+          columns={[
+            { label: 'Invited', cell: (open) => open.note },
+            { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
+            { label: 'Expires (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
+            {
+              label: 'Actions',
+              cell: (open) => (
+                <Action
+                  to={`/settings/members/invitations/${open.hash}/withdraw`}
+                  label="Withdraw"
+                  kind="quiet"
+                />
+              ),
+            },
+          ]}
+        />
+      </Card>
+    </>,
+  );
+}
+
+/** What ends with a member's role besides what the members themselves hold: share links and access tokens. */
+const belongingsOf =
+  (caller: Caller): EndBelongings =>
+  (email, condition) => [
+    ...endShareLinks(caller, email, condition),
+    ...endAccessTokens(caller, email, condition),
+  ];
+
+export const memberPages = new Hono<DashboardEnv>()
+  .use('/settings/members/*', requirePerson, requireRole('admin'))
+  .use('/settings/audit', requirePerson, requireRole('admin'))
+  .get('/settings/audit', (c) => auditPage(c))
+  .get('/settings/members', (c) => membersPage(c))
+  .post('/settings/members', async (c) => {
+    const { data, ...submitted } = await parseForm(c, Invitation);
+    if (!data) return membersPage(c, submitted);
+    const secret = await invite(callerOf(c), data);
+    const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
+    return redirectShowing(c, PATH, { invitation });
+  })
+  .post('/settings/members/invitations/:hash/withdraw', async (c) => {
+    await withdrawInvitation(callerOf(c), c.req.param('hash'));
+    return redirectDone(c, '/settings/members', 'withdrawn');
+  })
+  .post('/settings/members/:id/role', async (c) => {
+    const { role } = await requireForm(c, NewRole);
+    const caller = callerOf(c);
+    await changeRole(caller, c.req.param('id'), role, belongingsOf(caller));
+    return redirectDone(c, '/settings/members', 'saved');
+  })
+  .post('/settings/members/:id/password-reset', async (c) => {
+    const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
+    const passwordLink = `${new URL(c.req.url).origin}/reset-password/${secret}`;
+    return redirectShowing(c, PATH, { passwordLink, email });
+  })
+  .post('/settings/members/:id/remove', async (c) => {
+    const caller = callerOf(c);
+    await removeMember(caller, c.req.param('id'), belongingsOf(caller));
+    return redirectDone(c, '/settings/members', 'removed');
+  });

@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { AppError, type Fault, requiredName, requireWithin } from '#http';
+import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
+import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
+import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
+import { moment } from '../../shell/format.ts';
+import { callerOf, type DashboardContext, setCookies } from '../../shell/guard.ts';
+import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+
+const PATH = '/settings/account';
+const NewPasskey = z.object({ passkey_name: requiredName(100), credential: credentialField() });
+
+type Passkeys = Awaited<ReturnType<typeof listPasskeys>>;
+
+/** A person's passkeys. Without JavaScript, or in a browser without passkeys, they can only be removed. */
+export const PasskeysCard = ({ rows, faults }: { rows: Passkeys; faults: Fault[] }) => (
+  <Card title="Passkeys">
+    <p class="muted">
+      A passkey signs you in with a fingerprint, face or PIN of your device, without a password or code.
+    </p>
+    <Table
+      caption="Your passkeys"
+      rows={rows}
+      empty="No passkeys yet."
+      columns={[
+        { label: 'Name', cell: ({ name }) => name },
+        { label: 'Added', cell: ({ createdAt }) => (createdAt ? moment(createdAt.getTime(), 'UTC') : '') },
+        {
+          label: 'Actions',
+          cell: ({ id, name }) => (
+            <Action
+              to={`${PATH}/passkeys/${id}/remove`}
+              label="Remove"
+              kind="danger"
+              confirm={`Remove “${name}”? It no longer signs you in.`}
+            />
+          ),
+        },
+      ]}
+    />
+    <form
+      method="post"
+      action={`${PATH}/passkeys`}
+      class="stack"
+      data-passkey="create"
+      data-challenge={`${PATH}/passkeys/challenge`}
+      hidden
+    >
+      <input type="hidden" name="credential" value="" />
+      <Field
+        label="Name of the passkey"
+        name="passkey_name"
+        faults={faults}
+        hint="Such as the device that it is on"
+        maxlength={100}
+        required
+      />
+      <Field
+        label="Your password, to add it"
+        name="passkey_password"
+        type="password"
+        autocomplete="current-password"
+        faults={faults}
+        required
+      />
+      <button type="submit">Add a passkey</button>
+      <p role="status"></p>
+    </form>
+    <PasskeyScript />
+  </Card>
+);
+
+/** Answers the script: the challenge, or why there is none. */
+export async function challengePasskey(c: DashboardContext): Promise<Response> {
+  const person = c.get('person');
+  await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+  const { passkey_password: password = '' } = await readForm(c);
+  const begun = await beginPasskey(c.env, c.req.raw, callerOf(c), person, password.slice(0, 128));
+  if (!begun) return c.json({ message: 'Your password is incorrect.' }, 400);
+  setCookies(c, begun.cookies);
+  return c.json(begun.options);
+}
+
+export async function savePasskey(
+  c: DashboardContext,
+  showFaults: (faults: Fault[]) => Response | Promise<Response>,
+): Promise<Response> {
+  const { data, faults } = await parseForm(c, NewPasskey);
+  if (!data) return showFaults(faults);
+  const { passkey_name: name, credential } = data;
+  const added = await addPasskey(c.env, c.req.raw, callerOf(c), c.get('person'), { name, credential });
+  if (!added) throw new AppError('invalid_request', 'The passkey could not be added. Try again.');
+  return redirectDone(c, PATH, 'passkey_added');
+}
+
+export async function deletePasskey(c: DashboardContext): Promise<Response> {
+  await removePasskey(callerOf(c), c.get('person'), c.req.param('id') ?? '');
+  return redirectDone(c, PATH, 'passkey_removed');
+}

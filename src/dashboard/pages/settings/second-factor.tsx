@@ -1,0 +1,142 @@
+import { html, raw } from 'hono/html';
+import { renderSVG } from 'uqr';
+import * as z from 'zod';
+import { type Fault, requireWithin } from '#http';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+  type SecondFactor,
+  secondFactorOf,
+} from '#members';
+import { parseForm, redirectDone } from '../../forms/form.ts';
+import { redirectShowing } from '../../forms/show-once.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { Card, Field, Notice } from '../../shell/parts.tsx';
+import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+
+const PATH = '/settings/account';
+
+const PasswordCheck = z.object({ password: z.string().min(1).max(128) });
+const AppCode = z.object({
+  code: z
+    .string()
+    .transform((code) => code.replaceAll(' ', ''))
+    .pipe(z.string().regex(/^\d{6}$/, 'must have six digits')),
+});
+
+/** The key of an `otpauth:` URI, in groups of four as apps show it. */
+const keyOf = (uri: string) =>
+  (new URL(uri).searchParams.get('secret') ?? '').replaceAll(/.{4}(?=.)/g, '$& ');
+
+const Key = ({ uri, recoveryCodes }: { uri: string; recoveryCodes: string }) => (
+  <Notice kind="good">
+    <p>
+      <strong>Add this key to your authenticator app now:</strong> scan the code,{' '}
+      <a href={uri}>open the app</a> on this phone, or type the key <code>{keyOf(uri)}</code>.
+    </p>
+    <figure class="qr" role="img" aria-label="QR code of the key">
+      {html`${raw(renderSVG(uri, { border: 2 }))}`}
+    </figure>
+    <p>
+      <strong>Keep these recovery codes.</strong> Each signs you in once without the app. They are shown only
+      here.
+    </p>
+    <pre>{recoveryCodes}</pre>
+  </Notice>
+);
+
+const Password = ({ faults }: { faults: Fault[] }) => (
+  <Field
+    label="Your password"
+    name="password"
+    type="password"
+    autocomplete="current-password"
+    faults={faults}
+    required
+  />
+);
+
+type Shown = Readonly<Record<string, string | undefined>>;
+
+/** How a person adds an authenticator app to their sign-in, and removes it. `shown` has the key and the recovery codes, right after it was made. */
+export const SecondFactorCard = ({
+  state,
+  shown: { uri, recoveryCodes },
+  faults,
+}: {
+  state: SecondFactor;
+  shown: Shown;
+  faults: Fault[];
+}) => (
+  <Card title="Authenticator app">
+    {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
+    {state === 'unconfirmed' && (
+      <form method="post" action={`${PATH}/app/confirm`} class="stack">
+        <Field
+          label="Code"
+          name="code"
+          autocomplete="one-time-code"
+          hint="The six digits that the app shows. From then on, signing in takes such a code."
+          faults={faults}
+          required
+        />
+        <button type="submit">Turn on</button>
+      </form>
+    )}
+    {state === 'on' ? (
+      <form method="post" action={`${PATH}/app/remove`} class="stack">
+        <p>Signing in takes your password and a code of your authenticator app.</p>
+        <Password faults={faults} />
+        <button type="submit">Remove the app</button>
+      </form>
+    ) : (
+      <form method="post" action={`${PATH}/app`} class="stack">
+        <p class="muted">
+          {state === 'off'
+            ? 'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'
+            : 'If you no longer see the key, start again with a new one.'}
+        </p>
+        <Password faults={faults} />
+        <button type="submit">{state === 'off' ? 'Set up' : 'Start again'}</button>
+      </form>
+    )}
+  </Card>
+);
+
+type ShowFaults = (faults: Fault[]) => Response | Promise<Response>;
+
+const limit = (c: DashboardContext) =>
+  requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
+
+const wrongPassword = [{ path: 'password', message: 'is incorrect' }];
+
+export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+  await limit(c);
+  const { data, faults } = await parseForm(c, PasswordCheck);
+  if (!data) return showFaults(faults);
+  if ((await secondFactorOf(callerOf(c).db, c.get('person').userId)) === 'on') return c.redirect(PATH, 303);
+  const made = await beginSecondFactor(c.env, c.req.raw, data.password);
+  if (!made) return showFaults(wrongPassword);
+  return redirectShowing(c, PATH, { uri: made.uri, recoveryCodes: made.recoveryCodes.join('\n') });
+}
+
+export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+  await limit(c);
+  const { data, faults } = await parseForm(c, AppCode);
+  if (!data) return showFaults(faults);
+  if (!(await confirmSecondFactor(c.env, callerOf(c), c.get('person'), data.code))) {
+    return showFaults([{ path: 'code', message: 'is not the one that the app shows now' }]);
+  }
+  return redirectDone(c, PATH, 'second_factor_added');
+}
+
+export async function removeApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+  await limit(c);
+  const { data, faults } = await parseForm(c, PasswordCheck);
+  if (!data) return showFaults(faults);
+  if (!(await removeSecondFactor(c.env, callerOf(c), c.get('person'), data.password))) {
+    return showFaults(wrongPassword);
+  }
+  return redirectDone(c, PATH, 'second_factor_removed');
+}

@@ -1,0 +1,149 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { requiredName } from '#http';
+import { DAY_MS } from '#lib/time';
+import { mayAdminister } from '#members';
+import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { CopyNow } from '../../shell/copyable.tsx';
+import { moment, NOTHING } from '../../shell/format.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+
+const PATH = '/settings/tokens';
+
+const LIFETIMES = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+  ['0', 'Never'],
+] as const;
+
+const NewToken = z.object({
+  name: requiredName(255),
+  days: z
+    .enum(
+      LIFETIMES.map(([days]) => days),
+      'must be one of the lifetimes',
+    )
+    .transform(Number),
+});
+
+async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
+  const now = Date.now();
+  const { team, email } = c.get('person');
+  const tokens = await listAccessTokens(database(c.env.DB), team.id);
+  const { accessToken } = await takeShown(c, PATH);
+  return renderSettings(
+    c,
+    { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
+    <>
+      <CopyNow text={accessToken} label="access token">
+        <strong>Copy the token now.</strong> It is shown only once and is not stored.
+      </CopyNow>
+      <Card title="New access token">
+        <p class="muted">
+          For the team API: creatives, costs, reports and raw events of every application of the team. Send it
+          in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its creator
+          leaves the team or becomes a viewer, unless someone took it over.
+        </p>
+        <form method="post" action="/settings/tokens" class="row">
+          <Field
+            label="Name"
+            name="name"
+            value={values.name ?? ''}
+            faults={faults}
+            maxlength={255}
+            required
+          />
+          <Field
+            label="Expires after"
+            name="days"
+            value={values.days ?? '90'}
+            options={LIFETIMES}
+            faults={faults}
+          />
+          <button type="submit">Create</button>
+        </form>
+      </Card>
+      <Card title="Tokens">
+        <Table
+          caption="Access tokens"
+          rows={tokens}
+          empty="No access tokens yet."
+          columns={[
+            { label: 'Name', cell: (token) => token.name },
+            { label: 'Created by', cell: (token) => token.createdBy ?? NOTHING },
+            { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
+            {
+              label: 'Expires (UTC)',
+              cell: (token) => (token.expiresAt === null ? 'Never' : moment(token.expiresAt, 'UTC')),
+            },
+            {
+              label: 'State',
+              cell: (token) => {
+                if (token.revokedAt !== null) return <span class="badge">Revoked</span>;
+                const hasExpired = token.expiresAt !== null && token.expiresAt <= now;
+                return hasExpired ? (
+                  <span class="badge">Expired</span>
+                ) : (
+                  <span class="badge good">Active</span>
+                );
+              },
+            },
+            {
+              label: 'Actions',
+              cell: (token) =>
+                token.revokedAt === null ? (
+                  <span class="actions">
+                    {token.createdBy !== email && (
+                      <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
+                    )}
+                    <Action
+                      to={`/settings/tokens/${token.id}/revoke`}
+                      label="Revoke"
+                      kind="danger"
+                      confirm={`Revoke “${token.name}”? Whatever uses it stops working within a minute.`}
+                    />
+                  </span>
+                ) : (
+                  NOTHING
+                ),
+            },
+          ]}
+        />
+      </Card>
+    </>,
+  );
+}
+
+export const tokenPages = new Hono<DashboardEnv>()
+  .use('/settings/tokens/*', requirePerson, requireRole('admin'))
+  .get('/settings/tokens', (c) => tokensPage(c))
+  .post('/settings/tokens', async (c) => {
+    const { data, ...submitted } = await parseForm(c, NewToken);
+    if (!data) return tokensPage(c, submitted);
+    const caller = callerOf(c);
+    const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
+    const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
+    return redirectShowing(c, PATH, { accessToken });
+  })
+  .post('/settings/tokens/:id/take-over', async (c) => {
+    const caller = callerOf(c);
+    await takeOverAccessToken(caller, c.req.param('id'), mayAdminister(caller));
+    return redirectDone(c, '/settings/tokens', 'saved');
+  })
+  .post('/settings/tokens/:id/revoke', async (c) => {
+    await revokeAccessToken(callerOf(c), c.req.param('id'));
+    return redirectDone(c, '/settings/tokens', 'revoked');
+  });

@@ -1,0 +1,227 @@
+import type { Child } from 'hono/jsx';
+import * as z from 'zod';
+import { settleCounters } from '#counting';
+import { database } from '#db';
+import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
+import { atLeast } from '#members';
+import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
+import { NeedsApplication } from '../pages/operate/get-started.tsx';
+import { amountsText } from '../tables/lacking.tsx';
+import { readChips } from './filter-names.ts';
+import { type BarPart, Filters } from './filters.tsx';
+import { count, moment } from './format.ts';
+import type { DashboardContext } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Field, Notice } from './parts.tsx';
+import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
+
+/** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
+export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
+  const result = schema.safeParse(values);
+  if (!result.success) throw invalidRequest(toFaults(result.error));
+  return result.data;
+}
+
+/** The query fields of every report: the view's application, period, currency and filters. */
+export const viewAsked = ({ application, from, to, currency, filters }: View) => ({
+  application_id: application.id,
+  from,
+  to,
+  currency,
+  ...filters,
+});
+
+type ReportPage = {
+  title: string;
+  /** What contains the thing that the title names. */
+  within?: (view: View) => Child;
+  path: string;
+  /** The page's own parameters, which are kept when the view changes. */
+  carry?: Record<string, string>;
+  /** The parts of the filter bar that apply to this page; all if left out. */
+  bar?: readonly BarPart[] | undefined;
+  /** Where the filter bar leads, if not to the navigation's page. */
+  inner?: string;
+};
+
+/** Settles an application's counters, within a time that a person is willing to wait. */
+export async function settleView(c: DashboardContext, view: View) {
+  const progress = await settleCounters(c.env, view.application);
+  const { countedThrough, uncounted } = progress;
+  const firstDay =
+    view.to < view.today
+      ? view.from
+      : await findFirstDay(database(c.env.DB), view.application.id, view.today);
+  const isFirstDay = firstDay === null || firstDay >= view.today;
+  const settled = { ...view, countedThrough, uncounted, isFirstDay };
+  return { view: settled, notice: progress.settled ? null : <StillCounting view={settled} /> };
+}
+
+const StillCounting = ({ view }: { view: View }) => (
+  <Notice>
+    The newest events are still being counted.{' '}
+    {view.uncounted
+      ? `${count(view.uncounted)} ${view.uncounted === 1 ? 'is' : 'are'} not included yet. `
+      : ''}
+    {view.countedThrough === null
+      ? ''
+      : `These figures are complete through ${moment(view.countedThrough, 'UTC')} UTC. `}
+    Reload in a moment, or see <a href={`/status${viewQuery(view)}`}>Health</a>.
+  </Notice>
+);
+
+/**
+ * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
+ * It reports faults in the query through `answerWith`.
+ */
+export const renderReport = (c: DashboardContext, page: ReportPage, content: ReportContent) =>
+  inReportSlot(c.get('person').team.id, () => composeReport(c, page, content));
+
+type ReportContent = (
+  view: View,
+  now: number,
+  answerWith: (status: 400) => void,
+) => Promise<Child | Response>;
+
+async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
+  const now = Date.now();
+  const read = await readView(c, now);
+  const { title, path, carry = {} } = page;
+  if (!read) {
+    const mayCreate = atLeast(c.get('person').role, 'admin');
+    return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
+  }
+  const { view, notice } = await settleView(c, read);
+  let status: 200 | 400 = 200;
+  const shown = await content(view, now, (other) => {
+    status = other;
+  });
+  if (shown instanceof Response) return shown;
+  const chips = await readChips(c.env.DB, view);
+  const filters = (
+    <Filters view={view} path={page.inner ?? path} carry={carry} shown={page.bar} chips={chips} />
+  );
+  return renderPage(
+    c,
+    { title, within: page.within?.(view), current: path, view, filters, status },
+    <>
+      {notice}
+      {shown}
+    </>,
+  );
+}
+
+/** Whether the request asks for a CSV file. */
+export const wantsCsv = (c: DashboardContext) => c.req.query('format') === 'csv';
+
+/** The same rows as the team API's CSV. */
+export function answerCsv(
+  c: DashboardContext,
+  report: Parameters<typeof answerReport>[2],
+  columns: readonly string[],
+  view: View,
+): Response {
+  return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
+}
+
+/** The largest number of table rows on a page. The API and CSV have more. */
+export const MAX_TABLE_ROWS = 200;
+
+/** The text in a table's search field. */
+export const searchOf = (c: DashboardContext): string =>
+  ask(z.object({ q: searchText() }), { q: c.req.query('q')?.slice(0, 256) }).q ?? '';
+
+/** The number of rows to request: CSV files are not limited to what a page can show. */
+export const listingOf = (c: DashboardContext) => ({
+  ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
+  q: searchOf(c),
+});
+
+/** The view as hidden form fields. */
+export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewChanges }) => (
+  <>
+    {[...viewParameters(view, changes)].map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
+/** A table's search field. The server searches, because the table may not have all rows. */
+export const TableSearch = ({
+  view,
+  path,
+  parameters = {},
+  q,
+}: {
+  view: View;
+  path: string;
+  parameters?: Record<string, string>;
+  q: string;
+}) => (
+  <form method="get" action={path} class="row">
+    <ViewFields view={view} changes={parameters} />
+    <Field label="Search" name="q" type="search" value={q} maxlength={256} />
+    <button type="submit" class="quiet">
+      Search
+    </button>
+  </form>
+);
+
+export const rowsText = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+
+/** How many rows of a long table are shown, how they were chosen, and where the rest is. */
+export const RowCount = ({ shown, total, q = '' }: { shown: number; total: number; q?: string }) => {
+  const found = q === '' ? '' : ` that ${total === 1 ? 'contains' : 'contain'} “${q}”`;
+  if (shown >= total) return q === '' ? null : <p class="hint">{`${rowsText(total)}${found}.`}</p>;
+  return (
+    <p class="hint">
+      {`The first ${count(shown)} of ${count(total)} rows${found}: the latest, then those with the highest revenue. The last row sums up everything else.`}
+    </p>
+  );
+};
+
+export const CsvLink = ({
+  view,
+  path,
+  parameters = {},
+}: {
+  view: View;
+  path: string;
+  parameters?: Record<string, string>;
+}) => <a href={path + viewQuery(view, { ...parameters, format: 'csv' })}>CSV</a>;
+
+/** Lists amounts without an exchange rate, so that they are not left out silently. */
+export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
+  amounts.length === 0 ? null : (
+    <Notice kind="bad">
+      Not included, because there is no exchange rate: {amountsText(amounts)}.{' '}
+      <a href="/costs/rates">Add exchange rates</a>
+    </Notice>
+  );
+
+/** Whether spend exists with these groupings and the view's filters. */
+export const hasSpend = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>
+  givenBy(groups.filter(isDimension), filters).has('spend');
+
+/** Why spend and its ratios are missing, if the groupings or the view's filters have none. */
+export const WithoutSpend = ({ groups = [], view }: { groups?: readonly string[]; view: View }) =>
+  hasSpend(groups, view) ? null : (
+    <p class="hint">
+      Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.
+    </p>
+  );
+
+/** Why a view by hour lacks some metrics. */
+export const WithoutHours = () => (
+  <p class="hint">
+    DAU and payers count a device once per day, and costs are uploaded by day, so they have no hours.
+  </p>
+);
+
+/** The time zone of days, which every chart and table states. */
+export const Zone = ({ view }: { view: View }) => (
+  <p class="muted zone">
+    Days in {view.application.timezone}
+    {view.to >= view.today ? '; today is not over' : ''}.
+  </p>
+);

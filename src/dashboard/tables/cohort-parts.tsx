@@ -1,0 +1,104 @@
+import { shortDays } from '../charts/axis.ts';
+import type { DashboardContext } from '../shell/guard.ts';
+import { Field } from '../shell/parts.tsx';
+import { ViewFields } from '../shell/report.tsx';
+import type { View } from '../shell/view.ts';
+import { DEVICE_GROUPINGS, groupName } from './groups.tsx';
+
+const COHORTS = [
+  ['day', 'By day'],
+  ['week', 'By week'],
+  ['month', 'By month'],
+  ['all', 'All together'],
+] as const;
+
+export const COHORT_COLUMNS = [
+  'cohort_from',
+  'cohort_to',
+  'creative',
+  'creative_id',
+  'size',
+  'day',
+  'eligible',
+];
+
+/** How the devices of a cohort page are grouped. */
+export type CohortsAsked = { cohort: string; group: string };
+
+export function readCohorts(c: DashboardContext, cohort: string): CohortsAsked {
+  const group = c.req.query('group') ?? '';
+  return { cohort: c.req.query('cohort') ?? (group === '' ? cohort : 'all'), group };
+}
+
+/** The query fields of a cohort report, besides the view's. */
+export const cohortsAsked = ({ cohort, group }: CohortsAsked) => ({
+  cohort,
+  ...(group === '' ? {} : { group_by: group }),
+});
+
+/** A form for the grouping, submitted on every change. */
+export const CohortForm = ({
+  path,
+  view,
+  asked: { cohort, group },
+  fields,
+}: {
+  path: string;
+  view: View;
+  asked: CohortsAsked;
+  fields: Parameters<typeof Field>[0][];
+}) => (
+  <form method="get" action={path} class="row" data-submit-on-change>
+    <ViewFields view={view} />
+    <Field label="Group by" name="group" value={group} options={[['', 'Nothing'], ...DEVICE_GROUPINGS]} />
+    <Field label="Cohorts" name="cohort" value={cohort} options={COHORTS} />
+    {fields.map((field) => (
+      <Field {...field} />
+    ))}
+    <button type="submit" class="quiet" data-apply>
+      Apply
+    </button>
+  </form>
+);
+
+type Value = string | number | boolean | null | undefined | object;
+export type CohortRow = { cohort_from: string; cohort_to: string; size: number; is_other?: boolean } & Record<
+  string,
+  Value
+>;
+
+/** The name of a row in a cohort report: its group, its acquisition days, or both. */
+export function cohortName({ cohort, group }: CohortsAsked, row: CohortRow, today: string): string {
+  const days = shortDays({ from: row.cohort_from, to: row.cohort_to }, today);
+  if (group === '') return row.is_other ? 'Everything else' : days;
+  const name = groupName(group, plain(row));
+  return cohort === 'all' || row.is_other ? name : `${name}, ${days}`;
+}
+
+/** A row without its table of days. */
+export const plain = (row: CohortRow) =>
+  Object.fromEntries(
+    Object.entries(row).filter(
+      (entry): entry is [string, string | number | boolean | null] =>
+        typeof entry[1] !== 'object' || entry[1] === null,
+    ),
+  );
+
+/** More groups than this are not compared, because the page would take twice as long. */
+const MAX_COMPARED = 50;
+
+/**
+ * The cohorts of the earlier period that a table compares with its rows: those of the same groups, if the cohorts are not divided by time and the
+ * groups are few, or else all devices together. `read` reads cohorts of the earlier period.
+ */
+export async function cohortsBefore<Row extends CohortRow>(
+  asked: CohortsAsked,
+  { total_rows: total }: { total_rows: number },
+  read: (changes: Record<string, unknown>) => Promise<{ data: Row[] }>,
+): Promise<Row[]> {
+  if (asked.group === '') return (await read({ cohort: 'all' })).data;
+  return asked.cohort === 'all' && total <= MAX_COMPARED ? (await read(cohortsAsked(asked))).data : [];
+}
+
+/** Whether at least half of a cohort's devices have completed a day. A value of fewer covers other devices than the values before it. */
+export const isMostOf = ({ size }: { size: number }, eligible: number) => eligible * 2 >= size;

@@ -1,0 +1,137 @@
+import type { Child } from 'hono/jsx';
+import { addDays } from '#lib/time';
+import { shortDay, shortDays } from '../charts/axis.ts';
+import { count } from '../shell/format.ts';
+import { type Column, Table } from '../shell/parts.tsx';
+import type { View } from '../shell/view.ts';
+import { type CohortRow, type CohortsAsked, isMostOf, plain } from './cohort-parts.tsx';
+import { keyOf } from './compared.tsx';
+import { GroupCell, groupLabel } from './groups.tsx';
+
+export const FEW_HINT = 'Italic: fewer than half of the devices have completed that day.';
+const HEAT_STEPS = 10;
+
+/** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
+type Cell = { value: number | null; eligible: number; text: string; mark?: Child };
+
+type CohortTableProps<Row extends CohortRow> = {
+  caption: string;
+  path: string;
+  carry: Record<string, string>;
+  view: View;
+  asked: CohortsAsked;
+  rows: readonly Row[];
+  days: readonly number[];
+  cell: (row: Row, day: number) => Cell;
+  /** The cohorts to compare with. A group's is below its row; without groups, all devices of the earlier period are in a last row. */
+  before?: readonly Row[];
+  /** Columns between the devices and the days. */
+  more?: readonly Column<Row>[];
+  /** Days whose cells are coloured. Day 0 of retention is not, because it is always 100 %. */
+  isHeat: (day: number) => boolean;
+  /** The heading of a day's column. */
+  label?: (day: number) => string;
+};
+
+/** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
+export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>) {
+  const { caption, path, carry, view, asked, rows, days, cell, isHeat, before = [] } = props;
+  const isBefore = new Set(before);
+  const keyOfGroup = (row: Row) => (row.is_other ? null : keyOf([asked.group], row));
+  const earlier = new Map(before.map((row) => [keyOfGroup(row), row]));
+  const withEarlier = rows.flatMap((row) => {
+    const found = row.is_other ? undefined : earlier.get(keyOfGroup(row));
+    return found ? [row, found] : [row];
+  });
+  /** The value that colours a cell; null without a colour. */
+  const heatIn = (row: Row, day: number) => {
+    const { value, eligible } = cell(row, day);
+    return isHeat(day) && !isBefore.has(row) && isMostOf(row, eligible) ? value : null;
+  };
+  const top = Math.max(0, ...rows.flatMap((row) => days.map((day) => heatIn(row, day) ?? 0)));
+  const heatOf = (row: Row, day: number) => {
+    const value = heatIn(row, day);
+    const { eligible } = cell(row, day);
+    const few = eligible > 0 && !isMostOf(row, eligible) ? ' few' : '';
+    return value !== null && value > 0 ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}` : few;
+  };
+  const acquired = (row: Row): Child =>
+    isBefore.has(row) ? (
+      <Before row={row} view={view} />
+    ) : (
+      shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)
+    );
+  const columns: Column<Row>[] = [
+    ...(asked.group === ''
+      ? []
+      : [
+          {
+            label: groupLabel(asked.group),
+            cell: (row: Row): Child =>
+              isBefore.has(row) ? (
+                <Before row={row} view={view} />
+              ) : (
+                <GroupCell view={view} path={path} carry={carry} name={asked.group} row={plain(row)} />
+              ),
+          },
+        ]),
+    ...(asked.group === '' || asked.cohort !== 'all'
+      ? [
+          {
+            label: 'Acquired',
+            cell: (row: Row): Child =>
+              row.is_other && asked.group === '' ? 'Everything else' : acquired(row),
+          },
+        ]
+      : []),
+    { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
+    ...(props.more ?? []),
+    ...days.map(
+      (day): Column<Row> => ({
+        label: props.label?.(day) ?? `Day ${day}`,
+        numeric: true,
+        classOf: (row) => `heat${heatOf(row, day)}`,
+        titleOf: (row) => explainCell(cell(row, day), row, day, view.today),
+        cell: (row) => {
+          const { eligible, text, mark } = cell(row, day);
+          if (eligible > 0) {
+            return (
+              <>
+                {text}
+                {mark}
+              </>
+            );
+          }
+          return <span class="visually-hidden">not over yet</span>;
+        },
+      }),
+    ),
+  ];
+  return (
+    <Table
+      caption={caption}
+      rows={asked.group === '' && rows.length > 0 ? [...rows, ...before] : withEarlier}
+      columns={columns}
+      empty="No devices were acquired in this period."
+      kind="heat-map"
+    />
+  );
+}
+
+const Before = ({ row, view }: { row: CohortRow; view: View }) => (
+  <span class="muted">Before: {shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)}</span>
+);
+
+/** Explains a cell: the devices it covers, or when it will be known. */
+function explainCell({ eligible }: Cell, row: CohortRow, day: number, today: string): string {
+  if (eligible === 0) {
+    // The first devices may have been acquired later than the cohort's first day.
+    const known = addDays(row.cohort_from, day + 1);
+    return known > today
+      ? `Day ${day} is not over yet: known from ${shortDay(known)}`
+      : `Day ${day} is not over yet for any of these devices`;
+  }
+  return eligible < row.size
+    ? `${count(eligible)} of ${count(row.size)} devices: those whose day ${day} is over`
+    : `${count(eligible)} devices`;
+}

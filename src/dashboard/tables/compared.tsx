@@ -1,0 +1,245 @@
+import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
+import { sharedReads } from '#db';
+import { addDays, daysBetween } from '#lib/time';
+import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { type Place, placesIn, shortDays, type Unit } from '../charts/axis.ts';
+import { count, percent } from '../shell/format.ts';
+import { type Compared, comparedDays } from '../shell/period.ts';
+import { ask, viewAsked } from '../shell/report.tsx';
+import type { View } from '../shell/view.ts';
+import { isTimeGroup } from './groups.tsx';
+import { type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
+import { METRICS, type MetricName, nothingOf } from './metrics.ts';
+import {
+  clock,
+  comparedPeriods,
+  isHourly,
+  keepsHoursBefore,
+  knowsHours,
+  type Periods,
+} from './part-of-day.ts';
+
+/** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
+const MATURE_DAYS = 30;
+
+type Row = PerformanceReport['data'][number];
+type Totals = Readonly<Record<string, unknown>>;
+
+export type ComparedReport = {
+  /** Which periods are compared; null if none are. */
+  periods: Periods | null;
+  /** The rows to show. By time, they cover the whole view; by other groups, what is compared. */
+  report: PerformanceReport;
+  /** Its totals cover what is compared; `report` itself if nothing is. */
+  shown: PerformanceReport;
+  /** The earlier period; its totals cover what is compared. */
+  before: PerformanceReport | null;
+  /** The rows before those of `report`: by hour, all hours of the earlier days; otherwise those of `before`. */
+  earlier: PerformanceReport | null;
+};
+
+/**
+ * The performance report of a view and of the period it is compared with, with the same groupings. `compares` are the metrics that must exist by
+ * hour for hours of today to be compared. `metric` is the only metric to read of the earlier period, if one is enough. `report` is the report
+ * of what is shown, if it is known already.
+ */
+export async function readCompared(
+  env: Env,
+  view: View,
+  asked: {
+    group_by: string;
+    limit?: number;
+    q?: string;
+    metrics?: readonly MetricName[];
+    totals?: boolean;
+  },
+  now: number,
+  { compares = [], metric, report: known }: Wanted = {},
+): Promise<ComparedReport> {
+  const sharing = { ...env, DB: sharedReads(env.DB) };
+  const groups = asked.group_by.split(',');
+  const isByTime = groups.some(isTimeGroup);
+  const isByHour = groups.includes('hour');
+  const others = groups.filter((name) => !isTimeGroup(name));
+  const found = comparedPeriods(view, others, compares);
+  // Without totals to compare, rows of whole days have no hours.
+  const hasNoHours = metric !== undefined && isByTime && !isByHour;
+  const periods = hasNoHours && found?.untilHour ? null : found;
+  const { metrics, totals, limit, ...parameters } = asked;
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(metrics ? { metrics } : {}),
+    ...(totals === undefined ? {} : { totals }),
+  };
+  const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
+    reportPerformance(sharing, view.application, { ...query, ...changes }, now);
+  if (!periods) {
+    const report = await (known ?? read({}));
+    return { periods, report, shown: report, before: null, earlier: null };
+  }
+  const narrow = metric ? { metrics: [metric] } : {};
+  const until = periods.untilHour === null ? {} : { until_hour: periods.untilHour };
+  if (!isByTime) {
+    const [report, before] = await Promise.all([
+      known ?? read({ ...periods.now, ...until }),
+      read({ ...periods.before, ...until, ...narrow }),
+    ]);
+    return { periods, report, shown: report, before, earlier: before };
+  }
+  const inTotal: Pick<PerformanceQuery, 'group_by'> = { group_by: ['month'] };
+  const isWhole = periods.now.to === view.to && periods.untilHour === null;
+  const [report, shown, before, hours] = await Promise.all([
+    known ?? read({}),
+    isWhole ? null : read({ ...periods.now, ...until, ...inTotal }),
+    read({ ...periods.before, ...until, ...narrow, ...(isByHour ? inTotal : {}) }),
+    isByHour && keepsHoursBefore(view, periods)
+      ? read({ from: periods.before.from, to: counterpartOf(view, periods), ...narrow })
+      : null,
+  ]);
+  return { periods, report, shown: shown ?? report, before, earlier: isByHour ? hours : before };
+}
+
+type Wanted = { compares?: readonly MetricName[]; metric?: MetricName; report?: PerformanceReport };
+
+/** The day at the position of the view's last day that has begun. */
+function counterpartOf({ from, to, today }: View, { before }: Compared): string {
+  return addDays(before.from, daysBetween(from, to < today ? to : today));
+}
+
+/** The places of the earlier rows of a chart over time. */
+export const earlierPlaces = (view: View, unit: Unit, periods: Periods): Place[] =>
+  placesIn(
+    { ...view, ...periods.before, ...(unit === 'hour' ? { to: counterpartOf(view, periods) } : {}) },
+    unit,
+  );
+
+/** Whether a metric's total is compared: one without hours is not if hours are. */
+export const isCompared = ({ periods }: Pick<ComparedReport, 'periods'>, name: MetricName): boolean =>
+  periods !== null && (periods.untilHour === null || isHourly(name));
+
+/** A metric's total over what is shown. */
+export const comparedTotal = (compared: ComparedReport, name: MetricName): number | null =>
+  figure(compared.shown.totals, name);
+
+const figure = (totals: Totals | undefined, name: string): number | null => {
+  const value = totals?.[name];
+  return typeof value === 'number' ? value : null;
+};
+
+/** The relative change between two values; null if it is undefined. */
+export function change(now: number | null, before: number | null): number | null {
+  return now === null || before === null || before === 0 ? null : now / before - 1;
+}
+
+/** Whether a metric of the compared days will still grow with the age of their devices, so that its change would mislead. */
+export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
+  OF_ACQUIRED.includes(name) && daysBetween(now.to, today) < MATURE_DAYS;
+
+export const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
+  const { more } = METRICS[name];
+  if (by === 0 || more === 'neutral') return 'muted';
+  return by > 0 === (more !== 'bad') ? 'up' : 'down';
+};
+
+/** From here on, a change is easier to read as a multiple: 737×, not 73,635%. */
+const MULTIPLE = 10;
+
+/** The size of a change, without its direction. */
+export const shareText = (by: number): string =>
+  by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
+
+/** A change, as an arrow and a percentage. */
+export const ChangeShare = ({ name, by }: { name: MetricName; by: number }) => (
+  <span class={toneOf(name, by)}>
+    {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
+    <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>
+  </span>
+);
+
+/** The change of a metric and its earlier value; the earlier value alone if there is no change. */
+export const Change = ({
+  name,
+  view,
+  compared,
+}: {
+  name: MetricName;
+  view: View;
+  compared: ComparedReport;
+}) => {
+  const { periods } = compared;
+  const earlier = earlierOf(name, compared.before?.totals);
+  if (!periods || earlier.value === null || !isCompared(compared, name)) return null;
+  const was = <EarlierCell name={name} earlier={earlier} currency={view.currency} />;
+  const growing = isGrowing(name, periods, view);
+  const by = growing ? null : change(comparedTotal(compared, name), earlier.value);
+  if (by === null)
+    return (
+      <span class="muted">
+        {was}
+        {` before${growing ? '; still growing' : ''}`}
+      </span>
+    );
+  return (
+    <span>
+      <ChangeShare name={name} by={by} />
+      <span class="muted">
+        {' from '}
+        {was}
+      </span>
+    </span>
+  );
+};
+
+/** One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour. */
+export const ComparedDays = ({
+  view,
+  compared: { periods },
+  without = '',
+}: {
+  view: View;
+  compared: Pick<ComparedReport, 'periods'>;
+  without?: string;
+}) => {
+  const days = comparedDays(view);
+  if (!days) return null;
+  if (!periods) return <span class="muted">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
+  const { today } = view;
+  const { now, before, untilHour } = periods;
+  const until = untilHour === null ? '' : ` until ${clock(untilHour)}`;
+  const rest =
+    untilHour === null
+      ? view.to >= today && '; today is left out until it is over'
+      : without && `; ${without} so far`;
+  return (
+    <span class="muted">
+      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}`}
+    </span>
+  );
+};
+
+/** Why no part of today is compared; empty if its first hour is not over or the figures have no hours. */
+function whyNoHours(view: View, days: Compared): string {
+  if (!knowsHours([], view)) return ': hours are not known by country, OS or app version';
+  return keepsHoursBefore(view, days) ? '' : `: hours are kept for ${HOURS_KEPT_DAYS} days`;
+}
+
+/** The key of a row among the rows of reports with the same groupings. */
+export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
+
+/** The earlier value of a metric for every group, by `keyOf`, with what it lacks: null if the group may have been cut off, 0 for a sum without data. */
+export function figuresBefore(
+  groups: readonly string[],
+  before: PerformanceReport | null,
+  name: MetricName,
+): (row: Row) => Earlier {
+  const rows = before?.data.filter((row) => !row.is_other) ?? [];
+  const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
+  const isCut = before === null || before.data.some((row) => row.is_other);
+  return (row) => {
+    const found = known.get(keyOf(groups, row));
+    if (found) return earlierOf(name, found);
+    return { value: isCut ? null : nothingOf(name), lacks: [] };
+  };
+}

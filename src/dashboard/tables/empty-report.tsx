@@ -1,0 +1,69 @@
+import { database } from '#db';
+import { findFirstDay } from '#reports';
+import { Card } from '../shell/parts.tsx';
+import { FILTER_NAMES, type View, viewQuery } from '../shell/view.ts';
+
+/** A link, as its text and address. */
+type Way = readonly [text: string, href: string];
+
+type EmptyReportProps = {
+  title: string;
+  view: View;
+  path: string;
+  /** The page's own parameters, which the links keep. */
+  carry?: Record<string, string>;
+  /** What is missing, within a sentence: `devices acquired`. */
+  what: string;
+  /** What fills the report, as a sentence, and where that is done, if the reader may do it. */
+  fill: string;
+  way?: Way | undefined;
+  /** Whether any period has what this one lacks. */
+  isElsewhere: boolean;
+  /** Whether the view's filters apply to the report. */
+  isFilterable?: boolean;
+};
+
+/** Why a report is empty, in one sentence, with a link to what changes that: other filters, another period, or what fills the report. */
+export const EmptyReport = ({
+  title,
+  view,
+  path,
+  carry = {},
+  what,
+  fill,
+  way,
+  isElsewhere,
+  isFilterable = true,
+}: EmptyReportProps) => {
+  const here = (changes: Parameters<typeof viewQuery>[1]) => path + viewQuery(view, { ...carry, ...changes });
+  const isFiltered = isFilterable && Object.keys(view.filters).length > 0;
+  const unfiltered = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
+  const [text, link]: readonly [string, Way | undefined] = !isElsewhere
+    ? [fill, way]
+    : isFiltered
+      ? [`No ${what} in this period match the filters.`, ['Clear the filters', here(unfiltered)]]
+      : view.period === 'all'
+        ? [fill, way]
+        : [
+            `No ${what} in this period.`,
+            ['Show all time', here({ period: 'all', from: '', to: '', compare: '' })],
+          ];
+  return (
+    <Card title={title}>
+      <p class="empty">
+        {text} {link && <a href={link[1]}>{link[0]}</a>}
+      </p>
+    </Card>
+  );
+};
+
+/** The same for a report that any event of the application may fill. */
+export async function NoFigures({
+  env,
+  ...shown
+}: Omit<EmptyReportProps, 'way' | 'isElsewhere'> & { env: Env }) {
+  const { application, today } = shown.view;
+  const firstDay = await findFirstDay(database(env.DB), application.id, today);
+  const way: Way = ['Send the first event', `/get-started${viewQuery(shown.view)}`];
+  return <EmptyReport {...shown} way={way} isElsewhere={firstDay !== null} />;
+}

@@ -1,0 +1,130 @@
+import { type DimensionName, valueName } from '#catalogue';
+import { mondayOf, monthOf } from '#lib/calendar';
+import { addDays } from '#lib/time';
+import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
+import type { Days } from '../shell/period.ts';
+import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from '../shell/view.ts';
+
+const LABELS: Record<string, string> = {
+  hour: 'Hour',
+  day: 'Day',
+  week: 'Week',
+  month: 'Month',
+  campaign: 'Campaign',
+  adset: 'Ad set',
+  creative: 'Creative',
+  country: 'Country',
+  os: 'OS',
+  app_version: 'App version',
+  source: 'Ad format',
+  media_source: 'Network',
+  placement: 'Placement',
+  item: 'Item',
+  event_name: 'Event name',
+  currency: 'Currency',
+};
+
+/** The groupings of the API, as options of a list. */
+export const GROUPINGS: readonly (readonly [name: string, label: string])[] = Object.entries(LABELS).filter(
+  ([name]) => Object.hasOwn(DIMENSIONS, name),
+);
+
+/** The groupings of devices. */
+export const DEVICE_GROUPINGS = GROUPINGS.filter(([name]) => isDeviceGroup(name));
+
+export function isDeviceGroup(name: string): name is (typeof DEVICE_GROUPS)[number] {
+  return DEVICE_GROUPS.some((group) => group === name);
+}
+
+export const groupLabel = (name: string): string => LABELS[name] ?? name;
+
+/** The same, within a sentence. */
+export const groupWord = (name: string): string => (name === 'os' ? 'OS' : groupLabel(name).toLowerCase());
+
+export const isTimeGroup = (name: string): boolean => ['hour', 'day', 'week', 'month'].includes(name);
+
+const FILTER_OF: Readonly<Record<string, FilterName>> = {
+  campaign: 'campaign_id',
+  adset: 'adset_id',
+  creative: 'creative_id',
+  country: 'country',
+  os: 'os',
+  app_version: 'app_version',
+};
+const NAMED = new Set(['campaign', 'adset', 'creative']);
+
+type Value = string | number | boolean | null | undefined | object;
+type Row = Record<string, Value>;
+
+/** The name of a row's group. */
+export function groupName(name: string, row: Row): string {
+  const value = row[name];
+  if (row.is_other) return 'Everything else';
+  return valueName(name as DimensionName, String(value ?? ''));
+}
+
+/** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null for anything else. */
+function daysOfRow(name: string, value: Value): Days | null {
+  if (typeof value !== 'string') return null;
+  if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
+  if (name === 'day') return { from: value, to: value };
+  if (name === 'month') {
+    const from = `${value}-01`;
+    return { from, to: addDays(`${monthOf(addDays(from, 31))}-01`, -1) };
+  }
+  if (name !== 'week') return null;
+  const [year = '', week = ''] = value.split('-W');
+  const from = addDays(mondayOf(`${year}-01-04`), 7 * (Number(week) - 1));
+  return { from, to: addDays(from, 6) };
+}
+
+/** The changes that narrow a view to a row's group; null if no filter matches it. */
+function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
+  const filter = FILTER_OF[name];
+  const value = row[name];
+  if (row.is_other) return null;
+  const days = daysOfRow(name, value);
+  if (days) {
+    // Not beyond the view, because the row covers only the view's days.
+    const from = days.from < view.from ? view.from : days.from;
+    const to = days.to > view.to ? view.to : days.to;
+    return { period: 'custom', from, to };
+  }
+  if (!filter) return null;
+  if (!NAMED.has(name))
+    return typeof value === 'string' && value !== '' ? withFilter(view, filter, value) : null;
+  const id = row[`${name}_id`];
+  if (typeof id === 'string') return withFilter(view, filter, id);
+  // A name without an id occurs only in uploaded costs.
+  return value === null || value === undefined ? withFilter(view, 'attribution', 'organic') : null;
+}
+
+/** The name of a row's group, as a link that narrows the page to it. */
+export const GroupCell = ({
+  view,
+  path,
+  carry = {},
+  name,
+  row,
+}: {
+  view: View;
+  path: string;
+  carry?: Record<string, string>;
+  name: string;
+  row: Row;
+}) => {
+  const text = groupName(name, row);
+  const changes = narrowedTo(view, name, row);
+  if (!changes) {
+    return (
+      <span class={row.is_other ? 'group muted' : 'group'} title={text}>
+        {text}
+      </span>
+    );
+  }
+  return (
+    <a class="group" href={path + viewQuery(view, { ...carry, ...changes })} title={`Filter by ${text}`}>
+      {text}
+    </a>
+  );
+};

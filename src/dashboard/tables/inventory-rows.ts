@@ -1,0 +1,152 @@
+import { listInventory, MAX_INVENTORY } from '#creatives';
+import { database } from '#db';
+import { MAX_FILTER_VALUES } from '#http';
+import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { type DashboardContext, isRestricted } from '../shell/guard.ts';
+import { ask, viewAsked } from '../shell/report.tsx';
+import type { View } from '../shell/view.ts';
+import { changesIn, rowWithChange, withBefore } from './change-columns.tsx';
+import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
+import {
+  type Asked,
+  COLUMN_SETS,
+  comparedMetric,
+  type Figures,
+  isByChange,
+  isWhole,
+  type Row,
+} from './inventory-table.tsx';
+import { earlierOf } from './lacking.tsx';
+import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
+import { askedOf, comparedPeriods } from './part-of-day.ts';
+
+/** The figures of an item without any data. */
+const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingOf(name)])) as Record<
+  MetricName,
+  number | null
+>;
+
+/** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
+function metricsOf(asked: Asked): MetricName[] {
+  const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
+  return [
+    ...new Set<MetricName>([...COLUMN_SETS[asked.set].metrics, ...sorted, comparedMetric(asked), 'spend']),
+  ];
+}
+
+/** Every item of the application at this level, with its figures for the period, in the requested order. */
+export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
+  const { level, status, q } = asked;
+  const periods = comparedPeriods(view, [level], metricsOf(asked));
+  const { campaign_id, adset_id, creative_id } = view.filters;
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level, ...(periods ? askedOf(periods) : {}) }),
+    limit: MAX_INVENTORY,
+    metrics: metricsOf(asked),
+  };
+  const [items, report] = await Promise.all([
+    listInventory(database(c.env.DB), view.application.id, {
+      level,
+      q,
+      campaign_id,
+      adset_id,
+      creative_id,
+      ...(level === 'creative' && (status === 'active' || status === 'archived')
+        ? { archived: status === 'archived' }
+        : {}),
+    }),
+    // The inventory defines the list, so the report must not group any of it under `other`.
+    reportPerformance(c.env, view.application, query, now),
+  ]);
+  // Countries and the like do not divide the inventory, only its figures.
+  const restricted = isRestricted(c.get('person'), view);
+  const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
+  const rows = items.flatMap((item): Row[] => {
+    const found = figures.get(item.id);
+    if (restricted && !found) return [];
+    if (status === 'silent' && found) return [];
+    return [{ item, figures: found }];
+  });
+  return { rows, report };
+}
+
+/** Items in the requested order. An order by change needs `compared`, the rows of `compareRows`; without a comparison, it is by the metric. */
+export function sortItems(
+  rows: readonly Row[],
+  asked: Asked,
+  compared: ReadonlyMap<string, Figures> = new Map(),
+): Row[] {
+  const metric = comparedMetric(asked);
+  const sortable = rows.map((row) => ({
+    ...row.figures,
+    ...changesIn(compared.get(row.item.id), metric),
+    row,
+    name: row.item.name,
+    created: row.item.createdAt,
+  }));
+  const direction = asked.sort.startsWith('-') ? '-' : '';
+  const isKnown = !isByChange(asked) || sortable.some((row) => asked.sort.slice(direction.length) in row);
+  return sortRows(sortable, isKnown ? asked.sort : direction + metric).map(({ row }) => row);
+}
+
+/**
+ * The figures of items with the earlier value of the compared metric and its change, by id, and which days are compared. Items without figures
+ * in one of the periods have 0 there. A page's items are compared alone, so that a page of a large inventory does not read all of it twice.
+ */
+export async function compareRows(
+  c: DashboardContext,
+  view: View,
+  asked: Asked,
+  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
+  now: number,
+): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
+  const { level } = asked;
+  const metric = comparedMetric(asked);
+  const ids = rows.map(({ item }) => item.id);
+  const isPage = ids.length > 0 && ids.length <= MAX_FILTER_VALUES;
+  const filters = isPage ? { ...view.filters, [`${level}_id`]: ids } : view.filters;
+  const compared = await readCompared(
+    c.env,
+    { ...view, filters },
+    { group_by: level, limit: MAX_INVENTORY, metrics: [metric], totals: false },
+    now,
+    { compares: metricsOf(asked), metric, report },
+  );
+  const data = rows.map(
+    ({ item, figures }): Figures => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
+  );
+  const shown = withBefore([level], metric, view, { ...compared, report: { ...report, data } });
+  return { compared, byId: new Map(shown.map((row) => [String(row[`${level}_id`]), row])) };
+}
+
+/**
+ * The totals of the list with the earlier value of the compared metric and its change. Those of a search are computed by a report, because of the
+ * ratios; null if there are too many results to query. Results without figures count only in the earlier value, and only if all can be queried.
+ */
+export async function readTotals(
+  c: DashboardContext,
+  view: View,
+  asked: Asked,
+  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
+  now: number,
+): Promise<Figures | null> {
+  const metric = comparedMetric(asked);
+  const wanted = { compares: metricsOf(asked), metric };
+  const read = async (of: View, known?: PerformanceReport) => {
+    const own = known ? { report: known } : {};
+    const compared = await readCompared(c.env, of, { group_by: asked.level }, now, { ...wanted, ...own });
+    const was = earlierOf(metric, compared.before?.totals);
+    return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));
+  };
+  if (isWhole(asked)) return read(view, report);
+  const active = rows.filter(({ figures }) => figures);
+  if (active.length === 0 || active.length > MAX_FILTER_VALUES) return null;
+  const hasAll = rows.length <= MAX_FILTER_VALUES;
+  const ids = (hasAll ? rows : active).map(({ item }) => item.id);
+  const filters = { ...view.filters, [`${asked.level}_id`]: ids };
+  const uncompared = {
+    ...comparedPeriods(view, [asked.level], wanted.compares)?.now,
+    comparison: 'none',
+  } as const;
+  return read({ ...view, filters, ...(hasAll ? {} : uncompared) });
+}

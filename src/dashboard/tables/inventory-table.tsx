@@ -1,0 +1,209 @@
+import type { Child } from 'hono/jsx';
+import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import type { PerformanceReport } from '#reports';
+import { moment, NOTHING } from '../shell/format.ts';
+import type { DashboardContext } from '../shell/guard.ts';
+import { type Column, NamePath } from '../shell/parts.tsx';
+import { searchOf } from '../shell/report.tsx';
+import { type View, viewQuery } from '../shell/view.ts';
+import { changeColumns, changeOrder } from './change-columns.tsx';
+import { MetricCell } from './lacking.tsx';
+import { METRIC_NAMES, METRICS, type MetricName } from './metrics.ts';
+
+/** The levels of the inventory, in the plural. */
+export const LABELS: Record<InventoryLevel, string> = {
+  campaign: 'Campaigns',
+  adset: 'Ad sets',
+  creative: 'Creatives',
+};
+const LABEL: Record<InventoryLevel, string> = { campaign: 'Campaign', adset: 'Ad set', creative: 'Creative' };
+
+export const STATUSES = [
+  ['all', 'All'],
+  ['active', 'Active'],
+  ['archived', 'Archived'],
+  ['silent', 'No data in this period'],
+] as const;
+type Status = (typeof STATUSES)[number][0];
+
+/** Sets of metrics for the two most common questions, and one with all. */
+export const COLUMN_SETS = {
+  acquisition: {
+    label: 'Acquisition',
+    metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'roas'],
+  },
+  monetisation: {
+    label: 'Monetisation',
+    metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
+  },
+  all: { label: 'All metrics', metrics: METRIC_NAMES },
+} as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
+export type ColumnSet = keyof typeof COLUMN_SETS;
+
+export type Figures = PerformanceReport['data'][number];
+/** An item and its figures, which are undefined if the period has none. */
+export type Row = { item: InventoryItem; figures: Figures | undefined };
+
+/** The page's URL parameters, parsed. */
+export type Asked = {
+  level: InventoryLevel;
+  status: Status;
+  set: ColumnSet;
+  sort: string;
+  q: string;
+  page: number;
+};
+
+export function readAsked(c: DashboardContext): Asked {
+  const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
+  return {
+    level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
+    status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
+    set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    sort,
+    q: searchOf(c),
+    page: Math.max(1, Number.parseInt(page, 10) || 1),
+  };
+}
+
+/** The end of an order by the earlier value of a metric or by its change, such as `-revenue_change`. */
+const CHANGE = /_(before|change)$/;
+export const isByChange = ({ sort }: Asked): boolean => CHANGE.test(sort);
+
+/** The metric to compare with an earlier period: the one the list is sorted by. */
+export const comparedMetric = ({ sort, set }: Asked): MetricName =>
+  COLUMN_SETS[set].metrics.find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ?? 'revenue';
+
+/** Whether the list has every item, so that its totals are those of the application. */
+export const isWhole = ({ q, status }: Asked): boolean => q === '' && status === 'all';
+
+/** The page's own URL parameters. Defaults are left out. */
+export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
+  by: level === 'creative' ? '' : level,
+  status: status === 'all' ? '' : status,
+  set: set === 'acquisition' ? '' : set,
+  sort: sort === '-revenue' ? '' : sort,
+  q,
+});
+
+const heading = (view: View, asked: Asked, name: string, first: string) => {
+  const turned = first.startsWith('-') ? name : `-${name}`;
+  const sort = asked.sort === first ? turned : first;
+  return {
+    sortHref: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, sort }) })}`,
+    ...(asked.sort === name ? { sorted: 'ascending' as const } : {}),
+    ...(asked.sort === `-${name}` ? { sorted: 'descending' as const } : {}),
+  };
+};
+
+/** A name, linked one level down or to the creative's page. The style sheet cuts long names; their title is complete. */
+const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
+  const { level } = asked;
+  const below = level === 'campaign' ? 'adset' : 'creative';
+  const href =
+    level === 'creative'
+      ? `/creatives/${item.id}${viewQuery(view)}`
+      : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
+  const within = [item.campaign, item.adset].filter((name) => name !== null);
+  return (
+    <>
+      <a class="cut" dir="auto" href={href} title={item.name}>
+        {item.name}
+      </a>
+      {within.length > 0 && (
+        <span class="cut muted" title={within.join(' › ')}>
+          <NamePath names={within} />
+        </span>
+      )}
+      {item.archived && <span class="badge">Archived</span>}
+    </>
+  );
+};
+
+/** The columns of the inventory's table. `links` are the tracking links of creatives, `compared` the rows of `compareRows`, both by id. */
+export function columnsOf(
+  view: View,
+  asked: Asked,
+  links: ReadonlyMap<string, string>,
+  compared: ReadonlyMap<string, Figures>,
+): Column<Row>[] {
+  const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+  const metric = comparedMetric(asked);
+  const earlier = changeColumns([...compared.values()], metric, view).map(({ label, cell }): Column<Row> => {
+    const order = changeOrder(label.toLowerCase(), metric);
+    return {
+      label,
+      numeric: true,
+      ...heading(view, asked, order, `-${order}`),
+      cell: ({ item }) => {
+        const row = compared.get(item.id);
+        return row ? cell(row) : NOTHING;
+      },
+    };
+  });
+  const link: Column<Row> = {
+    label: 'Link',
+    wideOnly: true,
+    cell: ({ item }) => {
+      const url = links.get(item.id);
+      return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
+    },
+  };
+  return [
+    {
+      label: LABEL[asked.level],
+      ...heading(view, asked, 'name', 'name'),
+      cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
+    },
+    ...(asked.level === 'creative' ? [link] : []),
+    ...metrics.flatMap((name): Column<Row>[] => [
+      {
+        label: METRICS[name].label,
+        hint: METRICS[name].hint,
+        numeric: true,
+        ...heading(view, asked, name, `-${name}`),
+        cell: ({ figures }) =>
+          figures ? <MetricCell name={name} row={figures} currency={view.currency} /> : NOTHING,
+      },
+      ...(name === metric ? earlier : []),
+    ]),
+    {
+      label: 'Created',
+      wideOnly: true,
+      ...heading(view, asked, 'created', '-created'),
+      cell: ({ item }) => moment(item.createdAt, view.application.timezone).slice(0, 10),
+    },
+  ];
+}
+
+/** The cells of the table's last row: the totals with their changes, below `columnsOf`. */
+export function totalCells(
+  view: View,
+  asked: Asked,
+  totals: Figures,
+  columns: readonly Column<Row>[],
+): Child[] {
+  const metric = comparedMetric(asked);
+  const earlier = changeColumns([totals], metric, view);
+  const cells = new Map<string, Child>([
+    ...METRIC_NAMES.map(
+      (name) =>
+        [METRICS[name].label, <MetricCell name={name} row={totals} currency={view.currency} />] as const,
+    ),
+    ...earlier.map(({ label, cell }) => [label, cell(totals)] as const),
+  ]);
+  return columns.map(({ label }, index) =>
+    index === 0
+      ? isWhole(asked)
+        ? 'Total, including organic and unmatched spend'
+        : 'Total of matches'
+      : (cells.get(label) ?? ''),
+  );
+}
+
+/** A button to copy the link. The creative's own page shows the link itself. */
+const CopyLink = ({ text, label }: { text: string; label: string }) => (
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
+);

@@ -1,0 +1,86 @@
+import { LACKING } from '#reports';
+import { money } from '../shell/format.ts';
+import { METRICS, type MetricName, showMetric } from './metrics.ts';
+
+export type Amounts = readonly { currency: string; amount: number }[];
+type Value = string | number | boolean | null | undefined | object;
+
+/** Amounts without an exchange rate, as a list of words. */
+export const amountsText = (amounts: Amounts): string =>
+  amounts.map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ');
+
+const isRoas = (name: MetricName) => name === 'roas' || name === 'roas_blended';
+
+/** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
+function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amounts {
+  const { unconverted = [], roas_unconverted = [] } = row as Record<string, Amounts | undefined>;
+  if (isRoas(name)) return [...unconverted, ...roas_unconverted];
+  return METRICS[name].unit === 'money' ? unconverted : [];
+}
+
+const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
+
+/** What a figure of a chart lacks, for its readout; null if it lacks nothing. */
+export const lackedText = (amounts: Amounts): string | null =>
+  amounts.length === 0 ? null : `without ${noRate(amounts)}`;
+
+/** The columns of a file that say what a row lacks. */
+export const lackingIn = (row: Readonly<Record<string, Value>> = {}) =>
+  Object.fromEntries(LACKING.flatMap((name) => (name in row ? [[name, row[name]]] : [])));
+
+/** What the figures of a chart lack, by the row's place; null where they lack nothing. */
+export function lackedAt(
+  places: readonly { key: string }[],
+  unit: string,
+  rows: readonly Readonly<Record<string, Value>>[],
+  name: MetricName,
+): (string | null)[] {
+  const byKey = new Map(rows.map((row) => [String(row[unit]), lackedBy(name, row)]));
+  return places.map(({ key }) => lackedText(byKey.get(key) ?? []));
+}
+
+/** Marks a figure that lacks amounts; nothing if it lacks none. */
+export const Mark = ({ amounts }: { amounts: Amounts }) =>
+  amounts.length === 0 ? null : (
+    <abbr class="lacking" title={`Without ${noRate(amounts)}`}>
+      *
+    </abbr>
+  );
+
+type Shown = { name: MetricName; row: Readonly<Record<string, Value>> };
+
+export const MetricMark = ({ name, row }: Shown) => <Mark amounts={lackedBy(name, row)} />;
+
+/** A metric of a row, marked if it lacks amounts. */
+export const MetricCell = ({ name, row, currency }: Shown & { currency: string }) => {
+  const value = row[name];
+  return (
+    <>
+      {showMetric(name, typeof value === 'number' ? value : null, currency)}
+      <MetricMark name={name} row={row} />
+    </>
+  );
+};
+
+/** A metric of an earlier period, and what it lacks. */
+export type Earlier = { value: number | null; lacks: Amounts };
+
+export const earlierOf = (name: MetricName, row: Readonly<Record<string, Value>> | undefined): Earlier => {
+  const value = row?.[name];
+  return { value: typeof value === 'number' ? value : null, lacks: row ? lackedBy(name, row) : [] };
+};
+
+export const EarlierCell = ({
+  name,
+  earlier: { value, lacks },
+  currency,
+}: {
+  name: MetricName;
+  earlier: Earlier;
+  currency: string;
+}) => (
+  <>
+    {showMetric(name, value, currency)}
+    <Mark amounts={lacks} />
+  </>
+);

@@ -1,0 +1,38 @@
+import { ALL_METRICS, METRICS as DEFINITIONS, type Metric, type MetricDefinition } from '#catalogue';
+import { count, money, percent } from '../shell/format.ts';
+
+/** The label, unit and definition of each metric. */
+export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
+export type MetricName = Metric;
+export const METRIC_NAMES = ALL_METRICS;
+
+/** The value of a metric on days without data: 0 for sums, null for ratios. */
+export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
+
+type Value = string | number | boolean | null | undefined;
+
+const numberOf = (value: Value) => (typeof value === 'number' ? value : null);
+
+export function showMetric(name: MetricName, value: Value, currency: string): string {
+  const { unit } = METRICS[name];
+  if (unit === 'money') return money(numberOf(value), currency);
+  return unit === 'percent' ? percent(numberOf(value)) : count(numberOf(value));
+}
+
+/**
+ * Sorts rows by a column, with `-` before its name for largest first. Missing values come last either way, followed by the row that sums up the
+ * rest.
+ */
+export function sortRows<Row extends Record<string, unknown>>(rows: readonly Row[], sort: string): Row[] {
+  const descending = sort.startsWith('-');
+  const column = descending ? sort.slice(1) : sort;
+  const isNothing = (value: unknown) => value === null || value === undefined;
+  return [...rows].sort((left, right) => {
+    if (left.is_other || right.is_other) return Number(left.is_other ?? 0) - Number(right.is_other ?? 0);
+    const [a, b] = [left[column], right[column]];
+    if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
+    const order =
+      typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en');
+    return descending ? -order : order;
+  });
+}
