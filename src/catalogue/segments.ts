@@ -46,6 +46,8 @@ export class SegmentBook {
   readonly added: (Segment & { id: number })[] = [];
   private readonly ids = new Map<string, number>();
   private readonly known: Set<number>;
+  /** The segments whose ids were returned: at most as many as a counter stores. */
+  private readonly used = new Map<number, Segment>();
 
   constructor(known: Iterable<number> = []) {
     this.known = new Set(known);
@@ -63,6 +65,13 @@ export class SegmentBook {
     return id;
   }
 
+  /** The segment of an id that `idOf` returned. Throws for any other. */
+  segmentOf(id: number): Segment {
+    const segment = this.used.get(id);
+    if (!segment) throw new Error(`No segment has the id ${id}`);
+    return segment;
+  }
+
   private admit(wanted: Segment): number {
     const whole = {
       ...wanted,
@@ -74,17 +83,22 @@ export class SegmentBook {
       [coarse, MAX_COARSE_SEGMENTS],
     ] as const) {
       const id = segmentId(segment);
-      if (this.known.has(id)) return id;
+      if (this.known.has(id)) return this.use(id, segment);
       if (this.known.size < max) return this.add(id, segment);
     }
     const rest = { ...coarse, country: OTHER_VALUE };
     const id = segmentId(rest);
-    return this.known.has(id) ? id : this.add(id, rest);
+    return this.known.has(id) ? this.use(id, rest) : this.add(id, rest);
+  }
+
+  private use(id: number, segment: Segment): number {
+    this.used.set(id, segment);
+    return id;
   }
 
   private add(id: number, segment: Segment): number {
     this.known.add(id);
     this.added.push({ id, ...segment });
-    return id;
+    return this.use(id, segment);
   }
 }

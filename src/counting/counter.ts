@@ -250,7 +250,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     try {
       await this.flusher.flush(limit);
       while (isDue() && (await this.settler.countNext())) await this.flusher.flush(limit);
-      await this.flusher.mergeBlocks(limit);
+      await this.flusher.compact(limit);
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: whatever was not counted, or not accepted by D1, waits for the next alarm.

@@ -1,7 +1,6 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import type { BlockRow } from '#rollup';
-import { BlockMerger } from './block-merger.ts';
+import { Compactor } from './compactor.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
@@ -28,7 +27,7 @@ export class Flusher {
   private readonly around: Surroundings;
   private flushing: Promise<boolean> | null = null;
   private failures = 0;
-  private readonly merger = new BlockMerger();
+  private readonly compactor = new Compactor();
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -79,10 +78,10 @@ export class Flusher {
     return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);
   }
 
-  /** Merges small blocks where some were added since the last merge, and writes the result to D1. */
-  async mergeBlocks(limit: StatementLimit): Promise<void> {
+  /** Compacts the parts of the cube if some were added since the last time, and writes the result to D1. */
+  async compact(limit: StatementLimit): Promise<void> {
     const { store, db, name } = this.around;
-    if (await this.merger.merge(store(), db(), name(), limit)) await this.flush(limit);
+    if (await this.compactor.compact(store(), db(), name(), limit)) await this.flush(limit);
   }
 
   private async flushAll(limit: StatementLimit): Promise<boolean> {
@@ -104,7 +103,7 @@ export class Flusher {
 
   private flushPart(limit: StatementLimit): Promise<boolean> {
     const { store, db, name } = this.around;
-    const onBlocks = (rows: BlockRow[]) => this.merger.note(rows);
-    return flushNext(store(), db(), name(), Date.now(), { limit, onBlocks });
+    const onParts = () => this.compactor.note();
+    return flushNext(store(), db(), name(), Date.now(), { limit, onParts });
   }
 }

@@ -1,15 +1,15 @@
-import { asc, eq, min, sql } from 'drizzle-orm';
+import { asc, eq, min } from 'drizzle-orm';
 import { MEASURES, type RollupTable } from '#catalogue';
-import { batchWithRetry, columnList, isTransient, segments, toStatement } from '#db';
+import { batchWithRetry, isTransient } from '#db';
 import { logWarning } from '#lib/log';
 import {
   type Additions,
-  type BlockRow,
-  type MergedBlocks,
+  type Compacted,
   PARK_REASON,
   type Parked,
   parkStatements,
-  replaceBlocks,
+  replaceParts,
+  type SegmentOfId,
   type SumRows,
   sumRowsOf,
   sumStatement,
@@ -26,31 +26,12 @@ import { moveOn, wasAborted } from './turn.ts';
 /** The size of one D1 transaction: some hundred rows, so that other queries wait only a few milliseconds. */
 const MAX_PART_CHARACTERS = 125_000;
 
-type Kind = RollupTable | 'segments' | 'blocks' | 'merged' | 'parked';
+type Kind = RollupTable | 'parts' | 'compacted' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
-/** In the order of `SEGMENT_COLUMNS`. */
-export type SegmentRow = [applicationId: string, id: number, country: string, os: string, appVersion: string];
-
-const SEGMENT_COLUMNS = [
-  segments.applicationId,
-  segments.segmentId,
-  segments.country,
-  segments.os,
-  segments.appVersion,
-];
-
-const insertSegments = (db: D1Database, rows: readonly unknown[]) =>
-  toStatement(
-    db,
-    sql`INSERT INTO ${segments} (${columnList(SEGMENT_COLUMNS)})
-      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
-      FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
-  );
-
-/** Appends merged blocks to the outbox. */
-export function queueMerged(store: Store, merged: MergedBlocks, now: number): void {
-  const part: Part = [['merged', [merged]]];
+/** Appends compacted parts of the cube to the outbox. */
+export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
+  const part: Part = [['compacted', [compacted]]];
   const state = store.select({ sequence: progress.sequence }).from(progress).get();
   const sequence = (state?.sequence ?? 0) + 1;
   store
@@ -63,16 +44,15 @@ export function queueMerged(store: Store, merged: MergedBlocks, now: number): vo
 /** Splits what a run adds to D1 into parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
-  newSegments: readonly SegmentRow[],
+  segmentOf: SegmentOfId,
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
-    for (const row of newSegments) yield ['segments', row];
-    let blocks = 0;
+    let parts = 0;
     for (const own of additions) {
-      for (const row of sumRowsOf(own, blocks)) {
-        if (row[0] === 'blocks') blocks++;
+      for (const row of sumRowsOf(own, parts, segmentOf)) {
+        if (row[0] === 'parts') parts++;
         yield row;
       }
     }
@@ -100,7 +80,7 @@ type Source = { counter: string; sequence: number };
 /** The sums among the rows of a part; null for rows of another kind. */
 function sumsOf({ counter, sequence }: Source, [kind, rows]: Part[number]): SumRows | null {
   if (isRollup(kind)) return { table: kind, rows };
-  return kind === 'blocks' ? { blocks: { ...readCounterName(counter), sequence }, rows } : null;
+  return kind === 'parts' ? { parts: { ...readCounterName(counter), sequence }, rows } : null;
 }
 
 /** The statements that add rows of one kind. */
@@ -113,11 +93,9 @@ function statementsOf(
   const sums = sumsOf(source, [kind, rows]);
   if (sums) return [sumStatement(db, sums)];
   switch (kind) {
-    case 'segments':
-      return [insertSegments(db, rows)];
-    case 'merged':
-      return (rows as MergedBlocks[]).flatMap((own) =>
-        replaceBlocks(db, { ...readCounterName(source.counter), sequence: source.sequence }, own),
+    case 'compacted':
+      return (rows as Compacted[]).flatMap((own) =>
+        replaceParts(db, { ...readCounterName(source.counter), sequence: source.sequence }, own, now),
       );
     case 'parked':
       return parkStatements(db, rows as Parked[], now);
@@ -127,12 +105,12 @@ function statementsOf(
 }
 
 /**
- * What is kept of a part that D1 has. Merged blocks say nothing that the blocks which they replaced did not. Parked messages may have to be
+ * What is kept of a part that D1 has. Compacted parts say nothing that the parts which they replaced did not. Parked messages may have to be
  * erased, so only parked sums are kept.
  */
 const toKeep = (part: Part): Part =>
   part.flatMap(([kind, rows]): Part => {
-    if (kind === 'merged') return [];
+    if (kind === 'compacted') return [];
     if (kind !== 'parked') return [[kind, rows]];
     const sums = (rows as Parked[]).filter(({ reason }) => reason === PARK_REASON.refused);
     return sums.length > 0 ? [[kind, sums]] : [];
@@ -141,7 +119,7 @@ const toKeep = (part: Part): Part =>
 /**
  * Adds the next part of the outbox to D1. It is added exactly once however often it is sent, because the part and its number are one
  * transaction. Rows that D1 refuses are parked, so that they do not hold up others. Returns false if the outbox is empty. Throws if D1
- * does not accept the part, which then remains the next one. `limit` counts the statements, `onBlocks` receives the added blocks.
+ * does not accept the part, which then remains the next one. `limit` counts the statements, `onParts` is called if parts of the cube were added.
  */
 export async function flushNext(
   store: Store,
@@ -150,8 +128,8 @@ export async function flushNext(
   now: number,
   {
     limit = new StatementLimit(),
-    onBlocks = () => undefined,
-  }: { limit?: StatementLimit; onBlocks?: (rows: BlockRow[]) => void } = {},
+    onParts = () => undefined,
+  }: { limit?: StatementLimit; onParts?: () => void } = {},
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
@@ -184,13 +162,13 @@ export async function flushNext(
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
   keepSent(store, { ...next, payload: JSON.stringify(toKeep(part)) }, now);
-  for (const [kind, rows] of part) if (kind === 'blocks') onBlocks(rows as BlockRow[]);
+  if (part.some(([kind]) => kind === 'parts')) onParts();
   return true;
 }
 
 /**
- * The part with the refused rows parked instead; null if D1 refuses no row by itself. A refused merge is left out, which leaves the blocks as
- * they are.
+ * The part with the refused rows parked instead; null if D1 refuses no row by itself. A refused compaction is left out, which leaves the
+ * parts as they are.
  */
 async function withoutRefused(
   db: D1Database,
@@ -198,7 +176,7 @@ async function withoutRefused(
   part: Part,
   limit: StatementLimit,
 ): Promise<Part | null> {
-  if (part.length > 0 && part.every(([kind]) => kind === 'merged')) return [];
+  if (part.length > 0 && part.every(([kind]) => kind === 'compacted')) return [];
   const refused = await findRefused(
     db,
     part.flatMap((own) => sumsOf(source, own) ?? []),

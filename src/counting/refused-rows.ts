@@ -74,7 +74,7 @@ export async function parkRefused(
     refused.map(async ({ sums, error }) => {
       const body = parkedSums(sums);
       const id = await parkedId(`${part}/${body}`, 'whole');
-      const table = 'table' in sums ? sums.table : 'segment_blocks';
+      const table = 'table' in sums ? sums.table : 'cube_parts';
       logError('sums parked', error, { message_id: id, application_id: applicationId, table });
       return { id, applicationId, body, reason: PARK_REASON.refused };
     }),

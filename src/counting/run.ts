@@ -9,7 +9,7 @@ import { KeyBook, type KeyRange } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { type Head, readBatch } from './log-heads.ts';
 import { reduceEvents } from './log-reader.ts';
-import { type SegmentRow, toParts } from './outbox.ts';
+import { toParts } from './outbox.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { PoisonError } from './poison.ts';
 import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
@@ -222,10 +222,8 @@ export class Run {
   /** Everything that the run adds to D1, as parts of the outbox. */
   private sums(): Iterable<string> {
     const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
-    const added = this.segments.added.map(({ id, country, os, appVersion }): SegmentRow => {
-      return [this.applicationId, id, country, os, appVersion];
-    });
-    return toParts([daily, hours, ads, items, custom, activity, revenue], added, this.parked);
+    const segmentOf = (id: number) => this.segments.segmentOf(id);
+    return toParts([daily, hours, ads, items, custom, activity, revenue], segmentOf, this.parked);
   }
 
   private saveOutcomes(): void {

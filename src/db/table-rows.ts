@@ -98,8 +98,7 @@ export const ROLLED_UP: readonly SQLiteTable[] = [
   schema.rollupCustom,
   schema.cohortActivity,
   schema.cohortRevenue,
-  schema.segments,
-  schema.segmentBlocks,
+  schema.cubeParts,
 ];
 
 /**

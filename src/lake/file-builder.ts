@@ -134,7 +134,7 @@ export class FileBuilder {
 
   /** The file with everything that was added. The same events produce the same bytes. */
   async build(): Promise<BuiltFile> {
-    const { ByteWriter, compressors, ParquetWriter } = await import('./parquet.ts');
+    const { ByteWriter, compressors, ParquetWriter } = await import('#lib/parquet');
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
       writer,

@@ -1,6 +1,6 @@
 import type { FileMetaData } from 'hyparquet';
 import { compareBytes } from './bytes.ts';
-import { parsers, readDecimalsUnscaled, rescale } from './codec.ts';
+import { readDecimalsUnscaled, rescale } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
@@ -40,9 +40,9 @@ export class RawFile {
 
   /** Throws `MissingFileError` if the object is gone. */
   static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
-    const { parquetMetadataAsync } = await import('./parquet.ts');
+    const { parquetMetadataAsync, plainParsers } = await import('#lib/parquet');
     const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
-      parsers,
+      parsers: plainParsers,
       initialFetchSize: location.footerBytes,
       geoparquet: false,
     });
@@ -68,7 +68,7 @@ export class RawFile {
 
   /** The cells of some columns in a row group, by column. Those of a column that the file does not have are absent. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
-    const { decompressors, parquetRead } = await import('./parquet.ts');
+    const { decompressors, parquetRead, plainParsers } = await import('#lib/parquet');
     const columns = new Map(
       names.map((name) => [name, new Array<Cell>(rows).fill(COLUMNS[columnIndex(name)]?.absent ?? null)]),
     );
@@ -79,7 +79,7 @@ export class RawFile {
       rowStart: start,
       rowEnd: start + rows,
       compressors: decompressors,
-      parsers,
+      parsers: plainParsers,
       onChunk: ({ columnName, columnData, rowStart }) => {
         const cells = columns.get(columnName);
         const toOwnScale = rescale(

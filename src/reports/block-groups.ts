@@ -22,8 +22,12 @@ const FIRST_GROUP = 2;
 type Span = {
   /** The values of the groupings by time, by grouping. */
   values: readonly (string | null)[];
+  /** Its day, or one of its days. */
+  time: string;
   /** The groups by the number of their other values; 0 for those not seen yet. */
   cells: Int32Array;
+  /** How many groups it has, without those that are cut off. */
+  groups: number;
   isCutOff: boolean;
 };
 
@@ -47,15 +51,11 @@ export class Groups {
   private readonly segmentParts: number[] = [];
   private readonly segmentTexts = new Dictionary<string>();
   private readonly withSegments = new Pairs();
-  /** Of the current day only, because chunks come latest day first. */
   private readonly spans = new Map<string, Span>();
-  private day = '';
-  /** The number of groups that were opened before the current day. */
-  private later = 0;
 
   // Of the open chunk.
   private segments: readonly ScannedSegment[] = [];
-  private spanOf: (time: number) => Span = () => this.spanAt('', []);
+  private spanOf: (time: number) => Span = () => this.spanAt('', [], '');
   private timeAt = -1;
 
   // Of the entries being added: the groups, and those of devices that came from an ad.
@@ -77,13 +77,12 @@ export class Groups {
     for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
-  /** Adds the entries of a chunk. Chunks come latest day first. */
+  /** Adds the entries of a chunk. The later the days of the first chunks, the fewer groups are opened. */
   async read(chunk: Chunk): Promise<void> {
     const { columns, isOfCosts } = chunk;
     const conversionsIn = await conversionsOf(this.around.rates, chunk);
     await this.parts.open(chunk);
     this.segments = chunk.segments;
-    this.openDay(chunk.day);
     this.openSpans(chunk);
     const currencies = valuesIn(chunk, 'currency');
     const currencyAt = columns.indexOf('currency');
@@ -130,17 +129,6 @@ export class Groups {
     }
   }
 
-  private openDay(day: string): void {
-    if (day === this.day) return;
-    this.day = day;
-    if (!this.names.some(isTime)) return;
-    this.later = this.table.size - FIRST_GROUP;
-    const key = spansOf(day, this.names).join('\0');
-    const current = this.names.includes('hour') ? undefined : this.spans.get(key);
-    this.spans.clear();
-    if (current) this.spans.set(key, current);
-  }
-
   private openSpans(chunk: Chunk): void {
     const column = this.names.includes('hour') ? 'hour' : 'day';
     const own = valuesIn(chunk, column);
@@ -153,30 +141,34 @@ export class Groups {
         const values = spansOf(time.slice(0, 10), this.names).map((value, index) =>
           this.names[index] === 'hour' ? time : value,
         );
-        span = this.spanAt(values.join('\0'), values);
+        span = this.spanAt(values.join('\0'), values, time);
         spans[at] = span;
       }
       return span;
     };
   }
 
-  private spanAt(key: string, values: readonly (string | null)[]): Span {
+  private spanAt(key: string, values: readonly (string | null)[], time: string): Span {
     let span = this.spans.get(key);
     if (!span) {
-      span = { values, cells: new Int32Array(64), isCutOff: this.isPastLimit() };
+      span = { values, time: time.slice(0, 10), cells: new Int32Array(64), groups: 0, isCutOff: false };
       this.spans.set(key, span);
     }
+    span.isCutOff ||= this.isPastLimit(span);
     return span;
   }
 
   /**
-   * Whether enough groups of later days were found already. The latest days are read first and rank first. In groupings by network, it is
-   * only known at the end which groups have a row.
+   * Whether enough groups of later spans were found already: these rank first. In groupings by network, it is only known at the end which
+   * groups have a row.
    */
-  private isPastLimit(): boolean {
+  private isPastLimit({ time }: Span): boolean {
     const { names, limit, q, keepsRequests } = this.asked;
     if (!names.some(isTime) || q || (names.includes('media_source') && !keepsRequests)) return false;
-    return this.later > limit;
+    if (this.table.size - FIRST_GROUP <= limit) return false;
+    let later = 0;
+    for (const span of this.spans.values()) if (span.time > time) later += span.groups;
+    return later > limit;
   }
 
   /** Finds the group of each entry. */
@@ -235,6 +227,7 @@ export class Groups {
       return CUT_OFF;
     }
     this.values.push(values);
+    span.groups++;
     return this.table.open();
   }
 

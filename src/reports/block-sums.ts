@@ -6,9 +6,9 @@ import { Acquired } from './block-acquired.ts';
 import { Groups } from './block-groups.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { Ranking } from './block-ranking.ts';
-import { scanBlocks } from './block-scan.ts';
 import { type Chunk, latestFirst } from './chunk.ts';
 import { hasCosts, scanCosts } from './cost-scan.ts';
+import { scanCube } from './cube-scan.ts';
 import type { Cut } from './cut.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { DIMENSIONS, isNamed } from './dimensions.ts';
@@ -97,7 +97,7 @@ async function* scanFigures(
   else if (untilHour !== undefined) yield* scanHours(db, { applicationId, from: to, to, filters, untilHour });
   const last = untilHour === undefined ? to : addDays(to, -1);
   if (byHour || last < from) return;
-  yield* scanBlocks(db, {
+  yield* scanCube(db, {
     applicationId,
     rollup: rollupFor(names),
     from,
@@ -126,6 +126,6 @@ async function addAcquired(
     byCreative,
     bySegment: false,
   };
-  for await (const chunk of scanBlocks(db, scan)) await acquired.read(chunk);
+  for await (const chunk of scanCube(db, scan)) await acquired.read(chunk);
   acquired.finish();
 }

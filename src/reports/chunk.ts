@@ -1,15 +1,15 @@
 import type { Segment } from '#catalogue';
 import type { TakeEntries } from '#rollup';
 
-// Figures that are added up in the Worker come in chunks, whatever they are stored as: blocks of a rollup, rows by hour, or costs.
+// Figures that are added up in the Worker come in chunks, whatever they are stored as: parts of the cube, rows by hour, or costs.
 
-/** A segment. The same three values are always the same object. */
+/** A segment. In one scan, the same three values are always the same object. */
 export type ScannedSegment = Segment & { index: number };
 
 export type Chunk = {
   /** Costs have amounts only: what was spent, low part first. Other sums are in the order of `sumColumnsOf` their rollup. */
   isOfCosts: boolean;
-  /** The day of its entries, or the first day of their span. */
+  /** The latest day of its entries. */
   day: string;
   /** The columns of an entry's key. */
   columns: readonly string[];

@@ -42,7 +42,6 @@ export class CohortCells {
   private readonly names: CreativeNames;
   private readonly parts = new Map<string, CohortPart>();
   private readonly days = new Map<string, CohortDay>();
-  private readonly segmentValues: number[] = [];
   /** The numbers of the values that creatives belong to. */
   private readonly creatives = new Map<string, number>();
 
@@ -119,12 +118,7 @@ export class CohortCells {
 
   /** The number of a segment's value. */
   private valueOf(segment: ScannedSegment, group: SegmentDimension): number {
-    let value = this.segmentValues[segment.index];
-    if (value === undefined) {
-      value = this.values.numberOf(segment[SEGMENT_PARTS[group]]);
-      this.segmentValues[segment.index] = value;
-    }
-    return value;
+    return this.values.numberOf(segment[SEGMENT_PARTS[group]]);
   }
 
   dayOf(day: string): CohortDay {

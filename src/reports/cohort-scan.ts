@@ -1,11 +1,11 @@
 import { type Column, type SQL, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cohortActivity, database } from '#db';
-import { type BlockScan, scanBlocks } from './block-scan.ts';
 import { CohortActivity, type RankedCohorts } from './cohort-activity.ts';
 import { CohortCells } from './cohort-cells.ts';
 import type { CohortDetails } from './cohort-details.ts';
 import { type CohortQuestion, needsCohortBlocks } from './cohorts.ts';
+import { type CubeScan, scanCube } from './cube-scan.ts';
 import { isOfCreatives } from './device-groups.ts';
 import { rollupCondition } from './filters.ts';
 import { CreativeNames } from './names.ts';
@@ -39,7 +39,7 @@ async function addActivity(
 ): Promise<void> {
   if (needsCohortBlocks(asked)) {
     const scan = cohortScan(applicationId, 'cohort_activity', asked);
-    for await (const chunk of scanBlocks(db, scan)) await activity.read(chunk);
+    for await (const chunk of scanCube(db, scan)) await activity.read(chunk);
     return;
   }
   type Row = { acquiredDay: string; age: number; active: number; lastActive: number };
@@ -54,7 +54,7 @@ export const cohortScan = (
   applicationId: string,
   rollup: Extract<RollupTable, 'cohort_activity' | 'cohort_revenue'>,
   { from, to, filters, group_by: group }: CohortQuestion,
-): BlockScan => ({
+): CubeScan => ({
   ...{ applicationId, rollup, from, to, filters },
   byCreative: group !== undefined && isOfCreatives(group),
   bySegment: group !== undefined && !isOfCreatives(group),

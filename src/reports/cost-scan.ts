@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { commaList, costs, database, named } from '#db';
 import { Dictionary } from '#lib/dictionary';
-import { OTHER } from './block-scan.ts';
 import type { Chunk } from './chunk.ts';
+import { OTHER } from './cube-scan.ts';
 import { type DimensionName, isNamed, isTime } from './dimensions.ts';
 import { wholeAmount } from './money.ts';
 import { costNames } from './names.ts';

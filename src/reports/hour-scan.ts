@@ -4,8 +4,8 @@ import { findCreativeIds } from '#creatives';
 import { database, isAmong, rollupHours } from '#db';
 import { Dictionary } from '#lib/dictionary';
 import { sumColumnsOf } from '#rollup';
-import { OTHER } from './block-scan.ts';
 import type { Chunk } from './chunk.ts';
+import { OTHER } from './cube-scan.ts';
 import { isByCreative } from './filters.ts';
 import type { ReportFilters } from './query.ts';
 

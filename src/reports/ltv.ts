@@ -4,11 +4,11 @@ import { cohortRevenue, database } from '#db';
 import { currencyCode } from '#http';
 import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
-import { scanBlocks } from './block-scan.ts';
 import { CohortRevenue, type RevenueRow } from './cohort-revenue.ts';
 import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts';
 import { scanCosts } from './cost-scan.ts';
+import { scanCube } from './cube-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
 import { plainRatiosOf } from './metrics.ts';
@@ -125,7 +125,7 @@ async function readValue(
   const value = new CohortRevenue(cohorts.cells, rates, cohorts.sizes.length);
   if (needsCohortBlocks(asked)) {
     const scan = cohortScan(applicationId, 'cohort_revenue', asked);
-    for await (const chunk of scanBlocks(db, scan)) await value.read(chunk);
+    for await (const chunk of scanCube(db, scan)) await value.read(chunk);
   } else await addRevenue(db, applicationId, asked, value);
   if (!knowsSpend(asked)) return value;
   const names = ['day' as const, ...(group && isOfCreatives(group) ? [group] : [])];

@@ -1,26 +1,19 @@
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export {
-  ALL_CREATIVES,
-  type BlockRow,
-  bucketOf,
-  CREATIVE_BUCKETS,
-  sumRowsOf,
-  UNSEGMENTED,
-} from './breakdown.ts';
+  type Compacted,
+  compactParts,
+  type DuePlace,
+  placesToCompact,
+  replaceParts,
+} from './compact.ts';
+export { type PartRow, type PartSource, type SegmentOfId, sumRowsOf } from './cube.ts';
 export { REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
-export type { Entries, EntryFilter, TakeEntries } from './entries.ts';
+export type { Entries, TakeEntries } from './entries.ts';
+export { type Grain, keyColumns, PAID } from './grains.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
-export {
-  type BlockPlace,
-  type MergedBlocks,
-  mergeBlocks,
-  placesToMerge,
-  replaceBlocks,
-} from './merge-blocks.ts';
 export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';
-export { type OpenBlock, openBlock } from './open-block.ts';
 export {
   applicationIdOf,
   eraseParked,
@@ -33,9 +26,9 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { loadPartCodec, type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
 export { pruneHours } from './prune-hours.ts';
-export { type BlockBounds, readBlockPages, readBucketBytes } from './read-blocks.ts';
-export { blockKeys } from './segment-blocks.ts';
+export { readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';
 export { neutralSums, parkedSums, type SumRows, sumStatement } from './sum-rows.ts';

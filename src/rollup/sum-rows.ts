@@ -1,24 +1,24 @@
 import * as z from 'zod';
 import { MEASURES, type RollupTable } from '#catalogue';
 import { additionStatement } from './add-rows.ts';
-import { addBlocks, type BlockRow, type BlockSource } from './breakdown.ts';
+import { addParts, type PartRow, type PartSource } from './cube.ts';
 import { additionColumns } from './tables.ts';
 
-/** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or blocks (`BlockRow`). */
+/** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or parts of the cube (`PartRow`). */
 export type SumRows =
   | { table: RollupTable; rows: readonly unknown[] }
-  | { blocks: BlockSource; rows: readonly unknown[] };
+  | { parts: PartSource; rows: readonly unknown[] };
 
 /** The statement that adds sums. */
 export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement =>
-  'table' in sums ? additionStatement(db, sums.table, sums.rows) : addBlocks(db, sums.blocks, sums.rows);
+  'table' in sums ? additionStatement(db, sums.table, sums.rows) : addParts(db, sums.parts, sums.rows);
 
-/** A row of the same table, or a block of the same size, that the database has no reason to refuse. Never kept: for trials only. */
+/** A row of the same table, or a part of the same size, that the database has no reason to refuse. Never kept: for trials only. */
 export function neutralSums(sums: SumRows): SumRows {
   if ('table' in sums) return { ...sums, rows: [additionColumns(sums.table).map(() => 0)] };
-  const characters = Math.max(...(sums.rows as BlockRow[]).map(([, , , , data]) => data.length));
-  const block: BlockRow = ['rollup_daily', 0, '', 0, ' '.repeat(characters)];
-  return { ...sums, rows: [block] };
+  const characters = Math.max(...(sums.rows as PartRow[]).map((row) => (row.at(-1) as string).length));
+  const part: PartRow = ['rollup_daily', 'both', 0, '', '', 0, ' '.repeat(characters)];
+  return { ...sums, rows: [part] };
 }
 
 /** The body under which sums are parked that D1 refused. They cannot be sent to the queue, only added: see `replayParked`. */
@@ -38,7 +38,7 @@ const ParkedSums = z.lazy(() => {
         rows,
       }),
       z.object({
-        blocks: z.object({ applicationId: z.string(), shard: z.number(), sequence: z.number() }),
+        parts: z.object({ applicationId: z.string(), shard: z.number(), sequence: z.number() }),
         rows,
       }),
     ]),

@@ -193,9 +193,7 @@ export class Additions<Table extends RollupTable> {
     return sums;
   }
 
-  protected *segmentedRows(
-    rows: Iterable<number> = Array(this.rowIndex.size).keys(),
-  ): Generator<SegmentedRow> {
+  *segmentedRows(rows: Iterable<number> = Array(this.rowIndex.size).keys()): Generator<SegmentedRow> {
     for (const row of rows) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
   }
 

@@ -77,7 +77,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_daily',
       'rollup_hours',
       'rollup_items',
-      'segment_blocks',
+      'cube_parts',
     ],
     reads: ['applications', 'teams'],
   },
@@ -86,7 +86,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   counting: {
     imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'rollup'],
-    owns: ['counter_flushes', 'delayed_messages', 'segments'],
+    owns: ['counter_flushes', 'delayed_messages'],
     reads: ['parked_messages'],
     writes: {
       applications: 'a counter that is full raises the number of shards',
@@ -175,7 +175,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_daily',
       'rollup_hours',
       'rollup_items',
-      'segments',
     ],
   },
   operations: {

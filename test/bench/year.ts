@@ -1,4 +1,4 @@
-import { segmentId } from '../../src/catalogue/index.ts';
+import { OTHER_SEGMENT, segmentId } from '../../src/catalogue/index.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -39,13 +39,12 @@ const CURRENCIES = ['usd', 'eur', 'jpy'];
 /** The rollups of a year as one counter would have added them, a run a day, with exchange rates of every day. */
 export async function fillYear(db: D1Database, applicationId: string, size: YearSize): Promise<void> {
   const countries = COUNTRIES.slice(0, size.countries);
-  const ids = countries.map((country) => segmentId({ country, os: 'android', appVersion: '1' }));
+  const segments = countries.map((country) => ({ country, os: 'android', appVersion: '1' }));
+  const ids = segments.map(segmentId);
+  const byId = new Map(segments.map((segment) => [segmentId(segment), segment]));
   const numbers = JSON.stringify(Array.from({ length: size.creatives - 1 }, (_, index) => index + 1));
   const days = Array.from({ length: size.days }, (_, day) => addDays(YEAR_FROM, day));
   await db.batch([
-    db
-      .prepare(`INSERT INTO segments SELECT ?1, value ->> 0, value ->> 1, 'android', '1' FROM json_each(?2)`)
-      .bind(applicationId, JSON.stringify(ids.map((id, index) => [id, countries[index]]))),
     db
       .prepare(
         `INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_year', ?, 'Year', 0)`,
@@ -94,6 +93,11 @@ export async function fillYear(db: D1Database, applicationId: string, size: Year
           additions.add({ ...key, currency }, id, { ...impressions, ...purchases });
       }
     }
-    await addRun(db, { applicationId, shard: 0, sequence: at + 1 }, additions);
+    await addRun(
+      db,
+      { applicationId, shard: 0, sequence: at + 1 },
+      additions,
+      (id) => byId.get(id) ?? OTHER_SEGMENT,
+    );
   }
 }

@@ -1,11 +1,10 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RollupTable } from '#catalogue';
-import { database, segmentBlocks } from '#db';
+import { cubeParts, database } from '#db';
 import type { Bucket } from '#lake';
-import { BlockMerger } from '../../src/counting/block-merger.ts';
+import { Compactor } from '../../src/counting/compactor.ts';
 import { StatementLimit } from '../../src/counting/statement-limit.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { backoffMs } from '../../src/counting/upkeep.ts';
@@ -105,39 +104,48 @@ describe('blocks of many runs', () => {
       await counter.stub().settle();
     }
     await counter.append();
-    const blocks = () =>
-      database(env.DB).$count(segmentBlocks, eq(segmentBlocks.applicationId, counter.applicationId));
-    const before = await blocks();
-    return { ...counter, blocks, before };
+    const parts = () =>
+      database(env.DB).$count(
+        cubeParts,
+        and(eq(cubeParts.applicationId, counter.applicationId), isNull(cubeParts.replacedAt)),
+      );
+    const before = await parts();
+    return { ...counter, parts, before };
   }
 
-  it('are merged, and sent with the alarm that merged them', async () => {
-    const { alarm, stub, blocks, before, applicationId } = await startMany();
+  it('are compacted, and sent with the alarm that compacted them', async () => {
+    const { alarm, stub, parts, before, applicationId } = await startMany();
     await alarm();
     expect((await stub().health()).outbox).toBe(0);
-    expect(await blocks()).toBeLessThan(before / 4);
+    expect(await parts()).toBeLessThan(before / 4);
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 19 });
   });
 
-  it('are merged by the next alarm where the statements of one do not suffice', async () => {
+  it('are compacted by the next alarm where the statements of one do not suffice', async () => {
     const { applicationId, inside } = await startMany();
-    const { rollup, bucket, fromDay } = segmentBlocks;
-    const places = await database(env.DB)
-      .selectDistinct({ rollup, bucket, fromDay })
-      .from(segmentBlocks)
-      .where(eq(segmentBlocks.applicationId, applicationId));
-    const merger = new BlockMerger();
-    merger.note(places.map((own) => [own.rollup as RollupTable, own.bucket, own.fromDay, 0, '']));
-    const merge = (spent: number) =>
+    const compactor = new Compactor();
+    const compact = (spent: number) =>
       inside(async (_, { storage }) => {
         const limit = new StatementLimit();
         limit.spend(Array.from({ length: spent }));
-        await merger.merge(openStore(storage), env.DB, `${applicationId}:0`, limit);
+        await compactor.compact(openStore(storage), env.DB, `${applicationId}:0`, limit);
         return storage.sql.exec('SELECT 1 FROM outbox').toArray().length;
       });
-    expect(await merge(870)).toBe(1);
-    const merged = await merge(0);
-    expect(merged).toBeGreaterThan(2);
-    expect(await merge(0)).toBe(merged);
+    expect(await compact(870)).toBe(1);
+    const compacted = await compact(0);
+    expect(compacted).toBeGreaterThan(2);
+    expect(await compact(0)).toBe(compacted);
+  });
+
+  it('stay as they are if the database refuses the compacted ones, and hold up nothing', async () => {
+    const { alarm, append, db, stub, parts, before, applicationId } = await startMany();
+    db.failWhen((sql) => /UPDATE "cube_parts"/.test(sql), 'D1_ERROR: CHECK constraint failed');
+    await alarm();
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    expect(await parts()).toBeGreaterThanOrEqual(before);
+    await append();
+    await stub().settle();
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 20 });
+    expect(await parkedOf(applicationId)).toEqual([]);
   });
 });

@@ -1,10 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
-import { openBlock } from '#rollup';
-import { entriesOf } from '../helpers/blocks.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { partsOf, rowsOf } from '../helpers/cube.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 
 async function start() {
@@ -268,30 +266,25 @@ describe('the pace of a counter', () => {
   });
 });
 
-it('merges the segment blocks of many runs without changing a sum', async () => {
+it('compacts the parts of many runs without changing a sum', async () => {
   const { applicationId, append, stub, device } = await start();
   const RUNS = 18;
   for (let run = 0; run < RUNS; run++) {
     await append([eventOf(applicationId, device, 'custom.ad')]);
     await stub().settle();
   }
-  const blocksOf = async () => {
-    const { results } = await env.DB.prepare(
-      `SELECT data FROM segment_blocks WHERE application_id = ? AND rollup = 'rollup_ads' AND bucket = 0`,
-    )
-      .bind(applicationId)
-      .all<{ data: string }>();
+  const found = async () => {
+    const parts = await partsOf(applicationId, 'rollup_ads', 'segment');
     let impressions = 0;
-    for (const { data } of results) {
-      for (const { sums } of entriesOf(openBlock('rollup_ads', data))) impressions += sums[0] ?? 0;
-    }
-    return { count: results.length, impressions };
+    for (const data of parts)
+      for (const { sums } of await rowsOf('rollup_ads', data)) impressions += sums[0] ?? 0;
+    return { count: parts.length, impressions };
   };
-  expect(await blocksOf()).toEqual({ count: RUNS, impressions: RUNS });
+  expect(await found()).toEqual({ count: RUNS, impressions: RUNS });
   await append([eventOf(applicationId, device, 'custom.ad')]);
   expect(await runDurableObjectAlarm(stub())).toBe(true);
   await stub().settle();
-  expect((await blocksOf()).impressions).toBe(RUNS + 1);
-  expect((await blocksOf()).count).toBeLessThan(4);
+  expect((await found()).impressions).toBe(RUNS + 1);
+  expect((await found()).count).toBeLessThan(4);
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: RUNS + 1 });
 });

@@ -107,7 +107,7 @@ async function withFaults(tenant: Tenant, prepare: (storage: WatchedStorage, db:
 const FLUSH = [
   'INSERT INTO "counter_flushes"',
   'INSERT INTO rollup_daily ',
-  'INSERT INTO "segment_blocks"',
+  'INSERT INTO "cube_parts"',
   'INSERT INTO rollup_ads ',
   'INSERT INTO rollup_items',
   'INSERT INTO rollup_custom',

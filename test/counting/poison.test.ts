@@ -4,10 +4,10 @@ import { consumeDeadLetters } from '#counting';
 import { database } from '#db';
 import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
-import { replayParked, UNSEGMENTED } from '#rollup';
-import { creativeSumsOf } from '../helpers/blocks.ts';
+import { replayParked } from '#rollup';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { creativeSumsOf } from '../helpers/cube.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { changeStored, pageOfDevice } from '../helpers/device-pages.ts';
 import { parkedOf } from '../helpers/parked.ts';
@@ -317,18 +317,18 @@ describe('a row that the database refuses', () => {
   });
 });
 
-describe('a block that the database refuses', () => {
-  async function withRefusedBlock() {
+describe('a part of the cube that the database refuses', () => {
+  async function withRefusedPart() {
     const counter = startCounter();
     const creativeId = newId('crt');
     const created = await counter.createDevice({ creativeId });
     if (created.outcome === 'moved') throw new Error('a new counter has one shard');
     const db = new WatchedD1(env.DB);
-    const isRefused = `["rollup_daily",${UNSEGMENTED},"2026-03-02",`;
+    const isRefused = `["rollup_daily","creative",`;
     db.failWhen(
       (sql, bindings) =>
-        sql.includes('"segment_blocks"') && bindings.some((rows) => String(rows).includes(isRefused)),
-      'D1_ERROR: CHECK constraint failed: segment_blocks: SQLITE_CONSTRAINT',
+        sql.includes('"cube_parts"') && bindings.some((rows) => String(rows).includes(isRefused)),
+      'D1_ERROR: CHECK constraint failed: cube_parts: SQLITE_CONSTRAINT',
     );
     await counter.inside((own) => {
       own.db = db.asBinding();
@@ -339,19 +339,18 @@ describe('a block that the database refuses', () => {
     return { ...counter, creativeId, db };
   }
 
-  it('is parked alone: the totals and the other blocks have its sums', async () => {
-    const { applicationId, creativeId } = await withRefusedBlock();
+  it('is parked alone: the totals and the other parts have its sums', async () => {
+    const { applicationId, creativeId } = await withRefusedPart();
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
-    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
-    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 0 } });
+    expect(await creativeSumsOf(applicationId, 'rollup_daily')).toEqual({});
     expect(await creativeSumsOf(applicationId, 'rollup_ads')).toMatchObject({
       [creativeId]: { impressions: 1 },
     });
-    expect(await parkedOf(applicationId)).toMatchObject([{ body: expect.stringContaining('"blocks"') }]);
+    expect(await parkedOf(applicationId)).toMatchObject([{ body: expect.stringContaining('"parts"') }]);
   });
 
   it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
-    const { applicationId, creativeId, db } = await withRefusedBlock();
+    const { applicationId, creativeId, db } = await withRefusedPart();
     const caller = await callerOf(applicationId);
     const [{ id } = { id: '' }] = await parkedOf(applicationId);
     await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
@@ -370,11 +369,11 @@ describe('a block that the database refuses', () => {
   });
 });
 
-describe('a merge of blocks that the database refuses', () => {
+describe('a compaction that the database refuses', () => {
   const RUNS = 18;
-  const isMerge = (sql: string) => sql.includes('DELETE FROM "segment_blocks"');
+  const isCompaction = (sql: string) => sql.includes('UPDATE "cube_parts"');
 
-  async function withMerge(isRefused: (sql: string) => boolean, message: string) {
+  async function withCompaction(isRefused: (sql: string) => boolean, message: string) {
     const counter = await start();
     for (let run = 0; run < RUNS; run++) {
       await counter.append([counter.ad()]);
@@ -386,13 +385,13 @@ describe('a merge of blocks that the database refuses', () => {
       own.db = db.asBinding();
       await own.alarm();
     });
-    expect(db.log.some(isMerge)).toBe(true);
+    expect(db.log.some(isCompaction)).toBe(true);
     return counter;
   }
 
-  it('is left out: the blocks stay as they are, and counting goes on', async () => {
+  it('is left out: the parts stay as they are, and counting goes on', async () => {
     const message = 'D1_ERROR: string or blob too big: SQLITE_TOOBIG';
-    const { applicationId, append, ad, stub } = await withMerge(isMerge, message);
+    const { applicationId, append, ad, stub } = await withCompaction(isCompaction, message);
     expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
     await append([ad()]);
     expect((await stub().settle()).settled).toBe(true);
@@ -404,7 +403,7 @@ describe('a merge of blocks that the database refuses', () => {
   it('waits while the database refuses everything', async () => {
     const isWrite = (sql: string) => sql.includes('INSERT');
     const message = 'D1_ERROR: database or disk is full: SQLITE_FULL';
-    const { applicationId, stub, inside } = await withMerge(isWrite, message);
+    const { applicationId, stub, inside } = await withCompaction(isWrite, message);
     expect(await stub().health()).toMatchObject({ flushError: expect.any(String) });
     await inside((own) => {
       own.db = env.DB;

@@ -99,7 +99,7 @@ it('deletes everything in D1, its counters and R2, and nothing of another applic
       'parked_messages',
       'rollup_daily',
       'rollup_hours',
-      'segment_blocks',
+      'cube_parts',
       'costs',
       'clicks',
     ]),
@@ -395,10 +395,9 @@ it('also deletes late arrivals, once nothing more can arrive', async () => {
     'audit_log',
     'clicks',
     'counter_flushes',
+    'cube_parts',
     'rollup_daily',
     'rollup_hours',
-    'segment_blocks',
-    'segments',
   ];
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);
   await scheduled(at + 8 * DAY_MS);

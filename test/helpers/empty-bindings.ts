@@ -6,7 +6,7 @@ await emptyStores();
 
 // The parts that the Worker loads on demand. An object that is ended while it loads one would leave the import pending for every later file.
 await Promise.all([
-  import('../../src/lake/parquet.ts'),
+  import('../../src/lib/parquet.ts'),
   import('../../src/schedule.ts'),
   import('../../src/service.ts'),
 ]);

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Sums, segmentId } from '#catalogue';
+import { OTHER_SEGMENT, type Sums, segmentId } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
 import type { BlockQuestion } from '../../src/reports/block-question.ts';
@@ -28,6 +28,7 @@ beforeAll(async () => {
   tenant = await createTenant();
   const { id, teamId } = tenant.application;
   const segments = COUNTRIES.map((country) => ({ country, os: 'android', appVersion: '1.0' }));
+  const segmentOf = (own: number) => segments.find((one) => segmentId(one) === own) ?? OTHER_SEGMENT;
   const inserts = [
     env.DB.prepare(
       "INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_s', ?, 'C', 1)",
@@ -39,9 +40,6 @@ beforeAll(async () => {
       `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
        SELECT 'crt_' || value, ?1, 'ads_s', 'Name ' || value, 'segment_sums_' || value, 1 FROM json_each(?2)`,
     ).bind(id, JSON.stringify(Array.from({ length: CREATIVES }, (_, index) => index + 1))),
-    env.DB.prepare(
-      "INSERT INTO segments SELECT ?1, value ->> 0, value ->> 1, 'android', '1.0' FROM json_each(?2)",
-    ).bind(id, JSON.stringify(segments.map((own) => [segmentId(own), own.country]))),
     env.DB.prepare(
       `INSERT INTO exchange_rates (team_id, day, currency, base, units, worth, updated_at)
        SELECT ?1, value ->> 0, 'eur', 'usd', '1', value ->> 1, 0 FROM json_each(?2)`,
@@ -72,7 +70,7 @@ beforeAll(async () => {
         });
       }
     }
-    await addRun(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, additions);
+    await addRun(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, additions, segmentOf);
   }
 });
 

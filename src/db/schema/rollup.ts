@@ -129,41 +129,33 @@ export const cohortRevenue = sqliteTable(
   ],
 );
 
-/** The combinations of country, OS and app version by which rollups are broken down. */
-export const segments = sqliteTable(
-  'segments',
-  {
-    applicationId: applicationId(),
-    /** A hash of the three, so that all counters of an application agree. */
-    segmentId: integer('segment_id').notNull(),
-    /** Empty if unknown. */
-    country: text().notNull(),
-    os: text().notNull(),
-    appVersion: text('app_version').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.segmentId] })],
-);
-
 /**
- * The rollups by creative and by segment. A row has the packed sums that one run of a counter added for a rollup, a bucket of creatives and a
- * span of days. Rows are added and merged, never changed, so a sum is spread over all rows of its span.
+ * The cube: the rollups by creative and by segment (country, OS, app version). A row is a part, a Parquet file with the sums that a run of a
+ * counter added, or that were compacted from several. Parts are added and compacted, never changed, so a sum is spread over several.
  */
-export const segmentBlocks = sqliteTable(
-  'segment_blocks',
+export const cubeParts = sqliteTable(
+  'cube_parts',
   {
     applicationId: applicationId(),
     /** The name of the rollup table. */
     rollup: text().notNull(),
-    /** See `ALL_CREATIVES`, `bucketOf` and `UNSEGMENTED` in `src/rollup/breakdown.ts`. */
-    bucket: integer().notNull(),
-    /** The first day of the span: a day, or the Monday of a week of acquisition. */
+    /** See `GRAINS` in `src/rollup/grains.ts`. */
+    grain: text().notNull(),
+    /** The first and last day of its rows; of cohorts, acquisition days. */
     fromDay: text('from_day').notNull(),
-    /** The counter's shard and the number of its outbox part. `number` distinguishes the blocks of one part. */
+    toDay: text('to_day').notNull(),
+    /** The counter's shard and the number of its outbox part. `number` distinguishes the parts of one outbox part. */
     shard: integer().notNull(),
     sequence: integer().notNull(),
     number: integer().notNull(),
+    /** How often its rows were compacted. */
+    level: integer().notNull(),
+    rows: integer().notNull(),
+    /** When compacted parts replaced it, in epoch milliseconds; null if it is in use. */
+    replacedAt: integer('replaced_at'),
     /** The length of `data`. In a column before it, so that SQLite reads it without reading `data`. */
     bytes: integer().notNull(),
+    /** Base64. */
     data: text().notNull(),
   },
   (table) => [
@@ -171,8 +163,8 @@ export const segmentBlocks = sqliteTable(
       columns: [
         table.applicationId,
         table.rollup,
-        table.bucket,
-        table.fromDay,
+        table.grain,
+        table.toDay,
         table.shard,
         table.sequence,
         table.number,

@@ -1,0 +1,2 @@
+DROP TABLE `segment_blocks`;--> statement-breakpoint
+DROP TABLE `segments`;

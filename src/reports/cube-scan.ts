@@ -1,0 +1,188 @@
+import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
+import { findCreativeIds } from '#creatives';
+import { database } from '#db';
+import { givingWay } from '#http';
+import {
+  type Grain,
+  keyColumns,
+  type NumberedColumn,
+  type OpenPart,
+  readParts,
+  type TakeEntries,
+} from '#rollup';
+import type { Chunk, ScannedSegment } from './chunk.ts';
+import { isBySegment } from './dimensions.ts';
+import { isByCreative, storedValue } from './filters.ts';
+import type { ReportFilters } from './query.ts';
+
+export type CubeScan = {
+  applicationId: string;
+  rollup: RollupTable;
+  /** The days; for a rollup of cohorts, the acquisition days. */
+  from: string;
+  to: string;
+  filters: ReportFilters;
+  /** Whether rows are needed by creative. Otherwise all creatives are one, `PAID`, and far fewer rows are read. */
+  byCreative: boolean;
+  /** Whether rows are needed by segment. */
+  bySegment: boolean;
+};
+
+/** After adding up so many rows, which takes some milliseconds, a report gives way to other requests. */
+const ROWS_PER_TURN = 20_000;
+
+/**
+ * Reads the rows of a rollup that match the filters from the cube, those parts with the latest days first. The same key and segment may come
+ * several times, and a part may have several days.
+ */
+export async function* scanCube(
+  db: D1Database,
+  scan: CubeScan,
+  pageCharacters?: number,
+): AsyncGenerator<Chunk> {
+  const { applicationId, rollup, from, to, filters } = scan;
+  const bySegment = scan.bySegment || isBySegment(filters);
+  const byCreative = scan.byCreative || isByCreative(filters);
+  const creativeIds = isByCreative(filters)
+    ? new Set(await findCreativeIds(database(db), applicationId, filters))
+    : null;
+  const columns = keyColumns(rollup);
+  const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
+    [columns[0] ?? '']: (day) => day >= from && day <= to,
+    creative_id:
+      creativeIds || filters.attribution
+        ? (id) =>
+            (!creativeIds || creativeIds.has(id)) &&
+            (!filters.attribution || (id !== '') === (filters.attribution === 'paid'))
+        : undefined,
+  };
+  const known = new Segments();
+  const grain: Grain = !byCreative ? 'segment' : bySegment ? 'both' : 'creative';
+  const giveWay = givingWay();
+  let rows = 0;
+  for await (const part of readParts(db, { ...scan, grain }, pageCharacters)) {
+    const { segments, numbers } = known.in(part);
+    const wanted = wantedRows(
+      part,
+      columns.map((name) => isWanted[name]),
+      segmentsWanted(segments, filters),
+      numbers,
+    );
+    if (wanted?.length === 0) continue;
+    yield {
+      isOfCosts: false,
+      day: latestIn(part.keys[0], to),
+      columns,
+      values: part.keys.map(({ values }) => values),
+      segments,
+      read: (take) => readRows(part, numbers, wanted, take),
+    };
+    rows += part.size;
+    if (rows < ROWS_PER_TURN) continue;
+    rows = 0;
+    await giveWay();
+  }
+}
+
+const latestIn = (days: NumberedColumn | undefined, to: string) =>
+  (days?.values ?? []).reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
+
+/** The segment of sums that are not broken down. */
+export const OTHER: ScannedSegment = { ...OTHER_SEGMENT, index: 0 };
+
+/** Numbers the segments of a scan, so that the same three values are always the same object. */
+class Segments {
+  private readonly known = new Map<string, ScannedSegment>();
+
+  /** The segments of a part, and the index among them of each row's. */
+  in({ size, segments: columns }: OpenPart): { segments: ScannedSegment[]; numbers: Int32Array } {
+    if (columns.every(({ values }) => values.length <= 1)) {
+      return { segments: [this.segmentAt(columns, 0)], numbers: new Int32Array(size) };
+    }
+    const found = new Map<number, number>();
+    const segments: ScannedSegment[] = [];
+    const numbers = new Int32Array(size);
+    for (let row = 0; row < size; row++) {
+      let combined = 0;
+      for (const { values, numbers } of columns) combined = combined * values.length + (numbers[row] ?? 0);
+      let number = found.get(combined);
+      if (number === undefined) {
+        number = segments.push(this.segmentAt(columns, row)) - 1;
+        found.set(combined, number);
+      }
+      numbers[row] = number;
+    }
+    return { segments, numbers };
+  }
+
+  private segmentAt(columns: readonly NumberedColumn[], row: number): ScannedSegment {
+    const texts = columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
+    const key = texts.join('\0');
+    let segment = this.known.get(key);
+    if (!segment) {
+      const own: Segment = { country: '', os: '', appVersion: '' };
+      for (const [at, name] of SEGMENT_DIMENSIONS.entries()) own[SEGMENT_PARTS[name]] = texts[at] ?? '';
+      segment = { ...own, index: this.known.size + 1 };
+      this.known.set(key, segment);
+    }
+    return segment;
+  }
+}
+
+/** Marks the wanted ones among values with 1; null if all are wanted. */
+function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => boolean): Uint8Array | null {
+  const flags = Uint8Array.from(values, (value) => (isWanted(value) ? 1 : 0));
+  return flags.includes(0) ? flags : null;
+}
+
+/** The segments that match the filters; null if all do. */
+function segmentsWanted(segments: readonly ScannedSegment[], filters: ReportFilters): Uint8Array | null {
+  if (!isBySegment(filters)) return null;
+  const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
+    const values = filters[name];
+    return values ? [{ part: SEGMENT_PARTS[name], values: new Set(values.map(storedValue)) }] : [];
+  });
+  return flagsOf(segments, (segment) => wanted.every(({ part, values }) => values.has(segment[part])));
+}
+
+/** The rows that all filters want; null if these are all. */
+function wantedRows(
+  { size, keys }: OpenPart,
+  filters: readonly (((value: string) => boolean) | undefined)[],
+  ofSegments: Uint8Array | null,
+  segments: Int32Array,
+): Int32Array | null {
+  const flags = keys.flatMap(({ values, numbers }, at) => {
+    const isWanted = filters[at];
+    const own = isWanted ? flagsOf(values, isWanted) : null;
+    return own ? [{ own, numbers }] : [];
+  });
+  if (ofSegments) flags.push({ own: ofSegments, numbers: segments });
+  if (flags.length === 0) return null;
+  const rows = new Int32Array(size);
+  let count = 0;
+  for (let row = 0; row < size; row++) {
+    if (flags.every(({ own, numbers }) => own[numbers[row] ?? 0] === 1)) rows[count++] = row;
+  }
+  return rows.subarray(0, count);
+}
+
+function readRows(part: OpenPart, segments: Int32Array, wanted: Int32Array | null, take: TakeEntries): void {
+  const { size, keys, sums } = part;
+  if (!wanted) return take({ size, keys: keys.map(({ numbers }) => numbers), segments, sums });
+  take({
+    size: wanted.length,
+    keys: keys.map(({ numbers }) => chosen(numbers, wanted, new Int32Array(wanted.length))),
+    segments: chosen(segments, wanted, new Int32Array(wanted.length)),
+    sums: sums.map((column) => column && chosen(column, wanted, new Float64Array(wanted.length))),
+  });
+}
+
+function chosen<Column extends Int32Array | Float64Array>(
+  column: Column,
+  rows: Int32Array,
+  into: Column,
+): Column {
+  for (let at = 0; at < rows.length; at++) into[at] = column[rows[at] ?? 0] ?? 0;
+  return into;
+}

@@ -1,0 +1,63 @@
+import { env } from 'cloudflare:workers';
+import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { openPart } from '#rollup';
+
+type Row = { key: string[]; segment: string[]; sums: number[] };
+
+/** The rows of a part: the values of the key, country, OS and app version, and the sums. */
+export async function rowsOf(table: RollupTable, data: string): Promise<Row[]> {
+  const { size, keys, segments, sums } = await openPart(table, data);
+  const textsAt = (columns: typeof keys, row: number) =>
+    columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
+  return Array.from({ length: size }, (_, row) => ({
+    key: textsAt(keys, row),
+    segment: textsAt(segments, row),
+    sums: sums.map((column) => column?.[row] ?? 0),
+  }));
+}
+
+/** What parts hold: by key and segment, the sums. */
+export async function addedUp(table: RollupTable, parts: Iterable<string>): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>();
+  for (const data of parts) {
+    for (const { key, segment, sums } of await rowsOf(table, data)) {
+      const name = JSON.stringify([key, segment]);
+      const known = found.get(name) ?? [];
+      found.set(
+        name,
+        sums.map((sum, at) => sum + (known[at] ?? 0)),
+      );
+    }
+  }
+  return found;
+}
+
+/** The parts in use of an application's rollup. */
+export async function partsOf(applicationId: string, rollup: RollupTable, grain: string): Promise<string[]> {
+  const { results } = await env.DB.prepare(
+    `SELECT data FROM cube_parts WHERE application_id = ? AND rollup = ? AND grain = ? AND replaced_at IS NULL
+      ORDER BY to_day DESC, sequence, number`,
+  )
+    .bind(applicationId, rollup, grain)
+    .all<{ data: string }>();
+  return results.map(({ data }) => data);
+}
+
+/** The sums of an application's rollup by creative, of all rows together, by the name of their column. */
+export async function creativeSumsOf(
+  applicationId: string,
+  rollup: RollupTable,
+): Promise<Record<string, Record<string, number>>> {
+  const columns = MEASURES[rollup].flatMap(columnsOf);
+  const creativeAt = (ROLLUP_KEYS[rollup] as readonly string[]).indexOf('creative_id') - 1;
+  const sums: Record<string, Record<string, number>> = {};
+  for (const data of await partsOf(applicationId, rollup, 'creative')) {
+    for (const { key, sums: own } of await rowsOf(rollup, data)) {
+      const creative = key[creativeAt] ?? '';
+      const known = sums[creative] ?? Object.fromEntries(columns.map((column) => [column, 0]));
+      for (const [at, column] of columns.entries()) known[column] = (known[column] ?? 0) + (own[at] ?? 0);
+      sums[creative] = known;
+    }
+  }
+  return sums;
+}
