@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withLocalDatabase } from '../../src/cli/local-database.ts';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { mergeBlocks, parkStatements, placesToMerge, replaceBlocks } from '../../src/rollup/index.ts';
+import { compactParts, parkStatements, placesToCompact, replaceParts } from '../../src/rollup/index.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 import { freePort } from '../helpers/service.ts';
@@ -49,7 +49,7 @@ async function whileServing<Result>(
   }
 }
 
-/** A name of 256 characters, most of which take more than a byte in a block, in JSON or in SQL. */
+/** A name of 256 characters, most of which take more than a byte in JSON or in SQL. */
 const nameOf = (number: number) => `${number} ${`'"\\n\\😀ä`.repeat(40)}`.slice(0, 256).toWellFormed();
 
 /** Sends ad views of many placements, and waits until they are counted. */
@@ -106,7 +106,7 @@ async function readAll(url: string) {
   return { parked: data, reports: reports.map(({ data, totals }) => ({ data, totals })) };
 }
 
-/** Adds merged blocks, and parks messages near the queue's limit. */
+/** Adds compacted parts, and parks messages near the queue's limit. */
 async function addLongRows(db: D1Database): Promise<void> {
   const applicationId = demo.application.id;
   const owner = { applicationId, shard: 1 };
@@ -126,16 +126,12 @@ async function addLongRows(db: D1Database): Promise<void> {
     }
     await addRun(db, { ...owner, sequence }, additions);
   }
-  const places = Array.from(
-    { length: 18 },
-    (_, bucket) => ({ rollup: 'rollup_ads', bucket, fromDay: DAY }) as const,
-  );
-  const due = await placesToMerge(db, owner, places);
+  const due = await placesToCompact(db, owner);
   expect(due.length).toBeGreaterThan(2);
   for (const [index, place] of due.entries()) {
-    const merged = await mergeBlocks(db, owner, place);
-    expect(merged.data.length).toBeGreaterThan(0);
-    await db.batch(replaceBlocks(db, { ...owner, sequence: 100 + index }, merged));
+    const compacted = await compactParts(db, owner, place);
+    expect(compacted.parts.length).toBeGreaterThan(0);
+    await db.batch(replaceParts(db, { ...owner, sequence: 100 + index }, compacted, Date.now()));
   }
   const bodies = [`'"`, '😀', "\\n'", 'ä\n'].map((text) => {
     // The queue accepts 128 KB.

@@ -11,6 +11,7 @@ import { backoffMs } from '../../src/counting/upkeep.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
+import { parkedOf } from '../helpers/parked.ts';
 
 // When a counter tries again what the database or the bucket refused.
 

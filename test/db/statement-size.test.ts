@@ -4,10 +4,9 @@ import { expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { database, parkedMessages } from '#db';
 import { newId } from '#lib/ids';
-import { type Parked, parkStatements, wholeBody } from '#rollup';
+import { loadPartCodec, type Parked, parkStatements, wholeBody } from '#rollup';
 import { additionStatement } from '../../src/rollup/add-rows.ts';
-import { addBlocks } from '../../src/rollup/breakdown.ts';
-import { packBlocks } from '../../src/rollup/segment-blocks.ts';
+import { addParts, packParts } from '../../src/rollup/cube.ts';
 import { ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { dumpRows } from '../helpers/dump.ts';
 
@@ -31,12 +30,17 @@ async function expectRoundTrip(...tables: string[]): Promise<void> {
   }
 }
 
-/** What takes more bytes in a statement, in JSON or in a block than it has characters. */
+/** What takes more bytes in a statement or in JSON than it has characters. */
 const unit = fc.constantFrom('a', "'", '"', '\\', '\\n', 'é', '日', '😀', '\n', '\u001f');
 /** A name of up to 256 characters, the most that clients may send. */
 const longName = fc
   .tuple(unit, fc.nat(256))
   .map(([text, length]) => text.repeat(length).slice(0, length).toWellFormed());
+
+const DAY = '2026-03-01';
+const AGE = '7';
+const textOf = (column: string) =>
+  column.endsWith('day') ? fc.constant(DAY) : column === 'age' ? fc.constant(AGE) : longName;
 
 const sum = fc.constantFrom(0, 1, 1_000, 2 ** 53 - 1, -1);
 
@@ -45,7 +49,7 @@ const rowOf = (table: RollupTable): fc.Arbitrary<SegmentedRow> => {
   const width = sumColumnsOf(table).length;
   return fc
     .record({
-      key: fc.tuple(...ROLLUP_KEYS[table].map(() => longName)),
+      key: fc.tuple(...ROLLUP_KEYS[table].map(textOf)),
       segments: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 6_000 })),
       sums: fc.array(fc.array(sum, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 3 }),
     })
@@ -59,30 +63,32 @@ const rowOf = (table: RollupTable): fc.Arbitrary<SegmentedRow> => {
 };
 
 const tables = ROLLUP_TABLES.filter((table) => table !== 'rollup_hours');
-const blocks = fc
+const runs = fc
   .constantFrom(...tables)
   .chain((table) =>
     fc.tuple(fc.constant(table), fc.array(rowOf(table), { minLength: 1, maxLength: 12 }), fc.nat(3)),
   );
 
-it('packs blocks that fit into statements, whatever they have', async () => {
+it('packs parts of the cube that fit into statements, whatever they have', async () => {
+  await loadPartCodec();
   await fc.assert(
-    fc.asyncProperty(blocks, async ([table, rows, times]) => {
-      // Blocks of a few rows with many segments, and of many rows with other names.
+    fc.asyncProperty(runs, async ([table, rows, times]) => {
+      // Parts of a few rows with many segments, and of many rows with other names.
       const all = rows.flatMap(({ key, segments }) =>
         Array.from({ length: 1 + times * 20 }, (_, copy) => ({
-          key: key.map((name) => `${copy}${String(name).slice(4)}`),
+          key: key.map((name) => (name === DAY || name === AGE ? name : `${copy}${String(name).slice(4)}`)),
           segments: copy === 0 ? segments : segments.slice(0, sumColumnsOf(table).length + 1),
         })),
       );
       const source = { applicationId: newId('app'), shard: 63, sequence: 2 ** 31 };
+      const segmentOf = (id: number) => ({ country: 'other', os: 'windows', appVersion: `${id}${'"'.repeat(48)}` });
       let number = 0;
-      for (const block of packBlocks(table, all)) {
-        await addBlocks(env.DB, source, [[table, 17, '2026-03-01', number++, block]]).run();
+      for (const { fromDay, toDay, rows, data } of packParts(table, 'both', all, segmentOf)) {
+        await addParts(env.DB, source, [[table, 'both', number++, fromDay, toDay, rows, data]]).run();
         if (number === 10) break;
       }
-      await expectRoundTrip('segment_blocks');
-      await env.DB.prepare('DELETE FROM segment_blocks').run();
+      await expectRoundTrip('cube_parts');
+      await env.DB.prepare('DELETE FROM cube_parts').run();
     }),
     { numRuns: 25 },
   );
