@@ -171,7 +171,7 @@ export class Settler {
     const { storage, store, applicationId } = this.around;
     this.changes++;
     const loading = loadPartCodec();
-    if (loading) await loading;
+    if (loading !== null) await loading;
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
       settleRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),

@@ -169,7 +169,10 @@ function wantedRows(
 
 function readRows(part: OpenPart, segments: Int32Array, wanted: Int32Array | null, take: TakeEntries): void {
   const { size, keys, sums } = part;
-  if (!wanted) return take({ size, keys: keys.map(({ numbers }) => numbers), segments, sums });
+  if (!wanted) {
+    take({ size, keys: keys.map(({ numbers }) => numbers), segments, sums });
+    return;
+  }
   take({
     size: wanted.length,
     keys: keys.map(({ numbers }) => chosen(numbers, wanted, new Int32Array(wanted.length))),

@@ -18,7 +18,7 @@ const MAX_COMPACTED_ROWS = 90_000;
 /** Longer than a report takes. */
 const REPLACED_FOR_MS = 600_000;
 
-export type PartPlace = { rollup: RollupTable; grain: Grain };
+type PartPlace = { rollup: RollupTable; grain: Grain };
 type Owner = Omit<PartSource, 'sequence'>;
 
 /** The sequences whose parts of a level are replaced, and the new parts. */

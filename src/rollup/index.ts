@@ -2,15 +2,14 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export {
   type Compacted,
   compactParts,
-  type DuePlace,
   placesToCompact,
   replaceParts,
 } from './compact.ts';
-export { type PartRow, type PartSource, type SegmentOfId, sumRowsOf } from './cube.ts';
+export { type SegmentOfId, sumRowsOf } from './cube.ts';
 export { REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
 export type { Entries, TakeEntries } from './entries.ts';
-export { type Grain, keyColumns, PAID } from './grains.ts';
+export { type Grain, keyColumns } from './grains.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';

@@ -356,7 +356,7 @@ describe('a part of the cube that the database refuses', () => {
     await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
       code: 'conflict',
     });
-    db.failWhen((sql) => sql.includes('"segment_blocks"'), 'D1_ERROR: D1 DB is overloaded.');
+    db.failWhen((sql) => sql.includes('"cube_parts"'), 'D1_ERROR: D1 DB is overloaded.');
     await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
       code: 'unavailable',
     });

@@ -80,7 +80,7 @@ it('names what changed revenue most, and leads to it', async () => {
   expect(movers.texts('h3')).toEqual(['Creative', 'Country']);
   expect(movers.texts('li')).toEqual([
     'Dragon +$30.00 ▲ 50% more, 0 → 0 installs',
-    'Other +$30.00 ▲ 50% more, 0 → 0 installs',
+    'None +$30.00 ▲ 50% more, 0 → 0 installs',
   ]);
   expect(movers.query('Dragon')).toEqual({ app: tenant.application.id, period: '7d', creative_id: creative });
 });

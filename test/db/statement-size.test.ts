@@ -81,7 +81,11 @@ it('packs parts of the cube that fit into statements, whatever they have', async
         })),
       );
       const source = { applicationId: newId('app'), shard: 63, sequence: 2 ** 31 };
-      const segmentOf = (id: number) => ({ country: 'other', os: 'windows', appVersion: `${id}${'"'.repeat(48)}` });
+      const segmentOf = (id: number) => ({
+        country: 'other',
+        os: 'windows',
+        appVersion: `${id}${'"'.repeat(48)}`,
+      });
       let number = 0;
       for (const { fromDay, toDay, rows, data } of packParts(table, 'both', all, segmentOf)) {
         await addParts(env.DB, source, [[table, 'both', number++, fromDay, toDay, rows, data]]).run();

@@ -26,7 +26,7 @@ describe('the request log', () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     const seen = new Map<string, boolean>();
-    for (let index = 0; index < 400 && ![...seen.values()].includes(true); index++) {
+    for (let index = 0; index < 3_000 && ![...seen.values()].includes(true); index++) {
       let id = '';
       const { lines } = await linesOf(async () => {
         const answer = await worker.post(tenant, '/webhook', envelope.ad(token));

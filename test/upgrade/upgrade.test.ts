@@ -201,7 +201,10 @@ describe.each(versions)('the stores of %s', (version) => {
       expect(answer.status).toBe(200);
       return answer.json<{ files: string }>();
     };
-    const before = Object.keys(JSON.parse(fixture(version, 'bucket.json')));
+    // What a restore takes from the bucket is not rewritten: it has the erased devices of its time in a list.
+    const before = Object.keys(JSON.parse(fixture(version, 'bucket.json'))).filter(
+      (key) => !key.startsWith('snapshots/'),
+    );
     expect(await erase()).toMatchObject({ files: 'pending' });
     await runInDurableObject(env.COUNTERS.getByName(counter), (object) => object.alarm());
     expect(await erase()).toMatchObject({ files: 'done' });
