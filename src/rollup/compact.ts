@@ -13,8 +13,9 @@ import { Additions } from './tables.ts';
 
 /** The number of runs, or compactions, of one level from which their parts are compacted. */
 export const MIN_COMPACTED = 16;
-/** The limit per compaction, for the memory of a counter. */
+/** The limit per compaction, for the memory of a counter. What has more than half of it stays as it is, so that rows are not rewritten for ever. */
 const MAX_COMPACTED_ROWS = 90_000;
+const MAX_ROWS_TO_COMPACT = MAX_COMPACTED_ROWS / 2;
 /** Longer than a report takes. */
 const REPLACED_FOR_MS = 600_000;
 
@@ -45,10 +46,12 @@ export type DuePlace = PartPlace & { level: number };
 export async function placesToCompact(d1: D1Database, { applicationId, shard }: Owner): Promise<DuePlace[]> {
   const { rollup, grain, level, sequence } = cubeParts;
   return database(d1).all<DuePlace>(
-    sql`SELECT ${rollup} AS rollup, ${grain} AS grain, ${level} AS level FROM ${cubeParts}
-      WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.shard} = ${shard}
-        AND ${cubeParts.replacedAt} IS NULL
-      GROUP BY 1, 2, 3 HAVING count(DISTINCT ${sequence}) >= ${MIN_COMPACTED}`,
+    sql`SELECT rollup, grain, level FROM (
+        SELECT ${rollup} AS rollup, ${grain} AS grain, ${level} AS level FROM ${cubeParts}
+          WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.shard} = ${shard}
+            AND ${cubeParts.replacedAt} IS NULL
+          GROUP BY 1, 2, 3, ${sequence} HAVING sum(${cubeParts.rows}) <= ${MAX_ROWS_TO_COMPACT}
+      ) GROUP BY 1, 2, 3 HAVING count(*) >= ${MIN_COMPACTED}`,
   );
 }
 
@@ -65,11 +68,12 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
     .from(cubeParts)
     .where(own)
     .groupBy(cubeParts.sequence)
+    .having(sql`sum(${cubeParts.rows}) <= ${MAX_ROWS_TO_COMPACT}`)
     .orderBy(cubeParts.sequence);
   const chosen: typeof sizes = [];
   let rows = 0;
   for (const size of sizes) {
-    if (chosen.length >= 2 && rows + size.rows > MAX_COMPACTED_ROWS) break;
+    if (rows + size.rows > MAX_COMPACTED_ROWS) break;
     chosen.push(size);
     rows += size.rows;
   }

@@ -129,6 +129,23 @@ it('compacts as many parts as fit into memory, and in the end all of them', asyn
   expect(await placesToCompact(env.DB, owner)).not.toContainEqual(place);
 });
 
+it('leaves runs alone that have many rows already, and takes the others', async () => {
+  const owner = await withRuns(MIN_COMPACTED + 1);
+  const large = (sequences: string, rows: number) =>
+    env.DB.prepare(`UPDATE cube_parts SET rows = ? WHERE application_id = ? AND sequence IN (${sequences})`)
+      .bind(rows, owner.applicationId)
+      .run();
+  await large('2', 45_001);
+  expect(await placesToCompact(env.DB, owner)).toContainEqual(PLACE);
+  const sequences = Array.from({ length: MIN_COMPACTED + 1 }, (_, index) => index + 1);
+  const { replaced } = await compactParts(env.DB, owner, PLACE);
+  expect(replaced).toEqual(sequences.filter((sequence) => sequence !== 2));
+  await large('5', 45_001);
+  expect(await placesToCompact(env.DB, owner)).toEqual([]);
+  await large('2, 5', 45_000);
+  expect((await compactParts(env.DB, owner, PLACE)).replaced).not.toContain(17);
+});
+
 it('leaves a few parts, and those of other shards', async () => {
   const owner = await withRuns(MIN_COMPACTED - 1);
   expect(await placesToCompact(env.DB, owner)).toEqual([]);
