@@ -17,3 +17,9 @@ export function fromBase64Url(text: string): Uint8Array | null {
   for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
   return bytes;
 }
+
+/** Bytes in standard base64, padded (RFC 4648, section 4). Returns null for any other text. */
+export function fromBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  return fromBase64Url(text.replaceAll('=', '').replaceAll('+', '-').replaceAll('/', '_'));
+}

@@ -1,0 +1,18 @@
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
+/**
+ * Parses JSON like `JSON.parse`, except that a number which a JavaScript number cannot hold exactly becomes its text: ids of advertising
+ * networks exceed 2^53. Throws a `SyntaxError` for anything else than JSON.
+ */
+export function parseExactJson(text: string): unknown {
+  return parseWithSource(text, (_key, value, { source }) =>
+    typeof value === 'number' &&
+    !Number.isSafeInteger(value) &&
+    source !== undefined &&
+    /^-?\d+$/.test(source)
+      ? source
+      : value,
+  );
+}
