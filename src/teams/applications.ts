@@ -1,11 +1,12 @@
-import { eq, exists } from 'drizzle-orm';
+import { and, eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { apiKeys, applications, type Database, teams } from '#db';
+import { apiKeys, applications, type Database, insertWhere, teams } from '#db';
 import { AppError, currencyCode, idListQuery, requiredName, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
+import { isFreeInAppStore } from './app-store-id.ts';
 import type { Application } from './operations.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
@@ -115,7 +116,8 @@ export async function createTeam(
 }
 
 /**
- * Creates the application and its first API key, both or neither. The key is returned only here. Throws `conflict` beyond 100 per team.
+ * Creates the application and its first API key, both or neither. The key is returned only here. Throws `conflict` beyond 100 per team, and
+ * for an App Store app that another application has.
  */
 export async function createApplication(
   caller: Caller,
@@ -129,17 +131,27 @@ export async function createApplication(
   const id = newId('app');
   const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
   const values = { ...toColumns(wanted), id, teamId: team.id, name: wanted.name, createdAt: now };
+  const created = exists(db.select().from(applications).where(eq(applications.id, id)));
   const [inserted] = await db.batch([
-    db.insert(applications).values(values).returning(),
-    db.insert(apiKeys).values(row),
-    auditStatement(caller, newAuditEntry('application.created', nameOf(values))),
+    insertWhere(db, applications, values, isFreeInAppStore(wanted.ios_store_url, id)).returning(),
+    insertWhere(db, apiKeys, row, created),
+    auditStatement(caller, newAuditEntry('application.created', nameOf(values)), created),
   ]);
   const [application] = inserted;
-  if (!application) throw new Error('the new application was not returned');
+  if (!application) throw appStoreAppTaken();
   return { application: owned(application), apiKey };
 }
 
-/** Takes effect everywhere within 60 s, because isolates cache an application that long. */
+const appStoreAppTaken = () =>
+  new AppError(
+    'conflict',
+    'The App Store app of ios_store_url belongs to another application of this deployment',
+  );
+
+/**
+ * Takes effect everywhere within 60 s, because isolates cache an application that long. Throws `conflict` for an App Store app that another
+ * application has.
+ */
 export async function changeApplication(
   caller: Caller,
   application: ApplicationRow,
@@ -149,15 +161,17 @@ export async function changeApplication(
   if (Object.keys(columns).length === 0) return application;
   const { db } = caller;
   const own = eq(applications.id, application.id);
-  const [, changed] = await db.batch([
+  const changeable = and(own, isFreeInAppStore(columns.iosStoreUrl, application.id));
+  const [, changed, found] = await db.batch([
     auditStatement(
       caller,
       newAuditEntry('application.changed', nameOf({ ...application, ...columns })),
-      exists(db.select().from(applications).where(own)),
+      exists(db.select().from(applications).where(changeable)),
     ),
-    db.update(applications).set(columns).where(own).returning(),
+    db.update(applications).set(columns).where(changeable).returning(),
+    db.select({ id: applications.id }).from(applications).where(own),
   ]);
   const [row] = changed;
-  if (!row) throw applicationNotFound();
+  if (!row) throw found.length > 0 ? appStoreAppTaken() : applicationNotFound();
   return owned(row);
 }

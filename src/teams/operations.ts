@@ -42,6 +42,7 @@ export type ApiKey = z.input<typeof ApiKey>;
 
 const shared = { credential: 'teamToken', tag: 'Applications' } as const;
 const notFound = noSuch('application');
+const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';
 
 export const operations: Operation[] = [
   {
@@ -66,7 +67,9 @@ export const operations: Operation[] = [
       description: 'The application and its API key. The key is shown only once.',
       schema: CreatedApplication,
     },
-    errors: { 409: 'The team has 100 applications, the most that it may have.' },
+    errors: {
+      409: `The team has 100 applications, the most that it may have, or ${TAKEN}.`,
+    },
   },
   {
     ...shared,
@@ -91,7 +94,7 @@ export const operations: Operation[] = [
       },
     },
     answer: { status: 200, description: 'The updated application.', schema: Application },
-    errors: notFound,
+    errors: { ...notFound, 409: `Not changed, because ${TAKEN}.` },
   },
   {
     ...shared,

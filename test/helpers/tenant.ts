@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { and, eq, inArray } from 'drizzle-orm';
-import { auditLog, database } from '#db';
+import { applications, auditLog, database } from '#db';
 import type { NewApplication } from '#teams';
 import { createAccessToken, createApplication, createTeam } from '#teams';
 
@@ -10,8 +10,11 @@ export const forgetAudit = (team: { id: string }, ...actors: string[]) =>
     .delete(auditLog)
     .where(and(eq(auditLog.teamId, team.id), inArray(auditLog.actor, actors)));
 
-/** A team of its own with an application and both credentials, so that no test depends on another's. */
-export async function createTenant(settings: Partial<NewApplication> = {}) {
+/**
+ * A team of its own with an application and both credentials, so that no test depends on another's. Tests share an App Store app, which only
+ * one application of a deployment may have: its URL is set without that check.
+ */
+export async function createTenant({ ios_store_url, ...settings }: Partial<NewApplication> = {}) {
   const db = database(env.DB);
   const now = Date.now();
   const team = await createTeam(db, 'Test team', now);
@@ -22,6 +25,11 @@ export async function createTenant(settings: Partial<NewApplication> = {}) {
     { name: 'Test game', ...settings },
     env.KEY_ENCRYPTION_SECRET,
   );
+  if (ios_store_url) {
+    const iosStoreUrl = ios_store_url;
+    await db.update(applications).set({ iosStoreUrl }).where(eq(applications.id, application.id));
+    application.iosStoreUrl = iosStoreUrl;
+  }
   await forgetAudit(team, caller.actor);
   return { team, application, apiKey, teamToken: accessToken };
 }

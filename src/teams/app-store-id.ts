@@ -1,0 +1,38 @@
+import { asc, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { applications, type Database } from '#db';
+
+/** As in `https://apps.apple.com/us/app/chess/id525463029?mt=8`. */
+const IN_STORE_URL = /^https:\/\/[^/]+\.apple\.com\/[^?#]*\/id(\d{1,19})(?:[/?#]|$)/i;
+
+/** The App Store id of an app, from its store URL; null if the URL has none. */
+export const appStoreIdOf = (storeUrl: string | null | undefined): string | null =>
+  IN_STORE_URL.exec(storeUrl ?? '')?.[1] ?? null;
+
+/** Whether an application's store URL is that of an App Store id: `appStoreIdOf` in SQL. */
+export function hasAppStoreId(id: SQLWrapper): SQL {
+  const ends = ['', '/%', '?%', '#%'].map(
+    (end) => sql`${applications.iosStoreUrl} LIKE 'https://%.apple.com/%/id' || ${id} || ${end}`,
+  );
+  return sql`(${sql.join(ends, sql` OR `)})`;
+}
+
+/** The application with an App Store id. Of several with the same one, which earlier releases allowed, the oldest. */
+export async function findByAppStoreId(
+  db: Database,
+  id: string,
+): Promise<{ id: string; timezone: string } | null> {
+  const [found] = await db
+    .select({ id: applications.id, timezone: applications.timezone })
+    .from(applications)
+    .where(hasAppStoreId(sql`${id}`))
+    .orderBy(asc(applications.id))
+    .limit(1);
+  return found ?? null;
+}
+
+/** Whether no other application has the App Store id of a store URL. */
+export function isFreeInAppStore(storeUrl: string | null | undefined, ownId: string): SQL {
+  const id = appStoreIdOf(storeUrl);
+  if (id === null) return sql`true`;
+  return sql`NOT EXISTS (SELECT 1 FROM ${applications} WHERE ${applications.id} <> ${ownId} AND ${hasAppStoreId(sql`${id}`)})`;
+}
