@@ -13,6 +13,7 @@ import { pruneSessions, reencryptSecondFactors } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
+import { keepPostbacks } from '#skan';
 import { pruneCredentials, reencryptApiKeys } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
@@ -30,7 +31,7 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
     // Recorded apart: the next minute's run, which does not include the hourly chores, would hide their failure.
     const runs = [recordRun(env, 'chores', now, () => runMinute(env, now))];
     if (new Date(now).getUTCMinutes() === 0) {
-      runs.push(recordRun(env, 'hourly chores', now, () => runChores(hourlyChores(env))));
+      runs.push(recordRun(env, 'hourly chores', now, () => runChores(hourlyChores(env, now))));
     }
     for (const outcome of await Promise.allSettled(runs)) {
       if (outcome.status === 'rejected') throw outcome.reason;
@@ -53,12 +54,13 @@ async function fetchRates(env: Env, now: number): Promise<void> {
   await runChores(chores);
 }
 
-function hourlyChores(env: Env): Record<string, Promise<unknown>> {
+function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
   const { KEY_ENCRYPTION_SECRET } = settingsOf(env);
   const db = database(env.DB);
   return {
     // Listing a bucket costs as much as writing to it.
     'park undelivered messages': parkUndelivered(env),
+    'keep postbacks': keepPostbacks(env.DB, now),
     // While a secret is rotated, these read whole tables.
     'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),

@@ -11,6 +11,7 @@ import { ingestionRoutes } from '#ingestion/routes';
 import { moneyRoutes } from '#money/routes';
 import { healthRoutes, operationRoutes } from '#operations/routes';
 import { reportRoutes } from '#reports/routes';
+import { postbackRoutes, skanRoutes } from '#skan/routes';
 import { teamRoutes } from '#teams/routes';
 import { trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
@@ -25,6 +26,7 @@ export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', operationRoutes);
+  app.route('/', skanRoutes);
 });
 
 /** Every other route. */
@@ -37,6 +39,7 @@ export const service = createApp(
     app.route('/', dashboardRoutes);
     app.route('/', trackingRoutes);
     app.route('/', docsRoutes);
+    app.route('/', postbackRoutes);
   },
   answerUnknownAddress,
 );

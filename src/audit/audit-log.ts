@@ -43,6 +43,7 @@ export const AUDIT_ACTIONS = [
   'parked_message.replayed',
   'share_link.created',
   'share_link.revoked',
+  'skan_schema.saved',
   'team.created',
   'token.revoked',
   'view.removed',

@@ -6,5 +6,6 @@ export * from './schema/members.ts';
 export * from './schema/money.ts';
 export * from './schema/operations.ts';
 export * from './schema/rollup.ts';
+export * from './schema/skan.ts';
 export * from './schema/teams.ts';
 export * from './schema/views.ts';

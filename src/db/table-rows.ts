@@ -115,6 +115,8 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.costs,
   schema.costNames,
   schema.exchangeRates,
+  schema.skanPostbacks,
+  schema.skanSchemas,
   schema.parkedMessages,
   schema.parkedChunks,
   schema.alerts,

@@ -7,6 +7,7 @@ import { operations as ingestion } from '#ingestion/operations';
 import { operations as money } from '#money/operations';
 import { operations as health } from '#operations/operations';
 import { operations as reports } from '#reports/operations';
+import { operations as skan } from '#skan/operations';
 import { operations as teams } from '#teams/operations';
 import { operations as tracking } from '#tracking/operations';
 import { describeOperation, type Paths } from './describe-operation.ts';
@@ -21,6 +22,7 @@ const OPERATIONS = [
   ...events,
   ...devices,
   ...reports,
+  ...skan,
   ...tracking,
   ...health,
 ];

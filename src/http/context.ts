@@ -26,6 +26,8 @@ export type AppEnv = {
     team: AuthenticatedTeam;
     /** The size limit of the body, in bytes: see `limitBody`. */
     maxBodyBytes?: number;
+    /** The application that a refused request without a credential claims to be for, for the debugger. */
+    claimedApplicationId?: string;
     /** The event in the request, for the log. */
     eventId?: string;
   };

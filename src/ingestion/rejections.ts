@@ -164,9 +164,9 @@ function noteQuietly(note: () => void): void {
   }
 }
 
-/** Records a refused request to an ingestion endpoint, for its team to see. Ignores other requests. Never throws. */
+/** Records a refused request to an ingestion endpoint, or one that claims to be for an application, for its team to see. Never throws. */
 export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
-  if (!INGESTION_PATHS.has(c.req.path)) return;
+  if (!INGESTION_PATHS.has(c.req.path) && !c.get('claimedApplicationId')) return;
   const body = await bodyOf(c, status);
   noteQuietly(() => holdRejection(c, error, status, body));
 }
@@ -177,7 +177,7 @@ function holdRejection(c: AppContext, error: AppError, status: number, body: unk
   const unauthenticated = credential ? 'Unknown API key' : 'No API key header';
   const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
   hold({
-    applicationId: c.get('application')?.id ?? '',
+    applicationId: c.get('application')?.id ?? c.get('claimedApplicationId') ?? '',
     endpoint: `${c.req.method} ${c.req.path}`,
     status,
     error: short(error.code === 'unauthenticated' ? unauthenticated : text, MAX_ERROR_LENGTH),

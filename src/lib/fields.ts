@@ -4,6 +4,7 @@ import { type IdPrefix, isId } from './ids.ts';
 import { keeps, keptBy } from './keeps.ts';
 import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from './search.ts';
+import { isDay } from './time.ts';
 
 /** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
@@ -154,6 +155,9 @@ export const searchText = () =>
   optionalText()
     .refine((text) => lettersFoldedTo(text ?? '').length <= MAX_FOLDED_LETTERS, MANY_LETTERS)
     .meta({ description: `A text in any case, which ${MANY_LETTERS}.` });
+
+/** A calendar day. */
+export const dayText = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
 
 /** One of a fixed set of words, in any case. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>

@@ -4,6 +4,7 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { costs } from '#db';
 import {
   currencyCode,
+  dayText,
   invalidRequest,
   optionalCount,
   optionalName,
@@ -13,7 +14,7 @@ import {
   requiredText,
 } from '#http';
 import { toNanos } from '#lib/money';
-import { addDays, dayIn, isDay } from '#lib/time';
+import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
@@ -22,8 +23,6 @@ import type { CostsSaved } from './operations.ts';
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
-
-export const dayText = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
 
 /** The key of a row of costs. */
 export const CostKey = z.object({

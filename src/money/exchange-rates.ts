@@ -3,10 +3,9 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, database, exchangeRates } from '#db';
-import { CURRENCY_FAULT, currencyCode } from '#http';
+import { CURRENCY_FAULT, currencyCode, dayText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
-import { dayText } from './costs.ts';
 import { FURTHER_RANKS_DAYS_OLDER, type Rate, RateBook, type RateSource } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';

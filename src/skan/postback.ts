@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { invalidRequest, toFaults } from '#http';
 
-export const FRAMEWORKS = ['skadnetwork', 'adattributionkit'] as const;
+const FRAMEWORKS = ['skadnetwork', 'adattributionkit'] as const;
 export const CONVERSIONS = ['download', 'redownload', 're-engagement'] as const;
 export const COARSE_VALUES = ['low', 'medium', 'high'] as const;
-export type CoarseValue = (typeof COARSE_VALUES)[number];
+type CoarseValue = (typeof COARSE_VALUES)[number];
 /** Days 0 to 2, 3 to 7, and 8 to 35 after the install. Postback n, from 0, reports window n + 1. */
 export const WINDOWS = [1, 2, 3] as const;
 export const MAX_FINE_VALUE = 63;

@@ -40,7 +40,7 @@ const SIGNED_FIELDS = {
   ],
 } as const;
 type Version = keyof typeof SIGNED_FIELDS;
-export const SKAN_VERSIONS = Object.keys(SIGNED_FIELDS) as [Version, ...Version[]];
+const SKAN_VERSIONS = Object.keys(SIGNED_FIELDS) as [Version, ...Version[]];
 
 const fields = () => ({
   'ad-network-id': postbackText(255),

@@ -177,6 +177,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_items',
     ],
   },
+  skan: {
+    imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],
+    owns: ['skan_postbacks', 'skan_schemas'],
+    reads: ['applications'],
+  },
   operations: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
@@ -212,6 +217,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'money',
       'operations',
       'reports',
+      'skan',
       'teams',
       'tracking',
     ],

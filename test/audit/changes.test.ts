@@ -299,6 +299,15 @@ const CHANGES: Change[] = [
       }),
     ),
   },
+  {
+    action: 'skan_schema.saved',
+    by: 'API',
+    prepare: api(
+      'PUT',
+      (id) => `/v1/applications/${id}/skan-schema`,
+      () => ({ versions: [{ valid_from: '2026-03-01', currency: 'usd' }] }),
+    ),
+  },
   ...(['device.erased', 'token.revoked'] as const).map(
     (action): Change => ({
       action,

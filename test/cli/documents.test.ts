@@ -94,11 +94,13 @@ const RUN_BY: Record<string, string> = {
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',
+  '{': 'test/skan/report.test.ts, the schema of conversion values',
 };
 /** What nothing here can run, with the reason. */
 const NOT_RUN: Record<string, string> = {
   'INSTALL httpfs;': 'needs the keys of a bucket in R2',
   '[[send_email]]': 'needs a domain that is onboarded for mail',
+  '<key>NSAdvertisingAttributionReportEndpoint</key>': "is part of an app, and read by Apple's devices",
   'flowchart LR': 'a drawing',
   'openssl rand': 'sets a secret of a deployment',
   'npm start  ': 'needs a data set that is not part of the project',

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/docs/document.ts';
 
 const REPORT = '/v1/reports/';
 const paths = Object.keys(openApiDocument('service').paths ?? {});
-const named = [...page.matchAll(/`((?:\/v1)?\/[a-z][^`\s]*)`/g)].map(([, path = '']) => path);
+const named = [...page.matchAll(/`((?:\/v1)?\/[a-z.][^`\s]*)`/g)].map(([, path = '']) => path);
 
 it('names every endpoint', () => {
   const documented = paths.filter(

@@ -192,7 +192,9 @@ it('documents every route of the API and nothing else', () => {
   const ofCommands = ['/restore', '/restore/objects', '/restore/objects/*'];
   const served = [...service.routes, ...teamApi.routes]
     .filter(({ method, path }) => method !== 'ALL' && ![...documentation, ...ofCommands].includes(path))
-    .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    // A route that also takes a slash at the end is documented without it.
+    .map((route) => route.replace(/(?<=\w)\/$/, ''));
   const described = operations.map(({ path, method }) => `${method} ${path}`);
   expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
 });

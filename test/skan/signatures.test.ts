@@ -108,6 +108,7 @@ describe('a SKAdNetwork postback', () => {
     [{ version: 4 }, /^version must be text$/],
     [{ 'app-id': undefined }, /^app-id is required$/],
     [{ 'app-id': 1.5 }, /^app-id must be an App Store id$/],
+    [{ 'source-domain': '1234567891' }, /^source-domain must be a domain$/],
     [{ redownload: 'false' }, /^redownload must be true or false$/],
     [{ 'conversion-value': 64 }, /^conversion-value must be a whole number from 0 to 63$/],
     [{ 'conversion-value': -1 }, /^conversion-value must be/],

@@ -47,6 +47,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'parked_message.replayed': 'Replayed a parked message',
   'share_link.created': 'Created a share link',
   'share_link.revoked': 'Revoked a share link',
+  'skan_schema.saved': 'Saved the conversion value schema',
   'team.created': 'Created the team',
   'token.revoked': 'Revoked a device token',
   'view.removed': 'Removed a saved view',

@@ -1,0 +1,1 @@
+export { keepPostbacks } from './receive.ts';

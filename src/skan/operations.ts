@@ -1,0 +1,224 @@
+import * as z from 'zod';
+import {
+  day,
+  EXAMPLE,
+  inPath,
+  noSuch,
+  nullableText,
+  type Operation,
+  time,
+  withExamples,
+} from '#http/operations';
+import { SKAN_GROUPS, SkanQuery } from './report.ts';
+import { NewConversionSchema } from './schema.ts';
+
+const PostbackReceived = z.object({ success: z.literal(true), message: z.literal('Postback received') });
+export type PostbackReceived = z.input<typeof PostbackReceived>;
+
+const Meaning = z.object({
+  event: nullableText(),
+  revenue_min: z.number(),
+  revenue_max: z.number(),
+});
+const window = z.object({ low: Meaning, medium: Meaning, high: Meaning }).partial();
+const ConversionSchema = z.object({
+  versions: z.array(
+    z.object({
+      valid_from: day(),
+      currency: z.string(),
+      fine: z.record(z.string(), Meaning),
+      coarse: z.object({ 1: window, 2: window, 3: window }).partial(),
+    }),
+  ),
+  updated_at: time().nullable(),
+});
+export type ConversionSchema = z.input<typeof ConversionSchema>;
+
+const count = (description: string) => z.int().meta({ description });
+const range = z.object({ low: z.number(), high: z.number() });
+const metrics = {
+  postbacks: count('Postbacks that arrived, repeats and tests excluded.'),
+  did_win: count('Those of an ad that won the attribution.'),
+  installs: count("First postbacks of winning ads' installs."),
+  redownloads: count('The same of people who had the app before.'),
+  reengagements: count('The same of people who had the app installed.'),
+  value_hidden: count('Postbacks without a value, because Apple withholds it for small crowds.'),
+  value_unmapped: count('Postbacks with a value that the schema does not have.'),
+  value_conflicts: count('Postbacks that arrived again with another value. The first one counts.'),
+  revenue_estimated: range.nullable().meta({
+    description:
+      'The range of revenue that the values mean. Null if no value tells any: a hidden value is not 0.',
+  }),
+  events: z
+    .record(z.string(), z.int())
+    .meta({ description: 'Postbacks by the event that their value means.' }),
+  unconverted: z
+    .array(range.extend({ currency: z.string() }))
+    .optional()
+    .meta({ description: 'Estimates without an exchange rate, which `revenue_estimated` lacks.' }),
+};
+const text = () => nullableText().optional();
+const names = {
+  day: day().nullish(),
+  network: text(),
+  source_identifier: text(),
+  source_app: text(),
+  country: text(),
+  fidelity: z.int().nullish(),
+  conversion_type: text(),
+  window: z.int().nullish(),
+};
+const SkanReport = z.object({
+  data: z.array(
+    z.object({
+      ...names,
+      is_other: z.literal(true).optional(),
+      ...metrics,
+    }),
+  ),
+  totals: z.object(metrics),
+  total_rows: z.int(),
+  currency: z.string(),
+  timezone: z.string(),
+  last_postback_at: time().nullable(),
+  last_test_postback_at: time().nullable().meta({ description: 'Tests are kept for 30 days.' }),
+});
+export type SkanReport = z.input<typeof SkanReport>;
+
+/** Published by Apple, with a genuine signature. */
+const SKAN_EXAMPLE = {
+  version: '4.0',
+  'ad-network-id': 'com.example',
+  'source-identifier': '39',
+  'app-id': 525463029,
+  'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
+  redownload: false,
+  'source-domain': 'example.com',
+  'fidelity-type': 1,
+  'did-win': true,
+  'coarse-conversion-value': 'high',
+  'postback-sequence-index': 0,
+  'attribution-signature':
+    'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
+};
+const AAK_EXAMPLE = {
+  'jws-string':
+    'eyJraWQiOiJhcHBsZS1kZXZlbG9wbWVudC1pZGVudGlmaWVyXC8xIiwiYWxnIjoiRVMyNTYifQ.eyJwb3N0YmFjay1pZGVudGlmaWVyIjoiODU1NDZFQjctRkQzOS00NEJDLTg5OTAtQzk4QTRBQzM2QTQ5IiwicHVibGlzaGVyLWl0ZW0taWRlbnRpZmllciI6MCwibWFya2V0cGxhY2UtaWRlbnRpZmllciI6ImNvbS5hcHBsZS5BcHBTdG9yZSIsImltcHJlc3Npb24tdHlwZSI6ImFwcC1pbXByZXNzaW9uIiwiYWQtbmV0d29yay1pZGVudGlmaWVyIjoiZGV2ZWxvcG1lbnQuYWRhdHRyaWJ1dGlvbmtpdCIsImRpZC13aW4iOnRydWUsInBvc3RiYWNrLXNlcXVlbmNlLWluZGV4IjowLCJjb252ZXJzaW9uLXR5cGUiOiJyZS1lbmdhZ2VtZW50Iiwic291cmNlLWlkZW50aWZpZXIiOiIxMjM0IiwiYWR2ZXJ0aXNlZC1pdGVtLWlkZW50aWZpZXIiOjEwNzM4MDI3NzU2fQ.bAdNwKd6OfHK9tofvjjua4X_JPcFTxXPQSspD9gZkinw97pY7R1aI-LSjl-oxZZF3_K2H5JK5TSEBee4_1U4oQ',
+  'conversion-value': 24,
+  'ad-interaction-type': 'click',
+  'country-code': 'US',
+};
+
+/** A list in one text, separated by commas, as the schema that validates it cannot say. */
+const groupings = {
+  override: {
+    type: 'array',
+    items: { type: 'string', enum: SKAN_GROUPS },
+    minItems: 1,
+    maxItems: 2,
+    default: ['day'],
+  },
+  param: { style: 'form', explode: false },
+} as const;
+
+const shared = { credential: 'teamToken', tag: 'SKAdNetwork and AdAttributionKit' } as const;
+const postback = {
+  tag: shared.tag,
+  method: 'post',
+  credential: null,
+  answer: {
+    status: 200,
+    description: 'The signature is genuine and the postback is stored. A repeated one counts once.',
+    schema: PostbackReceived,
+  },
+} as const;
+const RECEIVES =
+  'Apple sends copies of winning postbacks here, with or without the slash at the end. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
+
+export const operations: Operation[] = [
+  {
+    ...postback,
+    path: '/.well-known/skadnetwork/report-attribution',
+    summary: 'Receive a SKAdNetwork postback',
+    description: `${RECEIVES} Versions 2.1 to 4.0 are verified; 1.0 and 2.0 are refused.`,
+    body: { schema: z.looseObject({ version: z.string() }), examples: { coarse: SKAN_EXAMPLE } },
+  },
+  {
+    ...postback,
+    path: '/.well-known/appattribution/report-attribution',
+    summary: 'Receive an AdAttributionKit postback',
+    description: `${RECEIVES} Postbacks that a development key signed are tests: no report counts them.`,
+    body: { schema: z.looseObject({ 'jws-string': z.string() }), examples: { development: AAK_EXAMPLE } },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/applications/{id}/skan-schema',
+    summary: 'Retrieve the conversion value schema',
+    parameters: inPath('id', EXAMPLE.application),
+    answer: {
+      status: 200,
+      description: 'The versions of the schema, the oldest first.',
+      schema: ConversionSchema,
+    },
+    errors: noSuch('application'),
+  },
+  {
+    ...shared,
+    method: 'put',
+    path: '/v1/applications/{id}/skan-schema',
+    summary: 'Replace the conversion value schema',
+    description:
+      'What conversion values mean: fine values from 0 to 63 in the first window, and coarse values in each of the three. A version applies to postbacks that arrive from `valid_from` on, in the time zone of the application, until the next version. Versions that are not in the body are removed. `revenue_max` defaults to `revenue_min`, and both to 0.',
+    parameters: inPath('id', EXAMPLE.application),
+    body: {
+      schema: NewConversionSchema,
+      examples: {
+        purchases: {
+          versions: [
+            {
+              valid_from: '2026-03-01',
+              currency: 'usd',
+              fine: {
+                '0': { event: 'install' },
+                '20': { event: 'purchase', revenue_min: 0.99, revenue_max: 4.99 },
+              },
+              coarse: { '1': { low: {}, high: { event: 'purchase', revenue_min: 5, revenue_max: 50 } } },
+            },
+          ],
+        },
+      },
+    },
+    answer: { status: 200, description: 'The stored schema.', schema: ConversionSchema },
+    errors: noSuch('application'),
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/reports/skan',
+    summary: 'SKAdNetwork and AdAttributionKit',
+    description:
+      'Postbacks by the day on which they arrived, which is 24 hours to 6 days after a conversion window ends. They name no device, so their figures stand apart from those of other reports. Estimates are converted with the latest rates on or before `to`.',
+    parameters: {
+      query: withExamples(
+        z.object({ ...SkanQuery.shape, group_by: SkanQuery.shape.group_by.meta(groupings) }),
+        {
+          application_id: EXAMPLE.application,
+          from: EXAMPLE.from,
+          to: EXAMPLE.to,
+          group_by: ['network', 'country'],
+          currency: 'usd',
+          limit: 100,
+          format: 'json',
+        },
+      ),
+    },
+    answer: {
+      status: 200,
+      description: 'The report.',
+      schema: SkanReport,
+      more: { 'text/csv': 'network,postbacks,did_win,installs\r\ncom.example,1,1,1\r\n' },
+    },
+    errors: noSuch('application'),
+  },
+];

@@ -1,0 +1,106 @@
+import { and, asc, lt, sql } from 'drizzle-orm';
+import {
+  applications,
+  columnList,
+  type Database,
+  database,
+  excluded,
+  retryTransient,
+  skanPostbacks,
+} from '#db';
+import { DAY_MS, dayIn } from '#lib/time';
+import { findByAppStoreId, hasAppStoreId } from '#teams';
+import type { Postback } from './postback.ts';
+
+/**
+ * Stores a verified postback for the application that has its App Store id, or without one if there is none yet. Idempotent: the first copy
+ * of a (transaction id, sequence) stays as it is. Further ones are counted as repeats, and as conflicts if their values differ: Apple signs
+ * no values, so whoever saw a postback could send it again with others.
+ */
+export async function storePostback(d1: D1Database, postback: Postback, now: number): Promise<void> {
+  const db = database(d1);
+  const application = await retryTransient(() => findByAppStoreId(db, postback.appId));
+  const { transactionId, sequence, test, repeats, conflicts, fine, coarse } = skanPostbacks;
+  const isOther = sql`(${fine} IS NOT ${excluded(fine)} OR ${coarse} IS NOT ${excluded(coarse)})`;
+  const row = {
+    ...postback,
+    applicationId: application?.id ?? '',
+    receivedAt: now,
+    day: dayIn(application?.timezone ?? 'UTC', now),
+  };
+  await retryTransient(() =>
+    db
+      .insert(skanPostbacks)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [transactionId, sequence, test],
+        set: { repeats: sql`${repeats} + 1`, conflicts: sql`${conflicts} + ${isOther}` },
+      }),
+  );
+}
+
+/** How long a postback waits for its application, and how long a test is kept. */
+const KEPT_MS = 30 * DAY_MS;
+const AT_ONCE = 1_000;
+const ROUNDS = 10;
+
+const { applicationId, transactionId, sequence, test, receivedAt } = skanPostbacks;
+const key = [transactionId, sequence, test];
+
+/** Spelled as in the index `skan_postbacks_passing`. */
+const isPassing = sql`(application_id = '' OR test = 1)`;
+const unclaimed = sql`${applicationId} = ''`;
+
+/**
+ * Gives postbacks without an application to the one that has their App Store id by now, then deletes tests and those still without one after
+ * 30 days.
+ */
+export async function keepPostbacks(d1: D1Database, now: number): Promise<void> {
+  const db = database(d1);
+  for (let round = 0; round < ROUNDS && (await claim(db)) === AT_ONCE; round++);
+  const old = db.select({ transactionId, sequence, test }).from(skanPostbacks);
+  const portion = old.where(and(isPassing, lt(receivedAt, now - KEPT_MS))).limit(AT_ONCE);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { meta } = await retryTransient(() =>
+      db
+        .delete(skanPostbacks)
+        .where(sql`(${columnList(key)}) IN ${portion}`)
+        .run(),
+    );
+    if (meta.changes < AT_ONCE) return;
+  }
+}
+
+/** Returns how many it found, at most 1,000. */
+async function claim(db: Database): Promise<number> {
+  const rows = await db
+    .select({
+      transactionId,
+      sequence,
+      test,
+      receivedAt,
+      id: sql<string>`min(${applications.id})`.as('id'),
+      timezone: applications.timezone,
+    })
+    .from(skanPostbacks)
+    .innerJoin(applications, hasAppStoreId(skanPostbacks.appId))
+    .where(and(isPassing, unclaimed))
+    .groupBy(...key)
+    .orderBy(asc(receivedAt))
+    .limit(AT_ONCE);
+  const claims = rows.map((row) => [
+    row.transactionId,
+    row.sequence,
+    Number(row.test),
+    row.id,
+    dayIn(row.timezone, row.receivedAt),
+  ]);
+  if (claims.length === 0) return 0;
+  const named = key.map((column, place) => sql`${column} = value ->> ${sql.raw(String(place))}`);
+  await retryTransient(() =>
+    db.run(sql`UPDATE ${skanPostbacks} SET application_id = value ->> 3, day = value ->> 4
+      FROM json_each(${JSON.stringify(claims)})
+      WHERE ${and(unclaimed, ...named)}`),
+  );
+  return claims.length;
+}
