@@ -88,7 +88,7 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
     for (const { data } of found) await addPart(together, segments, owner.applicationId, data);
   }
   const unknown: Segment = { country: '', os: '', appVersion: '' };
-  const parts = packParts(rollup, grain, together.segmentedRows(), (id) => segments.get(id) ?? unknown);
+  const parts = packParts(rollup, grain, together.latestFirst(), (id) => segments.get(id) ?? unknown);
   const count = chosen.reduce((sum, own) => sum + own.count, 0);
   return { rollup, grain, level, replaced, count, parts: [...parts] };
 }

@@ -1,11 +1,5 @@
 import { sql } from 'drizzle-orm';
-import {
-  ROLLUP_KEYS,
-  type RollupTable,
-  type SEGMENT_DIMENSIONS,
-  SEGMENT_PARTS,
-  type Segment,
-} from '#catalogue';
+import { ROLLUP_KEYS, type RollupTable, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { GRAINS, type Grain, keyColumns, PAID, segmentColumns } from './grains.ts';
 import { writePart } from './part-file.ts';
@@ -36,63 +30,76 @@ export type PartRow = [
 /** The segment of an id that the rows have. */
 export type SegmentOfId = (id: number) => Segment;
 
-type FlatRow = { key: readonly string[]; segment: Segment | null; sums: readonly number[] };
 export type PackedPart = { fromDay: string; toDay: string; rows: number; data: string };
 
-/** Packs rows into parts, latest day first, so that each has as few days as it can. */
+/** Packs rows into parts, in their order: if the latest day comes first, each part has as few days as it can. */
 export function* packParts(
   table: RollupTable,
   grain: Grain,
   rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
 ): Generator<PackedPart> {
-  const flat = [...flatten(table, grain, rows, segmentOf)];
-  flat.sort((left, right) => compare(right.key[0], left.key[0]));
-  for (let from = 0; from < flat.length; from += MAX_PART_ROWS) {
-    yield* packSlice(table, grain, flat.slice(from, from + MAX_PART_ROWS));
-  }
-}
-
-const compare = (left = '', right = '') => (left < right ? -1 : left > right ? 1 : 0);
-
-function* packSlice(table: RollupTable, grain: Grain, rows: readonly FlatRow[]): Generator<PackedPart> {
-  const texts = new Map<string, string[]>();
-  for (const [at, name] of keyColumns(table).entries())
-    texts.set(
-      name,
-      rows.map(({ key }) => key[at] ?? ''),
-    );
-  for (const name of segmentColumns(grain) as typeof SEGMENT_DIMENSIONS) {
-    texts.set(
-      name,
-      rows.map(({ segment }) => segment?.[SEGMENT_PARTS[name]] ?? ''),
-    );
-  }
-  const sums = sumColumnsOf(table).map((_, at) => rows.map((row) => row.sums[at] ?? 0));
-  const data = writePart(table, grain, { texts, sums });
-  if (data.length > MAX_PART_CHARACTERS && rows.length > 1) {
-    const half = Math.ceil(rows.length / 2);
-    yield* packSlice(table, grain, rows.slice(0, half));
-    yield* packSlice(table, grain, rows.slice(half));
-    return;
-  }
-  yield { fromDay: rows.at(-1)?.key[0] ?? '', toDay: rows[0]?.key[0] ?? '', rows: rows.length, data };
-}
-
-function* flatten(
-  table: RollupTable,
-  grain: Grain,
-  rows: Iterable<SegmentedRow>,
-  segmentOf: SegmentOfId,
-): Generator<FlatRow> {
   const width = sumColumnsOf(table).length;
+  const names = segmentColumns(grain);
+  let columns = new Columns(keyColumns(table).length + names.length, width);
   for (const { key, segments } of rows) {
     const own = key.slice(1).map(String);
     for (let at = 0; at < segments.length; at += width + 1) {
-      const segment = grain === 'creative' ? null : segmentOf(segments[at] ?? WHOLE_SEGMENT);
-      yield { key: own, segment, sums: segments.slice(at + 1, at + 1 + width) };
+      const segment = names.length > 0 ? segmentOf(segments[at] ?? WHOLE_SEGMENT) : null;
+      columns.add([...own, ...names.map((name) => segment?.[SEGMENT_PARTS[name]] ?? '')], segments, at + 1);
+      if (columns.size < MAX_PART_ROWS) continue;
+      yield* packColumns(table, grain, columns);
+      columns = new Columns(columns.texts.length, width);
     }
   }
+  if (columns.size > 0) yield* packColumns(table, grain, columns);
+}
+
+/** Rows by column: as objects, they would take several times the memory. */
+class Columns {
+  readonly texts: string[][];
+  readonly sums: number[][];
+
+  constructor(texts: number, sums: number) {
+    this.texts = Array.from({ length: texts }, () => []);
+    this.sums = Array.from({ length: sums }, () => []);
+  }
+
+  get size(): number {
+    return this.texts[0]?.length ?? 0;
+  }
+
+  add(texts: readonly string[], sums: readonly number[], from: number): void {
+    for (const [at, text] of texts.entries()) this.texts[at]?.push(text);
+    for (const [at, column] of this.sums.entries()) column.push(sums[from + at] ?? 0);
+  }
+
+  slice(from: number, to: number): Columns {
+    const part = new Columns(0, 0);
+    part.texts.push(...this.texts.map((column) => column.slice(from, to)));
+    part.sums.push(...this.sums.map((column) => column.slice(from, to)));
+    return part;
+  }
+}
+
+function* packColumns(table: RollupTable, grain: Grain, columns: Columns): Generator<PackedPart> {
+  const { size, sums } = columns;
+  const names = [...keyColumns(table), ...segmentColumns(grain)];
+  const texts = new Map(names.map((name, at) => [name, columns.texts[at] ?? []]));
+  const data = writePart(table, grain, { texts, sums });
+  if (data.length > MAX_PART_CHARACTERS && size > 1) {
+    const half = Math.ceil(size / 2);
+    yield* packColumns(table, grain, columns.slice(0, half));
+    yield* packColumns(table, grain, columns.slice(half, size));
+    return;
+  }
+  const [days = []] = columns.texts;
+  let [fromDay, toDay] = [days[0] ?? '', days[0] ?? ''];
+  for (const day of new Set(days)) {
+    if (day < fromDay) fromDay = day;
+    if (day > toDay) toDay = day;
+  }
+  yield { fromDay, toDay, rows: size, data };
 }
 
 /**
@@ -111,17 +118,20 @@ export function* sumRowsOf(
   }
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
   const together = additions.emptied();
-  const whole: SegmentedRow[] = [];
-  const both: SegmentedRow[] = [...additions.segmentedRows()];
-  for (const { key, segments } of both) {
-    whole.push({ key, segments: [WHOLE_SEGMENT, ...additions.sumUp(segments)] });
+  for (const { key, segments } of additions.segmentedRows()) {
     together.addSegments(key.with(creativeAt, key[creativeAt] === '' ? '' : PAID), segments);
   }
   for (const row of together.rows()) yield [table, row];
+  // Rows are not kept: a run may have hundreds of thousands.
+  const summedUp = function* (rows: Iterable<SegmentedRow>): Generator<SegmentedRow> {
+    for (const { key, segments } of rows) {
+      yield { key, segments: [WHOLE_SEGMENT, ...additions.sumUp(segments)] };
+    }
+  };
   const rowsIn: Record<Grain, Iterable<SegmentedRow>> = {
-    segment: together.segmentedRows(),
-    creative: whole,
-    both,
+    segment: together.latestFirst(),
+    creative: summedUp(additions.latestFirst()),
+    both: additions.latestFirst(),
   };
   let number = first;
   for (const grain of GRAINS) {

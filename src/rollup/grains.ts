@@ -1,4 +1,4 @@
-import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 
 // The cube has each rollup in three grains, so that a report reads no more rows than it needs: with 200 creatives in 20 countries, `creative`
 // has a twentieth of the rows of `both`, and `segment` a hundredth.
@@ -14,5 +14,5 @@ export const PAID = 'paid';
 export const keyColumns = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
 
 /** The columns of a row's segment; none in the grain without segments. */
-export const segmentColumns = (grain: Grain): readonly string[] =>
+export const segmentColumns = (grain: Grain): readonly SegmentDimension[] =>
   grain === 'creative' ? [] : SEGMENT_DIMENSIONS;

@@ -143,19 +143,18 @@ export class Additions<Table extends RollupTable> {
     for (const { key, segments } of this.segmentedRows()) yield [...key, ...this.sumUp(segments)];
   }
 
-  /** The rows by span of days, which `spanOf` derives from the first day in a key. */
-  spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
-    const byDay = new Map<number, number[]>();
-    for (let row = 0; row < this.rowIndex.size; row++) {
-      // Each key starts with the application, then the day.
-      const day = this.rowIndex.at(row, 1);
-      const own = byDay.get(day);
-      if (own) own.push(row);
-      else byDay.set(day, [row]);
-    }
-    const days = Map.groupBy(byDay, ([day]) => spanOf(String(this.values.valueOf(day))));
-    const rowsOf = (rows: readonly number[]) => ({ [Symbol.iterator]: () => this.segmentedRows(rows) });
-    return new Map([...days].map(([span, own]) => [span, rowsOf(own.flatMap(([, rows]) => rows))]));
+  /** The rows of the latest day first. */
+  *latestFirst(): Generator<SegmentedRow> {
+    // Each key starts with the application, then the day.
+    const dayOf = (row: number) => this.rowIndex.at(row, 1);
+    const rows = Uint32Array.from({ length: this.rowIndex.size }, (_, row) => row);
+    const days = [...new Set(Array.from(rows, dayOf))];
+    const textOf = (day: number) => String(this.values.valueOf(day));
+    days.sort((one, other) => (textOf(one) < textOf(other) ? 1 : -1));
+    const places = new Map(days.map((day, place) => [day, place]));
+    const placeOf = (row: number) => places.get(dayOf(row)) ?? 0;
+    rows.sort((one, other) => placeOf(one) - placeOf(other));
+    for (const row of rows) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
   }
 
   /** An empty table for rows with the same values. */
@@ -193,8 +192,10 @@ export class Additions<Table extends RollupTable> {
     return sums;
   }
 
-  *segmentedRows(rows: Iterable<number> = Array(this.rowIndex.size).keys()): Generator<SegmentedRow> {
-    for (const row of rows) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
+  *segmentedRows(): Generator<SegmentedRow> {
+    for (let row = 0; row < this.rowIndex.size; row++) {
+      yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
+    }
   }
 
   private keyOf(row: number): (string | number)[] {

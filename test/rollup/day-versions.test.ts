@@ -59,14 +59,12 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
     });
     for (const state of counted.devices) devices.set(deviceKey(state), state);
     for (const { id, appVersion } of segments.added) versions.set(id, appVersion);
-    for (const rows of counted.daily.spans(String).values()) {
-      for (const { key, segments: cells } of rows) {
-        for (let at = 0; at < cells.length; at += COLUMNS.length + 1) {
-          const name = `${key[1]} ${versions.get(cells[at] ?? 0)}`;
-          for (const figure of FIGURES) {
-            const sum = cells[at + 1 + COLUMNS.indexOf(figure)] ?? 0;
-            sums[figure].set(name, (sums[figure].get(name) ?? 0) + sum);
-          }
+    for (const { key, segments: cells } of counted.daily.segmentedRows()) {
+      for (let at = 0; at < cells.length; at += COLUMNS.length + 1) {
+        const name = `${key[1]} ${versions.get(cells[at] ?? 0)}`;
+        for (const figure of FIGURES) {
+          const sum = cells[at + 1 + COLUMNS.indexOf(figure)] ?? 0;
+          sums[figure].set(name, (sums[figure].get(name) ?? 0) + sum);
         }
       }
     }

@@ -433,7 +433,7 @@ describe('tally', () => {
     );
     /** Each row's segments: their ids and sums. */
     const segmentsOf = (additions: Additions<RollupTable>) =>
-      [...additions.spans(() => '').values()].flatMap((rows) => [...rows].map(({ segments }) => segments));
+      [...additions.segmentedRows()].map(({ segments }) => segments);
     expect(segmentsOf(counted.ads)).toEqual([[id('1.0'), 1, 7, 0, 0, id('2.0'), 1, 7, 0, 0]]);
     expect(segmentsOf(counted.revenue)).toEqual([[id('1.0'), 14, 0, 0, 0]]);
     const click = book.idOf({ country: 'fr', os: 'ios', appVersion: '' });

@@ -6,7 +6,7 @@ const day = () => text().notNull();
 /** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 /**
- * `paid` for all creatives together, and empty for organic devices. The sums of each creative are in `segment_blocks`, because a table with
+ * `paid` for all creatives together, and empty for organic devices. The sums of each creative are in `cube_parts`, because a table with
  * them would be most of the database, and unpacking blocks is faster than reading its rows.
  */
 const paidOrOrganic = creativeId;
