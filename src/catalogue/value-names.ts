@@ -1,45 +1,28 @@
 import { containsText } from '#lib/search';
+import { MEDIA_SOURCE_NAMES } from '#networks';
 import type { DimensionName } from './dimensions.ts';
 
-/** The names of networks and mediators as they write them, by `media_source`. */
+/** The names of networks and mediators as they write them, by `media_source`. Of these, nothing but the name is known. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
+  ...MEDIA_SOURCE_NAMES,
   adcolony: 'AdColony',
-  admob: 'AdMob',
   amazon: 'Amazon',
-  applovin: 'AppLovin',
-  applovin_max: 'AppLovin MAX',
   aps: 'Amazon Publisher Services',
   bidmachine: 'BidMachine',
   bigo: 'BIGO Ads',
   bytedance: 'Pangle',
   chartboost: 'Chartboost',
   digitalturbine: 'Digital Turbine',
-  facebook: 'Meta',
   fyber: 'DT Exchange',
-  google: 'Google',
   google_ad_manager: 'Google Ad Manager',
   inmobi: 'InMobi',
-  ironsource: 'ironSource',
-  levelplay: 'LevelPlay',
-  liftoff: 'Liftoff',
-  max: 'AppLovin MAX',
-  meta: 'Meta',
-  meta_an: 'Meta',
-  mintegral: 'Mintegral',
   mobilefuse: 'MobileFuse',
-  moloco: 'Moloco',
   mytarget: 'myTarget',
   ogury: 'Ogury',
   pangle: 'Pangle',
   smaato: 'Smaato',
-  snap: 'Snap',
   tapjoy: 'Tapjoy',
-  tiktok: 'TikTok',
-  unity: 'Unity Ads',
-  unity_ads: 'Unity Ads',
-  unityads: 'Unity Ads',
   verve: 'Verve',
-  vungle: 'Vungle',
   yandex: 'Yandex',
 };
 

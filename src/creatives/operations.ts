@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { EXAMPLE, inPath, list, noSuch, type Operation, time, withExamples } from '#http/operations';
+import { NETWORKS } from '#networks';
 import { NewCreative } from './create-creative.ts';
 import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
 
@@ -45,6 +46,27 @@ const Creative = z
 export type Creative = z.input<typeof Creative>;
 const Creatives = list(Creative);
 export type Creatives = z.input<typeof Creatives>;
+
+const NetworkLinks = z.object({
+  data: z.array(
+    z.object({
+      network: z.string(),
+      name: z.string(),
+      link: z.url().nullable().meta({
+        description:
+          'The tracking link with the macros of the network. Null if its ads take no tracking link.',
+      }),
+      click_ids: z
+        .array(z.string())
+        .meta({ description: 'Parameters in which it passes the id of a click.' }),
+      notes: z.array(z.string()),
+      unverified: z
+        .array(z.string())
+        .meta({ description: "What the network's documentation or a test has not confirmed." }),
+    }),
+  ),
+});
+export type NetworkLinks = z.input<typeof NetworkLinks>;
 
 const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
 const notFound = noSuch('application');
@@ -104,6 +126,25 @@ export const operations: Operation[] = [
     parameters: inPath('id', EXAMPLE.creative),
     body: { schema: CreativeChanges, examples: { archive: { archived: true } } },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
+    errors: noSuch('creative'),
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/creatives/{id}',
+    summary: 'Retrieve a creative',
+    parameters: inPath('id', EXAMPLE.creative),
+    answer: { status: 200, description: 'The creative.', schema: Creative },
+    errors: noSuch('creative'),
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/creatives/{id}/links',
+    summary: "List a creative's links by network",
+    description: `A tracking link for the ads of each network: ${NETWORKS.map(({ name }) => name).join(', ')}. The network replaces the macros in it and tells campaign, ad set, ad and click id, which are stored with each click.`,
+    parameters: inPath('id', EXAMPLE.creative),
+    answer: { status: 200, description: 'A link for each network.', schema: NetworkLinks },
     errors: noSuch('creative'),
   },
   {

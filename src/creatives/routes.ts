@@ -9,9 +9,11 @@ import {
   jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
+  noQuery,
   queryString,
   requireTeamToken,
 } from '#http';
+import { linkFor, NETWORKS } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
 import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
@@ -21,12 +23,13 @@ import {
   CampaignsQuery,
   CreativeChanges,
   CreativesQuery,
+  getCreative,
   listAdsets,
   listCampaigns,
   listCreatives,
   toPage,
 } from './list.ts';
-import type { Adsets, Campaigns, CreatedCreative, Creative, Creatives } from './operations.ts';
+import type { Adsets, Campaigns, CreatedCreative, Creative, Creatives, NetworkLinks } from './operations.ts';
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
 
@@ -78,6 +81,22 @@ export const creativeRoutes = new Hono<AppEnv>()
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
     return c.json<Creatives>(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
+  })
+  .get('/v1/creatives/:id', requireTeamToken, noQuery, async (c) => {
+    const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
+    return c.json<Creative>(found);
+  })
+  .get('/v1/creatives/:id/links', requireTeamToken, noQuery, async (c) => {
+    const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
+    const data = NETWORKS.map((network) => ({
+      network: network.id,
+      name: network.name,
+      link: linkFor(network, found.tracking_link),
+      click_ids: [...network.clickIds],
+      notes: [...network.notes],
+      unverified: [...network.unverified],
+    }));
+    return c.json<NetworkLinks>({ data });
   })
   .patch(
     '/v1/creatives/:id',

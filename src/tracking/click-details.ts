@@ -1,13 +1,19 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
+import { CLICK_ID_PARAMETERS } from '#networks';
 import type { Query } from './query.ts';
 
+const isClickId = ([name]: Query[number]): boolean => CLICK_ID_PARAMETERS.has(name);
+
 /**
- * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If a name or value is
- * longer than 256 characters, the parameter is left out entirely, because a truncated ad network click id would be useless or wrong.
+ * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If there are more, networks'
+ * click ids go first. If a name or value is longer than 256 characters, the parameter is left out entirely, because a truncated click id
+ * would be useless or wrong.
  */
 export function clickParams(query: Query): Record<string, string> {
   const kept = new Map<string, string>();
-  for (const [name, value] of query) {
+  const isLong = query.length > MAX_CLICK_PARAMS;
+  const ranked = isLong ? [...query.filter(isClickId), ...query.filter((one) => !isClickId(one))] : query;
+  for (const [name, value] of ranked) {
     if (kept.size === MAX_CLICK_PARAMS) break;
     const fits = name !== '' && Math.max(name.length, value.length) <= MAX_CLICK_PARAM_CHARS;
     // SQLite ends a text at a NUL, and our schemas refuse `__proto__` as a name.

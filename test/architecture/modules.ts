@@ -16,11 +16,14 @@ export const MODULES: Readonly<Record<string, Module>> = {
   lib: {
     imports: [],
   },
+  networks: {
+    imports: [],
+  },
   env: {
     imports: ['lib'],
   },
   catalogue: {
-    imports: ['lib'],
+    imports: ['lib', 'networks'],
   },
   db: {
     imports: ['catalogue', 'lib'],
@@ -93,11 +96,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   tracking: {
-    imports: ['attribution', 'catalogue', 'db', 'env', 'hashing', 'http', 'lib', 'rollup'],
+    imports: ['attribution', 'catalogue', 'db', 'env', 'hashing', 'http', 'lib', 'networks', 'rollup'],
     reads: ['applications', 'creatives'],
   },
   creatives: {
-    imports: ['audit', 'db', 'http', 'lib', 'teams', 'tracking'],
+    imports: ['audit', 'db', 'http', 'lib', 'networks', 'teams', 'tracking'],
     owns: ['adsets', 'campaigns', 'creative_requests', 'creatives'],
     reads: ['applications'],
     writes: {
@@ -250,7 +253,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
   },
   cli: {
-    imports: ['backup', 'catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
+    imports: ['backup', 'catalogue', 'db', 'env', 'lake', 'lib', 'members', 'networks', 'teams'],
     reads: ['teams'],
   },
 };

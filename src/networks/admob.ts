@@ -1,0 +1,16 @@
+import type { Network } from './network.ts';
+
+export const admob: Network = {
+  id: 'admob',
+  name: 'AdMob',
+  aliases: {},
+  roles: ['monetization', 'mediation'],
+  clickIds: [],
+  macros: null,
+  notes: [
+    'AdMob shows ads in your app. Campaigns are bought at Google.',
+    'Rewarded callbacks of its servers carry no revenue: only the SDK reports paid events.',
+  ],
+  unverified: [],
+  sources: ['https://developers.google.com/admob/android/ssv'],
+};

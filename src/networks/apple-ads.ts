@@ -1,0 +1,18 @@
+import type { Network } from './network.ts';
+
+export const appleAds: Network = {
+  id: 'apple_ads',
+  name: 'Apple Ads',
+  aliases: {
+    apple_search_ads: 'Apple Ads',
+    asa: 'Apple Ads',
+  },
+  roles: ['advertising'],
+  clickIds: [],
+  macros: null,
+  notes: [
+    'Ads lead to the App Store and take no link. The app can ask for an AdServices token, which Apple resolves to the campaign, ad group and ad.',
+  ],
+  unverified: [],
+  sources: ['https://developer.apple.com/documentation/adservices'],
+};

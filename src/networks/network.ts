@@ -1,0 +1,44 @@
+/** What a tracking link can tell about an ad, under the same names for every network. */
+export const LINK_PARAMETERS = [
+  'campaign_id',
+  'campaign_name',
+  'adset_id',
+  'adset_name',
+  'ad_id',
+  'ad_name',
+  'site_id',
+  'site_name',
+  'placement',
+  'country',
+  'cost',
+  'cost_currency',
+] as const;
+type LinkParameter = (typeof LINK_PARAMETERS)[number];
+
+/**
+ * What is known of an advertising network, as data. Everything that differs by network is derived from it: the link for its ads, the click ids
+ * that are kept, the names in reports, its section in docs/networks.md.
+ */
+export type Network = {
+  /** In lower case: in `media_source`, and in the parameter `network` of its links. */
+  id: string;
+  /** As the network writes it. */
+  name: string;
+  /** Further values of `media_source` that mean it, each with the name to show. */
+  aliases: Readonly<Record<string, string>>;
+  /** Whether it shows your ads (`advertising`), ads in your app (`monetization`), or decides which network does (`mediation`). */
+  roles: readonly ('advertising' | 'monetization' | 'mediation')[];
+  /** Query parameters in which it passes the id of a click, exactly as it spells them. */
+  clickIds: readonly string[];
+  /**
+   * The macros that it replaces in a tracking link, by parameter: those of `LINK_PARAMETERS`, and click ids. Null if its ads take no tracking
+   * link. Macros of device ids are left out, because the parameters of a click are stored.
+   */
+  macros: Readonly<Partial<Record<LinkParameter, string>> & Record<string, string>> | null;
+  /** What to know before using it. */
+  notes: readonly string[];
+  /** What is not confirmed by the network's own documentation or a test. */
+  unverified: readonly string[];
+  /** Where the facts are from. */
+  sources: readonly string[];
+};

@@ -1,0 +1,31 @@
+import type { Network } from './network.ts';
+
+export const unityAds: Network = {
+  id: 'unity_ads',
+  name: 'Unity Ads',
+  aliases: {
+    unity: 'Unity Ads',
+    unityads: 'Unity Ads',
+  },
+  roles: ['advertising', 'monetization'],
+  clickIds: ['gamer_id'],
+  macros: {
+    gamer_id: '{gamer_id}',
+    campaign_id: '{campaign_id}',
+    campaign_name: '{campaign_name}',
+    ad_id: '{creative_pack_id}',
+    ad_name: '{creative_pack}',
+    site_id: '{source_game_id}',
+    country: '{country_code}',
+  },
+  notes: [
+    'Integrations without a measurement partner are possible. Unity then expects `{ifa}` in the link, which is left out here because the parameters of a click are stored.',
+    'Unity wants links that answer with an HTTP redirect and do not lead to a store. A link of this service leads to the store, and on iOS shows a page first.',
+  ],
+  unverified: [
+    'Except `{ifa}`, the names of the macros could not be checked against the current documentation.',
+  ],
+  sources: [
+    'https://docs.unity.com/en-us/user-acquisition/data-sharing/attribution/attribution-link-parameter-reference',
+  ],
+};

@@ -1,0 +1,13 @@
+import type { Network } from './network.ts';
+
+export const vungle: Network = {
+  id: 'vungle',
+  name: 'Vungle',
+  aliases: {},
+  roles: ['monetization'],
+  clickIds: [],
+  macros: null,
+  notes: ['Vungle is the monetization side of Liftoff. Campaigns are bought at Liftoff.'],
+  unverified: [],
+  sources: ['https://liftoff.io'],
+};
