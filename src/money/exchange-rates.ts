@@ -151,16 +151,6 @@ export function selectRates(teamId: string, currencies: readonly string[], from:
             AND ${earlier.base} = ${series.base} AND ${earlier.day} <= ${from}), ${from}) AND ${to}`;
 }
 
-/** Those of the currencies that some rate, of whatever day, may convert into `reporting`. No other can be converted. */
-export function selectRated(teamId: string, currencies: readonly string[], reporting: string): SQL {
-  const { teamId: owner, currency, base } = exchangeRates;
-  const own = sql`SELECT 1 FROM ${exchangeRates} WHERE ${owner} IN ${ownersFor(teamId)}`;
-  return sql`
-    SELECT wanted.value FROM json_each(${JSON.stringify(currencies)}) AS wanted WHERE wanted.value <> ${reporting} AND (
-      EXISTS (${own} AND ${currency} = wanted.value)
-      OR EXISTS (${own} AND ${currency} = ${reporting} AND ${base} = wanted.value))`;
-}
-
 /**
  * The rates of these currencies for the days `from` to `to`: the team's own and those that all teams share.
  * Queries nothing if there is nothing to convert.

@@ -9,7 +9,7 @@ export {
 } from './cost-names.ts';
 export { Costs, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
-export { ExchangeRates, readRateBook, saveRates, selectRated, selectRates } from './exchange-rates.ts';
+export { ExchangeRates, readRateBook, saveRates, selectRates } from './exchange-rates.ts';
 export { findFirstSpendDay } from './first-spend.ts';
 export { fetchFurtherRates, parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
@@ -18,7 +18,6 @@ export type { CostsSaved } from './operations.ts';
 export {
   convert,
   FURTHER_RANKS_DAYS_OLDER,
-  nanosToParts,
   type Parts,
   partsToNanos,
   type Rate,

@@ -111,7 +111,6 @@ const PARTS_PER_NANO = 10n ** 15n;
 /** An amount in 10^-15 nanos. */
 export type Parts = bigint;
 
-export const nanosToParts = (nanos: bigint): Parts => nanos * PARTS_PER_NANO;
 export const partsToNanos = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_NANO);
 
 /** Converts nanos of a currency on a day to parts of the reporting currency; null if no rate is known. */

@@ -1,7 +1,7 @@
 import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import type { Performance } from './answers.ts';
-import type { Unconverted } from './unrated.ts';
+import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table and the other fields are headers. */
 type Answer = {

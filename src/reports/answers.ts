@@ -15,7 +15,7 @@ import {
   total_rows,
   unconverted,
 } from './answer-fields.ts';
-import { REASONS } from './predict-cohort.ts';
+import { REASONS } from './cohorts/predict-cohort.ts';
 
 // The answers of the reports.
 

@@ -1,11 +1,11 @@
 import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
-import { keyValues, REST } from './cut.ts';
 import { type DimensionName, givenBy, type Shown } from './dimensions.ts';
+import { keyValues, REST } from './engine/cut.ts';
+import { readReportSums } from './engine/report-sums.ts';
 import { checkHoursKept } from './hours.ts';
 import { metricOf } from './metrics.ts';
 import { compareShown, type PerformanceQuery, shownOf } from './performance.ts';
 import { filtersOf, type Reported } from './query.ts';
-import { readReportSums } from './report-sums.ts';
 
 /** Days, of which the last may end at an hour of the clock. */
 type ComparedPeriod = Pick<PerformanceQuery, 'from' | 'to' | 'until_hour'>;

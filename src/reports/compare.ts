@@ -12,11 +12,11 @@ import {
 } from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
+import { readRates } from './cohorts/rates.ts';
 import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
+import { unconvertedOfDevices } from './engine/unrated.ts';
 import { DEVICE_FILTERS, deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
-import { readRates } from './rates.ts';
-import { unconvertedOfDevices } from './unrated.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 

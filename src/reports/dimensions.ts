@@ -13,7 +13,6 @@ import {
   SHOWN_PARTS,
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { isByCreative } from './filters.ts';
 import { CREATIVE_GROUPS, type CreativeGroup, namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -53,15 +52,6 @@ export const isDimension = (name: string): name is DimensionName => Object.hasOw
 const kindOf = (name: DimensionName | undefined) => name && DIMENSIONS[name].kind;
 export const isTime = (name: DimensionName | undefined): boolean => kindOf(name) === 'time';
 export const isNamed = (name: DimensionName | undefined): name is CreativeGroup => kindOf(name) === 'named';
-
-/**
- * Whether a report's figures are added up in the Worker, by `readBlockSums`. The rollup tables have all creatives together, and neither
- * segments nor hours.
- */
-export const needsBlocks = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
-  names.some((name) => name === 'hour' || ['named', 'segment'].includes(DIMENSIONS[name].kind)) ||
-  isBySegment(filters) ||
-  isByCreative(filters);
 
 export const isBySegment = (filters: ReportFilters): boolean =>
   SEGMENT_DIMENSIONS.some((name) => filters[name] !== undefined);

@@ -1,4 +1,4 @@
-import { and, type Column, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import { isAmong } from '#db';
 import { CREATIVE_GROUPS, costNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
@@ -12,12 +12,6 @@ export const storedValue = (value: string): string => (value === UNKNOWN ? '' : 
 /** Whether rows are filtered by creative, and not only by paid or organic. */
 export const isByCreative = (filters: ReportFilters): boolean =>
   CREATIVE_GROUPS.some((group) => filters[`${group}_id`] !== undefined);
-
-/** The condition on the rows of a rollup table. It has all creatives together, so other filters need `readBlockSums`. */
-export function rollupCondition(creativeId: Column, { attribution }: ReportFilters): SQL | undefined {
-  if (attribution === undefined) return undefined;
-  return attribution === 'paid' ? ne(creativeId, '') : eq(creativeId, '');
-}
 
 /** The condition on the rows of `costs`. All spend is on creatives, so none of it is organic. */
 export function costCondition(applicationId: string, filters: ReportFilters): SQL | undefined {

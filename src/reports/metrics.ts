@@ -8,7 +8,7 @@ import {
   type Sums,
 } from '#catalogue';
 import { amountField, fromNanos } from '#lib/money';
-import { type Unconverted, unconvertedField } from './unrated.ts';
+import { type Unconverted, unconvertedField } from './engine/unrated.ts';
 
 /**
  * Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue and spend lack, `roas_unconverted` what the

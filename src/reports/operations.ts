@@ -4,13 +4,13 @@ import { EXAMPLE, noSuch, type Operation, withExamples } from '#http/operations'
 import { AdsQuery } from './ads.ts';
 import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, PredictedLtv, Retention } from './answers.ts';
 import { ClientTotalsQuery } from './client-totals.ts';
+import { LtvQuery } from './cohorts/ltv.ts';
+import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery } from './cohorts/predicted-ltv.ts';
+import { RetentionQuery } from './cohorts/retention.ts';
 import { CompareQuery } from './compare.ts';
 import { DIMENSIONS } from './dimensions.ts';
 import { FunnelQuery } from './funnel.ts';
-import { LtvQuery } from './ltv.ts';
 import { PerformanceQuery } from './performance.ts';
-import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery } from './predicted-ltv.ts';
-import { RetentionQuery } from './retention.ts';
 
 const period = {
   application_id: EXAMPLE.application,

@@ -4,7 +4,6 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { readFirstDay } from '#rollup';
-import { type Cut, keyValues, OTHER, REST } from './cut.ts';
 import {
   DIMENSIONS,
   type DimensionName,
@@ -15,12 +14,13 @@ import {
   type Shown,
   spansOf,
 } from './dimensions.ts';
+import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
+import { readReportSums } from './engine/report-sums.ts';
+import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
-import { readReportSums } from './report-sums.ts';
-import { type Unconverted, unconvertedOf } from './unrated.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 

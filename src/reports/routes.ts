@@ -17,12 +17,12 @@ import type {
   Retention,
 } from './answers.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+import { LtvQuery, reportLtv } from './cohorts/ltv.ts';
+import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.ts';
+import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
-import { LtvQuery, reportLtv } from './ltv.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
-import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
-import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
 async function readyToReport(c: AppContext, applicationId: string) {

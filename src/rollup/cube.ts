@@ -129,6 +129,7 @@ export function* sumRowsOf(
     }
   };
   const rowsIn: Record<Grain, Iterable<SegmentedRow>> = {
+    total: summedUp(together.latestFirst()),
     segment: together.latestFirst(),
     creative: summedUp(additions.latestFirst()),
     both: additions.latestFirst(),

@@ -1,10 +1,10 @@
 import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 
-// The cube has each rollup in three grains, so that a report reads no more rows than it needs: with 200 creatives in 20 countries, `creative`
-// has a twentieth of the rows of `both`, and `segment` a hundredth.
+// The cube has each rollup in four grains, so that a report reads no more rows than it needs: with 200 creatives in 20 countries, `creative`
+// has a twentieth of the rows of `both`, `segment` a hundredth, and `total` less than a thousandth.
 
-/** By segment (country, OS, app version) with all creatives together; by creative with all segments together; by both. */
-export const GRAINS = ['segment', 'creative', 'both'] as const;
+/** All together; by segment (country, OS, app version) with all creatives together; by creative with all segments together; by both. */
+export const GRAINS = ['total', 'segment', 'creative', 'both'] as const;
 export type Grain = (typeof GRAINS)[number];
 
 /** The creative of sums of all creatives together. Those of organic devices have none, as elsewhere. */
@@ -13,6 +13,6 @@ export const PAID = 'paid';
 /** The columns of a row's key: all of the rollup's except the application. */
 export const keyColumns = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
 
-/** The columns of a row's segment; none in the grain without segments. */
+/** The columns of a row's segment; none in the grains without segments. */
 export const segmentColumns = (grain: Grain): readonly SegmentDimension[] =>
-  grain === 'creative' ? [] : SEGMENT_DIMENSIONS;
+  grain === 'segment' || grain === 'both' ? SEGMENT_DIMENSIONS : [];

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MODULES, type Module } from './modules.ts';
 import { importsOf, readModules, readTables, tablesOf } from './source.ts';
@@ -41,6 +42,19 @@ describe('the list of modules', () => {
   it.each(names)('lists what %s imports above it', (name) => {
     const above = names.slice(0, names.indexOf(name));
     expect(MODULES[name]?.imports.filter((other) => !above.includes(other))).toEqual([]);
+  });
+
+  it('enters other modules through their index', () => {
+    const relative = /\bfrom '(\.\.?\/[^']+)'/g;
+    const files = [...source.values()].flat();
+    const outside = files.flatMap(({ file, code }) =>
+      [...code.matchAll(relative)].flatMap(([, specifier = '']) => {
+        const target = path.posix.join(path.posix.dirname(file), specifier);
+        return target.split('/')[0] === file.split('/')[0] ? [] : [`${file}: ${specifier}`];
+      }),
+    );
+    expect(files.some(({ code }) => /\bfrom '\.\.\//.test(code))).toBe(true);
+    expect(outside).toEqual([]);
   });
 
   it('loads operations with the documentation only', () => {

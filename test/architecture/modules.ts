@@ -166,19 +166,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
-    reads: [
-      'adsets',
-      'campaigns',
-      'cohort_activity',
-      'cohort_revenue',
-      'costs',
-      'creatives',
-      'rollup_ads',
-      'rollup_custom',
-      'rollup_daily',
-      'rollup_hours',
-      'rollup_items',
-    ],
+    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'rollup_hours'],
   },
   skan: {
     imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ConvertedSums, nanosOf, RATE_SCALE, RateDigits } from '../../src/reports/converted-sums.ts';
+import { ConvertedSums, nanosOf, RATE_SCALE, RateDigits } from '../../src/reports/engine/converted-sums.ts';
 
 const MAX_LOW = 2 ** 53 - 1;
 

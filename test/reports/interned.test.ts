@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Pairs } from '../../src/reports/interned.ts';
+import { Pairs } from '../../src/reports/engine/interned.ts';
 
 it('numbers pairs in order of first use, however many there are', () => {
   const part = fc.oneof(fc.nat(20), fc.nat(2 ** 26 - 1), fc.constantFrom(0, 1, 2 ** 16, 2 ** 26 - 1));

@@ -80,7 +80,7 @@ describe.each(CUBED)('parts of %s', (table) => {
     );
   });
 
-  it('are by segment for all creatives together, by creative alone, and by both', async () => {
+  it('are of all together, by segment for all creatives together, by creative alone, and by both', async () => {
     const additions = new Additions<RollupTable>(table);
     const keyOf = (creative: string) =>
       ROLLUP_KEYS[table].map((column) =>
@@ -99,9 +99,10 @@ describe.each(CUBED)('parts of %s', (table) => {
       kind === 'parts' ? [own] : [],
     );
     expect(parts.map(([rollup, grain, number]) => [rollup, grain, number])).toEqual([
-      [table, 'segment', 5],
-      [table, 'creative', 6],
-      [table, 'both', 7],
+      [table, 'total', 5],
+      [table, 'segment', 6],
+      [table, 'creative', 7],
+      [table, 'both', 8],
     ]);
     const found = await Promise.all(parts.map(([, , , , , , data]) => addedUp(table, [data])));
     const named = (creative: string, segment: number | null) =>
@@ -112,6 +113,10 @@ describe.each(CUBED)('parts of %s', (table) => {
     const added = (...firsts: number[]) =>
       sums(0).map((index) => firsts.reduce((total, first) => total + first + index, 0));
     expect(found).toEqual([
+      new Map([
+        [named('', null), added(1)],
+        [named(PAID, null), added(10, 100, 1_000)],
+      ]),
       new Map([
         [named('', 7), added(1)],
         [named(PAID, 7), added(10)],

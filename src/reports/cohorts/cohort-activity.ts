@@ -1,9 +1,9 @@
 import { addDays } from '#lib/time';
 import { type Entries, sumColumnsOf } from '#rollup';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Chunk, valuesIn } from '../engine/chunk.ts';
+import { type Cut, cutAfter } from '../engine/cut.ts';
 import { type CohortCells, type CohortDay, type CohortPart, cellOf, setCell } from './cohort-cells.ts';
 import { CohortDetails } from './cohort-details.ts';
-import { type Cut, cutAfter } from './cut.ts';
 
 /** The number of the row that sums up all cohorts without a row of their own. */
 export const REST_ROW = 0;
@@ -73,15 +73,6 @@ export class CohortActivity {
 
   private slotOf(age: number): number {
     return this.cells.numbers.findLastIndex((number) => number <= age);
-  }
-
-  /** Adds devices without a grouping. `age` may stand for all ages up to before the next requested day number. */
-  addDevices(acquiredDay: string, age: number, active: number, lastActive: number): void {
-    this.day = this.cells.dayOf(acquiredDay);
-    this.value = 0;
-    this.age = age;
-    this.slot = this.slotOf(age);
-    this.addSums(active, lastActive);
   }
 
   private addSums(active: number, lastActive: number): void {

@@ -1,5 +1,7 @@
 import {
+  AMOUNTS,
   type Amount,
+  COUNTS,
   type Count,
   columnsOf,
   isMoney,
@@ -11,7 +13,6 @@ import {
 import { divideRounded } from '#lib/decimal';
 import { type Entries, NANOS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
-import { emptySums } from './adder.ts';
 import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 import { type Unrated, UnratedSums } from './unrated.ts';
@@ -28,6 +29,14 @@ export type EntryAmounts = {
   conversions: Conversions | null;
 };
 
+/** Sums that are all 0. */
+export const emptySums = (): Sums => ({
+  ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>),
+  ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<Amount, bigint>),
+  unconverted: new Map(),
+  unconvertedAcquired: new Map(),
+});
+
 const NO_SUMS = emptySums();
 
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
@@ -38,7 +47,7 @@ export type Weight = { revenue: number; impressions: number; counts: number; spe
 
 /**
  * The sums of a report's groups, which are numbered from 0. They are kept in one large array per column, so that tens of thousands of groups
- * fit in memory next to the blocks being read. Amounts stay exact until they are read.
+ * fit in memory next to the parts being read. Amounts stay exact until they are read.
  */
 export class GroupTable {
   size = 0;

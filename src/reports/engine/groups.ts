@@ -1,15 +1,15 @@
 import { isSegmentDimension as isSegment, SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
 import { Dictionary } from '#lib/dictionary';
 import type { Entries } from '#rollup';
+import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
+import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
-import { type DimensionName, isTime, spansOf } from './dimensions.ts';
 import { GroupTable } from './group-table.ts';
 import { Pairs } from './interned.ts';
-import type { CreativeNames } from './names.ts';
+import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
 /** Marks a group that is counted in another pass. */
@@ -40,7 +40,7 @@ export class Groups {
   readonly values: ((string | null)[] | null)[] = [null, null];
   /** The number of groups in `CUT_OFF`. */
   cutOffGroups = 0;
-  private readonly asked: BlockQuestion;
+  private readonly asked: GroupQuestion;
   private readonly names: readonly DimensionName[];
   private readonly around: { pass: number; passes: number; creatives: CreativeNames; rates: DayRates };
   private readonly maxGroups: number;
@@ -62,7 +62,7 @@ export class Groups {
   private cells = new Int32Array(0);
   private paidCells = new Int32Array(0);
 
-  constructor(asked: BlockQuestion, around: Groups['around']) {
+  constructor(asked: GroupQuestion, around: Groups['around']) {
     const { names } = asked;
     this.asked = asked;
     this.names = names;

@@ -10,10 +10,10 @@ import {
   readParts,
   type TakeEntries,
 } from '#rollup';
+import { isBySegment } from '../dimensions.ts';
+import { isByCreative, storedValue } from '../filters.ts';
+import type { ReportFilters } from '../query.ts';
 import type { Chunk, ScannedSegment } from './chunk.ts';
-import { isBySegment } from './dimensions.ts';
-import { isByCreative, storedValue } from './filters.ts';
-import type { ReportFilters } from './query.ts';
 
 export type CubeScan = {
   applicationId: string;
@@ -26,6 +26,14 @@ export type CubeScan = {
   byCreative: boolean;
   /** Whether rows are needed by segment. */
   bySegment: boolean;
+};
+
+/** By whether rows are needed by creative, and by segment. */
+const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
+  'false/false': 'total',
+  'false/true': 'segment',
+  'true/false': 'creative',
+  'true/true': 'both',
 };
 
 /** After adding up so many rows, which takes some milliseconds, a report gives way to other requests. */
@@ -57,7 +65,7 @@ export async function* scanCube(
         : undefined,
   };
   const known = new Segments();
-  const grain: Grain = !byCreative ? 'segment' : bySegment ? 'both' : 'creative';
+  const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
   const giveWay = givingWay();
   let rows = 0;
   for await (const part of readParts(db, { ...scan, grain }, pageCharacters)) {

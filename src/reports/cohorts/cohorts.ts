@@ -1,9 +1,8 @@
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
-import { OTHER } from './cut.ts';
-import { type Group, isOfCreatives } from './device-groups.ts';
-import { DIMENSIONS, isBySegment } from './dimensions.ts';
-import { isByCreative } from './filters.ts';
-import type { ReportFilters } from './query.ts';
+import { type Group, isOfCreatives } from '../device-groups.ts';
+import { DIMENSIONS, isBySegment } from '../dimensions.ts';
+import { OTHER } from '../engine/cut.ts';
+import type { ReportFilters } from '../query.ts';
 
 type Cohort = Part;
 
@@ -28,10 +27,6 @@ export const knowsSpend = ({
   filters,
 }: Pick<CohortQuestion, 'group_by' | 'filters'>): boolean =>
   !isBySegment(filters) && (!group || isOfCreatives(group));
-
-/** Whether cohorts are added up from the blocks. The cohort tables have all creatives together. */
-export const needsCohortBlocks = ({ group_by: group, filters }: CohortQuestion): boolean =>
-  isBySegment(filters) || isByCreative(filters) || group !== undefined;
 
 /** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */
 export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: true } & Record<

@@ -2,10 +2,10 @@ import { SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
 import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
-import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
+import { isOfCreatives } from '../device-groups.ts';
+import { type Chunk, type ScannedSegment, valuesIn } from '../engine/chunk.ts';
+import { type CreativeGroup, type CreativeNames, isKnownName } from '../names.ts';
 import type { CohortQuestion } from './cohorts.ts';
-import { isOfCreatives } from './device-groups.ts';
-import { type CreativeGroup, type CreativeNames, isKnownName } from './names.ts';
 
 /** In place of the number of a value: costs without a known name of the kind that is grouped by are of no cohort. */
 export const NO_VALUE = -1;
@@ -133,8 +133,8 @@ export class CohortCells {
   }
 
   /**
-   * Blocks come latest week first, so all cohorts of later weeks are known when the first day of a part is met. Whether a part is cut off
-   * is decided once, for all its cohorts.
+   * Whether a part is cut off is decided once, for all its cohorts, when its first day is met: enough later cohorts are known by then. Days come
+   * about the latest first. Of those that come too early, more cohorts are kept than have a row; the ranking drops them.
    */
   private partOf(label: string): CohortPart {
     let part = this.parts.get(label);

@@ -1,7 +1,7 @@
 import { and, between, eq } from 'drizzle-orm';
 import { cohortRevenue, type Database } from '#db';
 import { readRateBook } from '#money';
-import type { Reported } from './query.ts';
+import type { Reported } from '../query.ts';
 
 /**
  * The value in `currency` of one unit of each currency that a cohort's devices earned, on one day: by that day's rate, or else the latest earlier

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_SEGMENT, type Sums, segmentId } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
-import type { BlockQuestion } from '../../src/reports/block-question.ts';
-import { readBlockSums } from '../../src/reports/block-sums.ts';
-import { RATE_SCALE, RateDigits } from '../../src/reports/converted-sums.ts';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
-import { GroupTable } from '../../src/reports/group-table.ts';
+import { RATE_SCALE, RateDigits } from '../../src/reports/engine/converted-sums.ts';
+import { readGroupSums } from '../../src/reports/engine/group-sums.ts';
+import { GroupTable } from '../../src/reports/engine/group-table.ts';
+import type { GroupQuestion } from '../../src/reports/engine/question.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -76,8 +76,8 @@ beforeAll(async () => {
 
 const LAST = addDays(FIRST, DAYS - 1);
 
-const read = (names: DimensionName[], more: Partial<BlockQuestion> = {}) =>
-  readBlockSums(db.asBinding(), tenant.application, {
+const read = (names: DimensionName[], more: Partial<GroupQuestion> = {}) =>
+  readGroupSums(db.asBinding(), tenant.application, {
     names,
     from: FIRST,
     to: LAST,

@@ -1,8 +1,8 @@
 import { Dictionary } from '#lib/dictionary';
+import { DIMENSIONS, type DimensionName, isNamed } from '../dimensions.ts';
+import type { CreativeNames } from '../names.ts';
 import type { Chunk } from './chunk.ts';
-import { DIMENSIONS, type DimensionName, isNamed } from './dimensions.ts';
 import { Pairs } from './interned.ts';
-import type { CreativeNames } from './names.ts';
 
 /** In place of the number of a value that makes no group. */
 export const NO_PART = -1;

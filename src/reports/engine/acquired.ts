@@ -1,13 +1,13 @@
 import { type Entries, sumColumnsOf } from '#rollup';
+import { type DimensionName, isNamed, isTime, spansOf } from '../dimensions.ts';
+import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { timesOf } from './block-question.ts';
-import type { Ranking } from './block-ranking.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { keyValues } from './cut.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
-import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import type { CreativeNames } from './names.ts';
+import { timesOf } from './question.ts';
+import type { Ranking } from './ranking.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));

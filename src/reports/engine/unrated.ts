@@ -9,7 +9,7 @@ export function addUnrated(sums: Map<string, bigint>, currency: string, amount: 
   sums.set(currency, (sums.get(currency) ?? 0n) + amount);
 }
 
-export function addAllUnrated(sums: Map<string, bigint>, added: Unrated | undefined): void {
+function addAllUnrated(sums: Map<string, bigint>, added: Unrated | undefined): void {
   for (const [currency, amount] of added ?? []) addUnrated(sums, currency, amount);
 }
 

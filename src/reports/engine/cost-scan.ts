@@ -1,12 +1,13 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { commaList, costs, database, named } from '#db';
 import { Dictionary } from '#lib/dictionary';
+import { NANOS_PER_HIGH } from '#rollup';
+import { type DimensionName, isNamed, isTime } from '../dimensions.ts';
+import { costCondition } from '../filters.ts';
+import { costNames } from '../names.ts';
+import type { ReportFilters } from '../query.ts';
 import type { Chunk } from './chunk.ts';
 import { OTHER } from './cube-scan.ts';
-import { type DimensionName, isNamed, isTime } from './dimensions.ts';
-import { wholeAmount } from './money.ts';
-import { costNames } from './names.ts';
-import { COSTS, type Period, rowsIn } from './sources.ts';
 
 export type CostScan = Period & { names: readonly DimensionName[]; reporting: string };
 
@@ -16,9 +17,31 @@ const MAX_PAGE_ROWS = 20_000;
 /** A row: day and currency, the names that are grouped by, and the amount in two parts. */
 type CostRow = { day: string; currency: string; key0?: string; key1?: string; high: number; low: number };
 
+/** The other groupings by which spend is known. */
+const SPENT_BY: readonly DimensionName[] = ['day', 'week', 'month', 'currency'];
+
 /** Whether spend is known for groups by these dimensions. Costs name only campaigns, ad sets and creatives. */
 export const hasCosts = (names: readonly DimensionName[]): boolean =>
-  names.every((name) => isNamed(name) || COSTS.groupings[name] !== undefined);
+  names.every((name) => isNamed(name) || SPENT_BY.includes(name));
+
+/** The costs that a report reads: those of an application's days, up to and including `to`. */
+type Period = { applicationId: string; from: string; to: string; filters: ReportFilters };
+
+/** `FROM` and `WHERE` for these costs. */
+const costsIn = ({ applicationId, from, to, filters }: Period): SQL =>
+  sql`FROM ${costs} WHERE ${and(
+    eq(costs.applicationId, applicationId),
+    between(costs.day, from, to),
+    costCondition(applicationId, filters),
+  )}`;
+
+/** The two parts of an integer number of nanos: whole thousands of units, and the rest. So the sums of millions of rows fit into 64 bits. */
+const partsOf = (nanos: SQLWrapper) => ({
+  high: sql`${nanos} / ${PER_HIGH}`,
+  low: sql`${nanos} % ${PER_HIGH}`,
+});
+/** Part of the text, because D1 binds numbers as floating-point, and integers must be divided here. */
+const PER_HIGH = sql`${NANOS_PER_HIGH}`.inlineParams();
 
 /**
  * SQL for the spend by day, currency and names, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
@@ -27,8 +50,8 @@ export function costsSql(scan: CostScan): SQL {
   const { applicationId, names, reporting } = scan;
   const { currency, campaign, adset, creative } = costs;
   const day = names.some(isTime) ? costs.day : sql`iif(${currency} = ${reporting}, '', ${costs.day})`;
-  const sums = wholeAmount(costs.amount);
-  const carried = wholeAmount(sql`sum(low)`);
+  const sums = partsOf(costs.amount);
+  const carried = partsOf(sql`sum(low)`);
   const byName = costNames(applicationId);
   const keys = names.filter(isNamed).map((name, index) => ({
     value: byName[name],
@@ -41,14 +64,14 @@ export function costsSql(scan: CostScan): SQL {
   return sql`SELECT date AS day, ${commaList(groups)}, sum(high) + ${carried.high} AS high, ${carried.low} AS low
     FROM (SELECT date, ${commaList(values)}, high, low
       FROM (SELECT ${day} AS date, ${commaList(stored)}, sum(${sums.high}) AS high, sum(${sums.low}) AS low
-        ${rowsIn(COSTS, scan)}
+        ${costsIn(scan)}
         GROUP BY date, ${commaList(stored)}))
     GROUP BY date, ${commaList(groups)} ORDER BY date DESC`;
 }
 
 /** SQL for the number of rows of each day, latest day first. */
 export const costDaysSql = (asked: Period): SQL =>
-  sql`SELECT ${costs.day} AS day, count(*) AS count ${rowsIn(COSTS, asked)}
+  sql`SELECT ${costs.day} AS day, count(*) AS count ${costsIn(asked)}
     GROUP BY ${costs.day} ORDER BY ${costs.day} DESC`;
 
 /** Reads the spend on days `from` to `to`, latest days first. The sums of its rows are the two parts of an amount, low part first. */

@@ -1,16 +1,13 @@
 import { daysBetween } from '#lib/time';
-import { type Entries, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Entries, sumColumnsOf } from '#rollup';
+import { type Chunk, valuesIn } from '../engine/chunk.ts';
+import { nanosOf } from '../engine/converted-sums.ts';
+import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
+import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { rowOf } from './cohort-activity.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
-import { nanosOf } from './converted-sums.ts';
-import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
-import { addUnrated, type Unrated, UnratedSums } from './unrated.ts';
-
-/** Revenue of devices without a grouping; `age` is the day since their acquisition. */
-export type RevenueRow = { acquiredDay: string; rateDay: string; currency: string; age: number };
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
@@ -88,20 +85,6 @@ export class CohortRevenue {
   /** Whether the day of the current entry is over, and not after the last requested day number. */
   private get isOver(): boolean {
     return this.age < (this.day?.ago ?? 0) && this.age < this.slots.length;
-  }
-
-  /** Adds revenue of devices without a grouping. */
-  async addRevenue(rows: readonly (RevenueRow & { nanos: bigint })[]): Promise<void> {
-    await this.rates.use([...new Set(rows.map(({ currency }) => currency))]);
-    this.value = 0;
-    for (const { acquiredDay, rateDay, currency, age, nanos } of rows) {
-      this.day = this.cells.dayOf(acquiredDay);
-      this.age = Math.max(0, age);
-      this.currency = currency;
-      this.conversion = this.rates.of(currency, rateDay);
-      const whole = BigInt(NANOS_PER_HIGH);
-      if (this.isOver) this.addAmount(false, Number(nanos % whole), Number(nanos / whole));
-    }
   }
 
   private add({ sums }: Entries, entry: number, isOfCosts: boolean): void {

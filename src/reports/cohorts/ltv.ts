@@ -1,22 +1,18 @@
-import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { cohortRevenue, database } from '#db';
 import { currencyCode } from '#http';
 import { amountField } from '#lib/money';
-import { addDays, dayIn } from '#lib/time';
-import { CohortRevenue, type RevenueRow } from './cohort-revenue.ts';
+import { dayIn } from '#lib/time';
+import { deviceGroupBy, isOfCreatives } from '../device-groups.ts';
+import { scanCosts } from '../engine/cost-scan.ts';
+import { scanCube } from '../engine/cube-scan.ts';
+import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
+import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
+import { plainRatiosOf } from '../metrics.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
+import { CohortRevenue } from './cohort-revenue.ts';
 import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
-import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts';
-import { scanCosts } from './cost-scan.ts';
-import { scanCube } from './cube-scan.ts';
-import { DayRates, END_OF_TIME } from './day-rates.ts';
-import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
-import { plainRatiosOf } from './metrics.ts';
-import { nanosSql, rateDaySql, readNanos } from './money.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
+import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
-import { ACQUIRED, EARNED, type Period, rowsIn } from './sources.ts';
-import { unconvertedField, unconvertedOf } from './unrated.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
@@ -83,37 +79,6 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   };
 }
 
-/**
- * SQL for the revenue of all creatives together, by the day of acquisition, the age and the day of its rate. Revenue after the age `last` is
- * left out.
- */
-export function revenueSql(last: number, asked: Period & { reporting: string }): SQL {
-  const { acquiredDay, day, currency } = cohortRevenue;
-  const age = sql`CAST(julianday(${day}) - julianday(${acquiredDay}) AS INTEGER)`;
-  return sql`SELECT ${acquiredDay} AS acquiredDay, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
-      ${currency} AS currency, ${age} AS age, ${nanosSql(EARNED)} AS nanos
-    ${rowsIn(ACQUIRED, asked)} AND ${age} <= ${last}
-    GROUP BY 1, 2, 3, 4`;
-}
-
-/** The days of acquisition in one statement, so that its rows are bounded. */
-const DAYS_PER_READ = 100;
-
-async function addRevenue(
-  db: D1Database,
-  applicationId: string,
-  asked: CohortQuestion & { reporting: string },
-  value: CohortRevenue,
-): Promise<void> {
-  for (let from = asked.from; from <= asked.to; from = addDays(from, DAYS_PER_READ)) {
-    const last = addDays(from, DAYS_PER_READ - 1);
-    const part = { ...asked, applicationId, from, to: last < asked.to ? last : asked.to };
-    const query = revenueSql(Math.max(...asked.days), part);
-    const rows = await database(db).all<RevenueRow & { nanos: string }>(query);
-    await value.addRevenue(rows.map((row) => ({ ...row, nanos: readNanos(row.nanos) })));
-  }
-}
-
 /** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */
 async function readValue(
   db: D1Database,
@@ -123,10 +88,8 @@ async function readValue(
 ): Promise<CohortRevenue> {
   const { group_by: group } = asked;
   const value = new CohortRevenue(cohorts.cells, rates, cohorts.sizes.length);
-  if (needsCohortBlocks(asked)) {
-    const scan = cohortScan(applicationId, 'cohort_revenue', asked);
-    for await (const chunk of scanCube(db, scan)) await value.read(chunk);
-  } else await addRevenue(db, applicationId, asked, value);
+  const scan = cohortScan(applicationId, 'cohort_revenue', asked);
+  for await (const chunk of scanCube(db, scan)) await value.read(chunk);
   if (!knowsSpend(asked)) return value;
   const names = ['day' as const, ...(group && isOfCreatives(group) ? [group] : [])];
   for await (const chunk of scanCosts(db, { ...asked, applicationId, names })) await value.read(chunk);

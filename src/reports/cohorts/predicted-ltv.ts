@@ -3,11 +3,11 @@ import { askPurchases, type PurchasesAnswer } from '#counting';
 import { database } from '#db';
 import { currencyCode } from '#http';
 import { dayIn } from '#lib/time';
+import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from '../device-groups.ts';
+import { deviceFilterOf } from '../payers.ts';
+import { checkPeriod, cohortPeriod, filtersOf, optionalDay, period, type Reported } from '../query.ts';
 import { boundsWithin, type CohortKey } from './cohorts.ts';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
-import { deviceFilterOf } from './payers.ts';
 import { PREDICTED_COLUMNS, predictCohort } from './predict-cohort.ts';
-import { checkPeriod, cohortPeriod, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
 
 const MAX_HORIZON_DAYS = 1_095;

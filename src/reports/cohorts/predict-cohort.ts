@@ -2,7 +2,7 @@ import type { PurchasesAnswer } from '#counting';
 import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
 import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
 import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
-import { unconvertedOfDevices } from './unrated.ts';
+import { unconvertedOfDevices } from '../engine/unrated.ts';
 
 /** With less data than this, a prediction would be a guess. */
 const MIN_PAYERS = 50;

@@ -2,44 +2,42 @@ import type { Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
-import { Acquired } from './block-acquired.ts';
-import { Groups } from './block-groups.ts';
-import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
-import { Ranking } from './block-ranking.ts';
+import { DIMENSIONS, isNamed } from '../dimensions.ts';
+import { isByCreative } from '../filters.ts';
+import { CreativeNames } from '../names.ts';
+import type { Reported } from '../query.ts';
+import { Acquired } from './acquired.ts';
 import { type Chunk, latestFirst } from './chunk.ts';
 import { hasCosts, scanCosts } from './cost-scan.ts';
 import { scanCube } from './cube-scan.ts';
 import type { Cut } from './cut.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
-import { DIMENSIONS, isNamed } from './dimensions.ts';
-import { isByCreative } from './filters.ts';
+import { Groups } from './groups.ts';
 import { scanHours } from './hour-scan.ts';
-import { CreativeNames } from './names.ts';
-import type { Reported } from './query.ts';
+import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
+import { Ranking } from './ranking.ts';
 
-// The performance report by creative, country, OS, app version or hour: its groups are added up in the Worker, in bounded memory.
+// The groups of the performance report are added up in the Worker, in bounded memory, from chunks of the cube, hours and costs.
 
-export type BlockSums = {
+export type GroupSums = {
   /** By group key; `REST` for all groups without a row of their own. */
   groups: Map<string, Sums>;
   cut: Cut | null;
   /** Sums of all rows that match the filters, whether or not they are in a group. */
   total: Sums;
-  /** Whether `total` includes what acquired devices have earned since. */
-  hasAcquired: boolean;
 };
 
 const MAX_PASSES = 16;
 
 /**
- * Adds up the groups of a report and ranks them like `rankGroups`, but by revenue at the rate of each day.
- * Throws `invalid_request` if there are too many groups even for `MAX_PASSES` passes.
+ * Adds up the groups of a report and ranks them: latest first if it is by time, then by revenue, impressions, other counts and spend. The key
+ * breaks ties. Throws `invalid_request` if there are too many groups even for `MAX_PASSES` passes.
  */
-export async function readBlockSums(
+export async function readGroupSums(
   db: D1Database,
   application: Reported,
-  asked: BlockQuestion,
-): Promise<BlockSums> {
+  asked: GroupQuestion,
+): Promise<GroupSums> {
   const { names, from, to, reporting } = asked;
   const creatives = new CreativeNames(database(db), application.id, names.filter(isNamed));
   const ratesUntil = (last: string) =>
@@ -58,11 +56,10 @@ export async function readBlockSums(
     if (pass < passes) continue;
     ranking.finish();
     // Without spend there is nothing to compare with what devices have earned.
-    const hasAcquired = asked.wantsAcquired === true && hasCosts(names) && ranking.hasSpend;
-    if (hasAcquired) {
+    if (asked.wantsAcquired && hasCosts(names) && ranking.hasSpend) {
       await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
     }
-    return { ...ranking.read(), hasAcquired };
+    return ranking.read();
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);
@@ -73,7 +70,7 @@ async function addChunks(
   groups: Groups,
   db: D1Database,
   applicationId: string,
-  asked: BlockQuestion,
+  asked: GroupQuestion,
 ): Promise<void> {
   const figures = scanFigures(db, applicationId, asked);
   const chunks =
@@ -86,11 +83,11 @@ async function addChunks(
   }
 }
 
-/** The figures of the period, from the blocks or by hour. */
+/** The figures of the period, from the cube or by hour. */
 async function* scanFigures(
   db: D1Database,
   applicationId: string,
-  { names, from, to, filters, untilHour }: BlockQuestion,
+  { names, from, to, filters, untilHour }: GroupQuestion,
 ): AsyncGenerator<Chunk> {
   const byHour = names.includes('hour');
   if (byHour) yield* scanHours(db, { applicationId, from, to, filters, untilHour });
@@ -112,7 +109,7 @@ async function addAcquired(
   ranking: Ranking,
   db: D1Database,
   applicationId: string,
-  { names, from, to, filters }: BlockQuestion,
+  { names, from, to, filters }: GroupQuestion,
   around: { creatives: CreativeNames; rates: DayRates },
 ): Promise<void> {
   const acquired = new Acquired(ranking, names, around);

@@ -1,10 +1,10 @@
+import { type DimensionName, isTime, rollupOf } from '../dimensions.ts';
+import type { ReportFilters } from '../query.ts';
 import type { Wanted } from './cut.ts';
-import { type DimensionName, isTime, rollupOf } from './dimensions.ts';
-import type { ReportFilters } from './query.ts';
 
-// What a report by creative, country, OS, app version or hour asks of the blocks and hours, which are added up in the Worker.
+// What a report asks of the cube, the hours and the costs.
 
-export type BlockQuestion = Wanted & {
+export type GroupQuestion = Wanted & {
   names: readonly DimensionName[];
   from: string;
   to: string;
@@ -21,7 +21,7 @@ export type BlockQuestion = Wanted & {
   maxGroups?: number;
 };
 
-/** The largest number of groups in memory. With more, the blocks are read in several passes, each of which sums some of the groups. */
+/** The largest number of groups in memory. With more, everything is read in several passes, each of which sums some of the groups. */
 export const MAX_GROUPS = 60_000;
 
 /** The rollup whose sums a question adds up. Figures by hour have some of the sums of a day. */

@@ -1,8 +1,8 @@
 import type { Sums } from '#catalogue';
-import { CUT_OFF, type Groups } from './block-groups.ts';
-import { type BlockQuestion, rollupFor, timesOf } from './block-question.ts';
 import { type Cut, cutAfter, matches, REST } from './cut.ts';
 import { GroupTable, type Weight } from './group-table.ts';
+import { CUT_OFF, type Groups } from './groups.ts';
+import { type GroupQuestion, rollupFor, timesOf } from './question.ts';
 
 /** `group` is its number in the ranking's own table. */
 type Ranked = Weight & { key: string; times: string; group: number };
@@ -30,7 +30,7 @@ function isLater(left: string, right: string): boolean {
 
 /** The largest groups of all passes, the sums of all other groups, and the totals. */
 export class Ranking {
-  private readonly asked: BlockQuestion;
+  private readonly asked: GroupQuestion;
   private readonly passes: number;
   private sums: RankedSums | null = null;
   private ranked: Ranked[] = [];
@@ -38,7 +38,7 @@ export class Ranking {
   private hasRest = false;
   private ranking: { cut: Cut | null; kept: Map<string, number> } | null = null;
 
-  constructor(asked: BlockQuestion, passes: number) {
+  constructor(asked: GroupQuestion, passes: number) {
     this.asked = asked;
     this.passes = passes;
   }

@@ -4,10 +4,10 @@ import { findCreativeIds } from '#creatives';
 import { database, isAmong, rollupHours } from '#db';
 import { Dictionary } from '#lib/dictionary';
 import { sumColumnsOf } from '#rollup';
+import { isByCreative } from '../filters.ts';
+import type { ReportFilters } from '../query.ts';
 import type { Chunk } from './chunk.ts';
 import { OTHER } from './cube-scan.ts';
-import { isByCreative } from './filters.ts';
-import type { ReportFilters } from './query.ts';
 
 type HourScan = {
   applicationId: string;

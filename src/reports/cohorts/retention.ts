@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { per } from '#catalogue';
 import { dayIn } from '#lib/time';
+import { deviceGroupBy } from '../device-groups.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
 import { REST_ROW } from './cohort-activity.ts';
 import { type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { boundsWithin, type CohortKey, type CohortQuestion, groupColumns, restKey } from './cohorts.ts';
-import { deviceGroupBy } from './device-groups.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 
 export const RetentionQuery = z.object({ ...cohortPeriod, group_by: deviceGroupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;

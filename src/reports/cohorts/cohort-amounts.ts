@@ -1,7 +1,7 @@
 import { NANOS_PER_HIGH } from '#rollup';
-import { ConvertedSums, nanosOf, type RateDigits } from './converted-sums.ts';
-import { SAME_CURRENCY } from './day-rates.ts';
-import { roundedNanos } from './group-table.ts';
+import { ConvertedSums, nanosOf, type RateDigits } from '../engine/converted-sums.ts';
+import { SAME_CURRENCY } from '../engine/day-rates.ts';
+import { roundedNanos } from '../engine/group-table.ts';
 
 /** Exact amounts by row and by index of a requested day number. */
 export class CohortAmounts {

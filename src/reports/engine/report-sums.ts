@@ -1,0 +1,45 @@
+import { OF_ACQUIRED, OF_SPEND, type Sums } from '#catalogue';
+import { isBySegment } from '../dimensions.ts';
+import type { Reported } from '../query.ts';
+import { hasCosts } from './cost-scan.ts';
+import type { Cut } from './cut.ts';
+import { readGroupSums } from './group-sums.ts';
+import { emptySums } from './group-table.ts';
+import { type GroupQuestion, rollupFor } from './question.ts';
+
+type ReportQuestion = Omit<GroupQuestion, 'wantsSpend' | 'wantsAcquired'> & {
+  /** What only other metrics need is not read. */
+  metrics: readonly string[];
+  wantsTotals: boolean;
+};
+
+export type ReportSums = {
+  /** By group key; `REST` for all groups without a row of their own. */
+  groups: Map<string, Sums>;
+  cut: Cut | null;
+  total: Sums;
+};
+
+/** The sums of the performance report's groups, and of all of them together. */
+export async function readReportSums(
+  db: D1Database,
+  application: Reported,
+  question: ReportQuestion,
+): Promise<ReportSums> {
+  const { names, filters, metrics, wantsTotals, untilHour } = question;
+  // Segments have no spend.
+  const wantsAny = (some: readonly string[]) =>
+    !isBySegment(filters) && some.some((name) => metrics.includes(name));
+  const [wantsSpend, wantsAcquired] = [wantsAny(OF_SPEND), wantsAny(OF_ACQUIRED)];
+  const { groups, cut, total } = await readGroupSums(db, application, {
+    ...question,
+    wantsSpend,
+    wantsAcquired,
+  });
+  if (!wantsTotals) return { groups, cut, total: emptySums() };
+  // Only the rollup by day has every measure, and not every grouping has spend.
+  const isByDay = rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
+  if (isByDay && (!(wantsSpend || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
+  const whole = await readReportSums(db, application, { ...question, names: [], limit: 1, q: undefined });
+  return { groups, cut, total: whole.total };
+}
