@@ -17,7 +17,7 @@ import {
   sendTestMessage,
   watchAlerts,
 } from '#alerts';
-import { alerts, applications, channels, database, notices, rollupDaily } from '#db';
+import { alerts, applications, channels, cubeParts, database, notices } from '#db';
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
 import { addFigures } from '../helpers/figures.ts';
@@ -74,8 +74,8 @@ const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: numb
 /** Sets what an application brought on a day, of all creatives together. */
 async function setDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
   await db
-    .delete(rollupDaily)
-    .where(and(eq(rollupDaily.applicationId, application.id), eq(rollupDaily.day, day)));
+    .delete(cubeParts)
+    .where(and(eq(cubeParts.applicationId, application.id), eq(cubeParts.toDay, day)));
   await addFigures(env.DB, application.id, 'rollup_daily', [
     { day, currency: 'usd', installs, purchase_revenue: dollars * 1e9 },
   ]);

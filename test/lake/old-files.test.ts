@@ -137,8 +137,14 @@ describe('files of another schema', () => {
         return { element: { ...element, scale }, cells: rescaled };
       }),
     );
-    expect(shown(await stream(bucket, entries))).toEqual(expected);
+    // What such files cannot have was never written to them.
+    const kept = expected.map((event) => {
+      const { value } = event as { value?: unknown };
+      if (typeof value !== 'number' || scale >= 9) return event;
+      return { ...event, value: Math.floor(Math.round(value * 1e9) / 10 ** (9 - scale)) / 10 ** scale };
+    });
+    expect(shown(await stream(bucket, entries))).toEqual(kept);
     const merged = await mergeFiles(bucket, new MemoryIndex(entries), entries);
-    expect(shown(await stream(bucket, merged ? [merged] : []))).toEqual(expected);
+    expect(shown(await stream(bucket, merged ? [merged] : []))).toEqual(kept);
   });
 });
