@@ -24,6 +24,7 @@ const PAGES = [
   '/creatives',
   '/creatives/*',
   '/filters',
+  '/search',
   '/breakdown',
   '/ads',
   '/retention',

@@ -194,7 +194,7 @@ describe('every page', () => {
     const answer = await admin.get(pathOf(route));
     if (route === '/no-such/page') return expect(answer.status).toBe(404);
     expect(answer.headers.get('Content-Security-Policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
     expect(answer.headers.get('Cache-Control')).toBe('no-store');

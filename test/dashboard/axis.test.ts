@@ -117,7 +117,7 @@ it.each([
 
 it('writes days and months below the axis', () => {
   const days = placesOf({ from: '2026-03-01', to: '2026-03-02', today: TODAY }, 'day');
-  expect(ticksOf(days, 'day').map(({ text }) => text)).toEqual(['1 Mar', '2 Mar']);
+  expect(ticksOf(days, 'day').map(({ text }) => text)).toEqual(['Sun 1 Mar', 'Mon 2 Mar']);
   const months = placesOf({ from: '2026-01-01', to: '2026-02-28', today: TODAY }, 'month');
   expect(ticksOf(months, 'month').map(({ text }) => text)).toEqual(['Jan 2026', 'Feb 2026']);
   const years = placesOf({ from: '2024-01-01', to: '2025-12-31', today: TODAY }, 'month');

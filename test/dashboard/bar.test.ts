@@ -57,8 +57,11 @@ it('starts all time on the first day with figures', async () => {
 
 it('uses the currency of each application until one is chosen', async () => {
   const { app, open } = await withPage();
-  expect((await open(`/ltv?app=${app}`)).query('Ads')).toEqual({ app });
-  expect((await open(`/ltv?app=${app}&currency=EUR`)).query('Ads')).toEqual({ app, currency: 'eur' });
+  expect((await open(`/ltv?app=${app}`)).query('Ad monetization')).toEqual({ app });
+  expect((await open(`/ltv?app=${app}&currency=EUR`)).query('Ad monetization')).toEqual({
+    app,
+    currency: 'eur',
+  });
 });
 
 it('shows each filter by its name, with a link that removes it alone', async () => {
@@ -87,7 +90,7 @@ it('drops the filters of one application when another is chosen', async () => {
   const { app, open } = await withPage();
   const page = await open(`/ltv?app=${app}&of=app_other&campaign_id=cmp_1&country=de`);
   expect(page.texts('.chip-text')).toEqual(['Country Germany']);
-  expect(page.query('Ads')).toEqual({ app, country: 'de' });
+  expect(page.query('Ad monetization')).toEqual({ app, country: 'de' });
 });
 
 it('refuses a filter that no report accepts, and names it', async () => {

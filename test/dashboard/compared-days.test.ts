@@ -57,29 +57,37 @@ async function expectCard(card: Page, filters: Record<string, string>, view: Day
     expect(text.startsWith(`${show(name, is)}`)).toBe(true);
     const rest = text.slice(show(name, is).length).replace(/ \S+ (with today )?so far$/, '');
     if (was === null) expect(rest).toBe('');
-    else if (rest.endsWith('still growing')) expect(rest).toBe(` ${show(name, was)} before; still growing`);
+    else if (rest.includes('still growing')) expect(rest).toBe(` still growing ${show(name, was)} before`);
     else if (by === null) expect(rest).toBe(` ${show(name, was)} before`);
     else {
       expect(rest).toContain(` ${shareText(by)} `);
-      expect(rest.endsWith(` from ${show(name, was)}`)).toBe(true);
+      expect(rest.endsWith(` ${show(name, was)} before`)).toBe(true);
     }
   }
 }
 
-type Table = { caption: string; group: string; metric: MetricName; earlier?: string };
+/** `isInCell`: whether the change is a pill within the figure's cell, instead of columns of its own. */
+type Table = { caption: string; group: string; metric: MetricName; isInCell?: boolean };
+
+/** A change as its pill says it. */
+function pillText(share: number | null): string {
+  if (share === null) return '';
+  const [arrow, word] = share > 0 ? ['▲', 'more'] : share < 0 ? ['▼', 'less'] : ['', 'as much'];
+  return ` ${`${arrow} ${shareText(share)} ${word}`.trim()}`;
+}
 
 /** Every row of a table, and its totals, against the API's rows of the same groups. */
 async function expectTable(
   page: Page,
   part: Page,
-  { caption, group, metric, earlier = 'Before' }: Table,
+  { caption, group, metric, isInCell = false }: Table,
   view: Days,
   filters: Record<string, string>,
 ) {
   const periods = periodsIn(part);
   const { headings, rows, totals } = page.table(caption);
   const columnOf = (name: string) => headings.indexOf(name);
-  expect(headings.includes(earlier)).toBe(periods !== null);
+  expect(headings.includes('Before')).toBe(periods !== null && !isInCell);
   expect(rows.length).toBeGreaterThan(0);
   const asked = { group_by: group, ...filters };
   const [now, before] = periods
@@ -98,8 +106,8 @@ async function expectTable(
     const sign = by === null ? '' : by > 0 ? '+' : by < 0 ? '−' : '';
     const amount = by === null ? '–' : sign + show(metric, Math.abs(by));
     const columns = {
-      [METRICS[metric].label]: show(metric, is),
-      ...(periods ? { [earlier]: show(metric, was) } : {}),
+      [METRICS[metric].label]: show(metric, is) + (periods && isInCell ? pillText(share) : ''),
+      ...(periods && !isInCell ? { Before: show(metric, was) } : {}),
       ...(columnOf('Change') >= 0
         ? { Change: share === null ? amount : `${amount} (${shareText(share)})` }
         : {}),
@@ -179,15 +187,14 @@ it('shows figures, earlier figures and changes of the days that the page names',
         const page = await pageOf(answer);
         if (!('metric' in asked)) {
           const filters: Record<string, string> = path === asked.path ? {} : { creative_id: creative };
-          const title = path === '/costs' ? 'Spend by day' : 'This period';
           // A period without costs has no figures of them.
-          if (path === '/costs' && !page.cards.includes(title)) return;
-          await expectCard(page.card(title), filters, view);
+          if (path === '/costs' && !page.cards.includes('This period')) return;
+          await expectCard(page.card('This period'), filters, view);
           if (path !== '/' || !page.cards.includes('Top campaigns')) return;
           const table = {
             caption: 'Campaigns with the highest revenue',
             group: 'campaign',
-            earlier: 'Revenue before',
+            isInCell: true,
           };
           await expectTable(page, page.card('Top campaigns'), { ...table, metric: 'revenue' }, view, {});
           return;

@@ -138,8 +138,8 @@ it('leads from the notice that events are still being counted to Health of that 
   const page = await pageOf(
     await busy.request(`/retention?app=${id}`, { headers: { Cookie: admin.cookie } }),
   );
-  const notice = new Page(page.one('.notice'));
-  expect(notice.text).toBe('The newest events are still being counted. Reload in a moment, or see Health.');
-  const shown = await follow(notice.link('Health'));
+  const line = new Page(page.one('.fresh'));
+  expect(line.text).toBe('Counting the newest events');
+  const shown = await follow(line.link('Counting the newest events'));
   expect([...whereIs(shown), shown.cards[0]]).toEqual(['Health', id, 'Event pipeline']);
 });

@@ -39,6 +39,6 @@ it('cuts the name of a new creative in a chart’s note, between characters', as
   const browser = await signedIn(worker, made.team, 'viewer');
   await fetchToken(worker, made);
   await createCreative(worker, made, { creative: `${'😀'.repeat(39)} and more` });
-  const { notes } = (await pageOf(await browser.get('/'))).card('Devices by day').chart;
+  const { notes } = (await pageOf(await browser.get('/?metric=dau'))).card('DAU by day').chart;
   expect(notes.at(-1)).toBe(`new creative ${'😀'.repeat(39)}…`);
 });

@@ -38,6 +38,13 @@ after(async () => {
   await service?.stop();
 });
 
+/** Opens all set-up steps, of which the overview shows one once it has figures. */
+async function openSteps(): Promise<void> {
+  await page.locator('.checklist').waitFor({ state: 'attached' });
+  const all = page.getByText('All steps');
+  if ((await all.count()) > 0) await all.click();
+}
+
 const step = (name: string) => page.locator('.checklist').getByRole('link', { name });
 const isDone = (name: string) =>
   page
@@ -59,12 +66,14 @@ test('suggests the time zone and currency of the browser for a new application',
 
 test('leads from the checklist to a store URL, a creative, a test click, its install and the revenue on the overview', async () => {
   await page.goto(demo.base_url);
+  await openSteps();
   await step('Add the store URL').click();
   await page.getByLabel('Google Play URL').fill(PLAY);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
 
   await page.goto(demo.base_url);
+  await openSteps();
   assert.ok(await isDone('Add the store URL'));
   await step('Create a creative').click();
   await page.getByLabel('Creative', { exact: true }).fill('First ad');
@@ -72,7 +81,7 @@ test('leads from the checklist to a store URL, a creative, a test click, its ins
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { name: 'Test this link' }).waitFor();
   await page.getByText('Waiting for your click').waitFor();
-  const link = await page.locator('#test [data-copy]').first().getAttribute('data-copy');
+  const link = await page.locator('.lead-line [data-copy]').first().getAttribute('data-copy');
   // A phone that scanned the code. It is redirected to the store, which is not on this machine.
   const answer = await fetch(link ?? '', { redirect: 'manual', headers: { 'User-Agent': ANDROID } });
   assert.equal(answer.status, 302);
@@ -92,6 +101,7 @@ test('leads from the checklist to a store URL, a creative, a test click, its ins
     await page.reload();
   }
   assert.equal(await page.locator('[data-metric=installs]').first().innerText(), '1');
+  await openSteps();
   assert.ok(await isDone('Test its link'));
 
   assert.ok(await isDone('Send the first event'));
@@ -106,6 +116,7 @@ test('leads from the checklist to a store URL, a creative, a test click, its ins
 
 test('leads from the checklist to costs and an invitation, after which it disappears', async () => {
   await page.goto(demo.base_url);
+  await openSteps();
   await step('Upload costs').click();
   const today = new Date().toISOString().slice(0, 10);
   await page.locator('input[type=file]').setInputFiles({
@@ -118,6 +129,7 @@ test('leads from the checklist to costs and an invitation, after which it disapp
   await page.getByRole('button', { name: 'Upload' }).click();
   await page.getByText('1 row stored, read as an export of Meta Ads. All names match.').waitFor();
   await page.goto(demo.base_url);
+  await openSteps();
   await step('Invite your team').click();
   await page.getByLabel('Name or email').fill('a colleague');
   await page.getByRole('button', { name: 'Create link' }).click();

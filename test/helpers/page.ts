@@ -71,7 +71,9 @@ export class Page {
 
   /** The card with a title, as a `Page`. */
   card(title: string): Page {
-    const cards = this.all('.card').map((card) => [new Page(card).cards[0] ?? '', new Page(card)] as const);
+    const cards = this.all('.card, .panel').map(
+      (card) => [new Page(card).cards[0] ?? '', new Page(card)] as const,
+    );
     return this.#named('card', title, cards);
   }
 
@@ -85,11 +87,12 @@ export class Page {
     return textOf(this.one('p.reason'));
   }
 
-  /** The labelled figures, by their labels: their values, followed by any change or note. */
+  /** The labelled figures, by their labels: their values, followed by any change or note, without the metric's definition. */
   get figures(): Record<string, string> {
     return Object.fromEntries(
       this.all('dl > div, dl.details').flatMap((entry) => {
         const [labels, values] = [entry.querySelectorAll('dt'), entry.querySelectorAll('dd')];
+        for (const definition of entry.querySelectorAll('.definition')) definition.remove();
         return labels.map((label, index) => [textOf(label), values[index] ? textOf(values[index]) : '']);
       }),
     );

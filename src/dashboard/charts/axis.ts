@@ -40,6 +40,12 @@ const NEXT_OF: Record<DayUnit, (start: string) => string> = {
 
 const formatters = {
   day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  weekday: new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  }),
   month: new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }),
   full: new Intl.DateTimeFormat('en-GB', {
     weekday: 'short',
@@ -54,6 +60,9 @@ const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
 /** A day for people: `20 Nov`. */
 export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
 const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
+
+/** The same with its weekday: `Fri 20 Nov`. */
+const weekdayOf = (day: string): string => formatters.weekday.format(dateOf(day)).replace(',', '');
 
 /** A range of days for people, with the year if it is not the current one: `25 Oct – 20 Nov`. */
 export function shortDays({ from, to }: Days, today: string): string {
@@ -167,7 +176,8 @@ export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
 function tickText(start: string, unit: Unit): string {
   if (unit === 'month') return shortMonth(start);
   const [day = '', time = ''] = start.split('T');
-  return unit === 'hour' && !time.startsWith('00') ? time.slice(0, 5) : shortDay(day);
+  if (unit === 'hour' && !time.startsWith('00')) return time.slice(0, 5);
+  return unit === 'day' ? weekdayOf(day) : shortDay(day);
 }
 
 /** Hours are labelled at fixed times of day, even if clocks change on that day. */

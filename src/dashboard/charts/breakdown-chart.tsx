@@ -4,7 +4,8 @@ import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, lackedAt, MetricCell } from '../tables/lacking.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from '../tables/metrics.ts';
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
-import { Bar, LineChart, type Series } from './chart.tsx';
+import { LineChart, type Series } from './chart.tsx';
+import { Bar } from './shapes.tsx';
 
 /** More curves could not be distinguished. */
 const MAX_CURVES = 6;

@@ -1,9 +1,10 @@
 import { evenly, type Tick } from './axis.ts';
+import { areaOf, gridOf, linesOf, niceTop, pointsOfBand, TICKS } from './geometry.ts';
 
 export type Series = {
   name: string;
   values: readonly (number | null)[];
-  /** The index of the series whose earlier values these are. They are drawn in a paler shade of its colour. */
+  /** The index of the series whose earlier values these are. They are drawn dotted and grey. */
   before?: number;
   /** Whether the whole series is complete, even if places of the chart are not. */
   isWhole?: boolean;
@@ -20,72 +21,14 @@ export type Series = {
 /** An event at a place, by the place's index. */
 export type Marker = { index: number; text: string };
 
-const TICKS = 4;
-
-/** The smallest round number of at least `value` that divides into `TICKS` round parts; whole ones if there is nothing in between. */
-export function niceTop(value: number, isWhole = false): number {
-  if (value <= 0) return isWhole ? TICKS : 1;
-  const step = isWhole ? Math.max(1, value / TICKS) : value / TICKS;
-  const power = 10 ** Math.floor(Math.log10(step));
-  const factors = isWhole && power === 1 ? [1, 2, 3, 5, 10] : [1, 2, 2.5, 5, 10];
-  const factor = factors.find((candidate) => candidate * power >= step * (1 - 1e-9)) ?? 10;
-  return factor * power * TICKS;
-}
-
-/** The values of the grid lines, from top to bottom. */
-const gridOf = (top: number) =>
-  Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
-
-type Line = { points: string; partial: boolean };
-
-/**
- * The polylines of a series in a 100 by 100 square. Missing values leave gaps, and segments to and from a partial place are separate lines.
- */
-function linesOf(
-  values: readonly (number | null)[],
-  places: readonly number[],
-  top: number,
-  partial: ReadonlySet<number>,
-): Line[] {
-  const at = (index: number, value: number) =>
-    `${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`;
-  const lines: { points: string[]; partial: boolean }[] = [];
-  for (const [index, value] of values.entries()) {
-    if (value === null) continue;
-    const before = index > 0 ? values[index - 1] : null;
-    const point = at(index, value);
-    const isPartial = partial.has(index) || (before != null && partial.has(index - 1));
-    const line = lines.at(-1);
-    if (before == null || !line) lines.push({ points: [point], partial: partial.has(index) });
-    else if (line.partial === isPartial) line.points.push(point);
-    else lines.push({ points: [at(index - 1, before), point], partial: isPartial });
-  }
-  // A single point is drawn as a line of zero length, which its round cap turns into a dot.
-  return lines.map(({ points, partial: apart }) => ({
-    points: (points.length === 1 ? [...points, ...points] : points).join(' '),
-    partial: apart,
-  }));
-}
-
 const MAX_LACKING = 3;
+/** The room that a marker's text takes on a wide screen, per character and as a share of the chart in percent. */
+const CHARACTER_WIDTH = 0.62;
 
 function lackingHint(labels: readonly string[]): string {
   const more = labels.length - MAX_LACKING;
   const shown = labels.slice(0, MAX_LACKING).join(', ');
   return `Without amounts that have no exchange rate: ${shown}${more > 0 ? ` and ${more} more` : ''}.`;
-}
-
-/** The points of a band: along its upper edge and back along its lower edge. */
-function pointsOfBand(
-  { low, high }: NonNullable<Series['band']>,
-  places: readonly number[],
-  top: number,
-): string {
-  const edge = (values: readonly (number | null)[]) =>
-    values.flatMap((value, index) =>
-      value === null ? [] : [`${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`],
-    );
-  return [...edge(high), ...edge(low).reverse()].join(' ');
 }
 
 /** Every value that a series needs room for. */
@@ -99,10 +42,81 @@ const classOf = ({ before, band }: Series, index: number) =>
       ? `s${index + 1}`
       : `s${before + 1} before`;
 
+const Legend = ({ series }: { series: readonly Series[] }) => {
+  const lastOf = ({ values }: Series) => values.findLast((value) => value !== null) ?? -1;
+  // In the order in which the curves end, so that names are near them.
+  const order = series.map((_, index) => index);
+  const isNamed = ({ before }: Series) => before === undefined;
+  order.sort((left, right) => {
+    const [a, b] = [series[left], series[right]];
+    return a && b && isNamed(a) && isNamed(b) ? lastOf(b) - lastOf(a) : 0;
+  });
+  return (
+    <figcaption class="legend">
+      {order.flatMap((index) => {
+        const shown = series[index];
+        if (!shown) return [];
+        return [
+          <span data-series={String(index)}>
+            <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
+              <line x1="1" y1="4" x2="23" y2="4" />
+            </svg>
+            <span class="legend-name" title={shown.name}>
+              {shown.name}
+            </span>
+          </span>,
+        ];
+      })}
+    </figcaption>
+  );
+};
+
+/** Circles on top of the chart, with their texts where there is room for them; the readout has all. */
+const Notes = ({
+  marked,
+  places,
+}: {
+  marked: ReadonlyMap<number, readonly string[]>;
+  places: readonly number[];
+}) => {
+  let free = 0;
+  return (
+    <svg class="over" aria-hidden="true">
+      {[...marked].map(([index, texts]) => {
+        const place = places[index] ?? 0;
+        const text = texts.join(', ');
+        const width = text.length * CHARACTER_WIDTH + 2;
+        const isLeft = place + width > 100;
+        const start = isLeft ? place - width : place;
+        const isShown = start >= free;
+        if (isShown) free = start + width;
+        return (
+          <>
+            <circle class="note" cx={`${place.toFixed(2)}%`} cy="0" r="3.5">
+              <title>{text}</title>
+            </circle>
+            {isShown && (
+              <text
+                x={`${place.toFixed(2)}%`}
+                y="4"
+                dx={isLeft ? '-9' : '9'}
+                text-anchor={isLeft ? 'end' : 'start'}
+              >
+                {text}
+              </text>
+            )}
+          </>
+        );
+      })}
+    </svg>
+  );
+};
+
 /**
  * A line chart, rendered by the server. The drawing stretches with the page, while text and lines keep their size. A table next to it has the
- * values. `xs` are the positions of labels that are not evenly spaced, `partial` the places that are not complete, `level` a value marked with a
- * horizontal line. A script adds the readout and lets the legend hide series.
+ * values. A single series is drawn as an area, with its earlier values as a dotted line. `xs` are the positions of labels that are not evenly
+ * spaced, `partial` the places that are not complete, `level` a value marked with a horizontal line. A script adds the readout and lets the
+ * legend hide series.
  */
 export const LineChart = ({
   title,
@@ -145,6 +159,7 @@ export const LineChart = ({
   const marked = new Map<number, string[]>();
   for (const { index, text } of markers) marked.set(index, [...(marked.get(index) ?? []), text]);
   const lacking = labels.filter((_, index) => series.some(({ lacks }) => lacks?.[index]));
+  const isSingle = series.filter(({ before }) => before === undefined).length === 1 && !series[1]?.band;
   const readout = {
     places,
     labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
@@ -165,19 +180,8 @@ export const LineChart = ({
     top,
   };
   return (
-    <figure class="chart">
-      <figcaption class="legend">
-        {series.map((shown, index) => (
-          <span data-series={String(index)}>
-            <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
-              <line x1="1" y1="4" x2="23" y2="4" />
-            </svg>
-            <span class="legend-name" title={shown.name}>
-              {shown.name}
-            </span>
-          </span>
-        ))}
-      </figcaption>
+    <figure class={isSingle ? 'chart' : 'chart several'}>
+      <Legend series={series} />
       <div class="plot-frame">
         <div class="ticks" aria-hidden="true">
           {gridOf(top).map((tick) => (
@@ -207,18 +211,25 @@ export const LineChart = ({
                   y2={100 - (level.value / top) * 100}
                 />
               )}
-              {series.map((shown, index) => (
-                <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {shown.band && <polygon class="band" points={pointsOfBand(shown.band, places, top)} />}
-                  {linesOf(shown.drawn ?? shown.values, places, top, shown.isWhole ? new Set() : apart).map(
-                    (line) => (
+              {series.map((shown, index) => {
+                const incomplete = shown.isWhole ? new Set<number>() : apart;
+                return (
+                  <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
+                    {isSingle &&
+                      index === 0 &&
+                      areaOf(shown.values, places, top, incomplete).map((points) => (
+                        <polygon class="area" points={points} />
+                      ))}
+                    {shown.band && <polygon class="band" points={pointsOfBand(shown.band, places, top)} />}
+                    {linesOf(shown.drawn ?? shown.values, places, top, incomplete).map((line) => (
                       <polyline points={line.points} class={line.partial ? 'partial' : ''} />
-                    ),
-                  )}
-                </g>
-              ))}
+                    ))}
+                  </g>
+                );
+              })}
             </g>
           </svg>
+          {marked.size > 0 && <Notes marked={marked} places={places} />}
         </div>
         <svg class="x-axis" aria-hidden="true">
           {ticks.map(({ index, text }) => {
@@ -233,9 +244,9 @@ export const LineChart = ({
         </svg>
       </div>
       {(level || marked.size > 0 || apart.size > 0 || lacking.length > 0) && (
-        <p class="hint">
+        <p class={lacking.length > 0 || level ? 'hint' : 'visually-hidden'}>
           {[
-            ...(apart.size > 0 ? ['Dotted: not complete yet.'] : []),
+            ...(apart.size > 0 ? ['Dashed: not complete yet.'] : []),
             ...(lacking.length > 0 ? [lackingHint(lacking)] : []),
             ...(level ? [`Horizontal line: ${level.text}.`] : []),
             ...[...marked].map(([index, texts]) => `${labels[index]}: ${texts.join(', ')}.`),
@@ -243,35 +254,5 @@ export const LineChart = ({
         </p>
       )}
     </figure>
-  );
-};
-
-/** A share from 0 to 1 as a bar, next to the number. */
-export const Bar = ({ share }: { share: number }) => (
-  <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-    <rect class="rest" width="100" height="10" />
-    <rect width={(Math.min(1, Math.max(0, share)) * 100).toFixed(2)} height="10" />
-  </svg>
-);
-
-/** A prediction within its interval, on an axis from 0 to `top`, next to the numbers. */
-export const Range = ({
-  low,
-  value,
-  high,
-  top,
-}: {
-  low: number;
-  value: number;
-  high: number;
-  top: number;
-}) => {
-  const at = (amount: number) => Math.min(100, Math.max(0, (amount / top) * 100)).toFixed(2);
-  return (
-    <svg class="range" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="rest" y="4" width="100" height="2" />
-      <rect class="band" x={at(low)} width={(Number(at(high)) - Number(at(low))).toFixed(2)} height="10" />
-      <line class="middle" x1={at(value)} x2={at(value)} y1="0" y2="10" />
-    </svg>
   );
 };

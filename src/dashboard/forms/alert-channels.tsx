@@ -1,6 +1,6 @@
 import { type Channel, channelText, DIGESTS } from '#alerts';
 import { ago, moment } from '../shell/format.ts';
-import { Action, Card, type Column, Field, Table } from '../shell/parts.tsx';
+import { Action, Card, type Column, Field, FoldedCard, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
 import type { Submitted } from './form.ts';
@@ -70,10 +70,11 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
 export const NewChannelCard = ({
   view,
   mail,
+  open,
   values,
   faults,
-}: Required<Submitted> & { view: View; mail: boolean }) => (
-  <Card title="New channel">
+}: Required<Submitted> & { view: View; mail: boolean; open: boolean }) => (
+  <FoldedCard title="New channel" open={open}>
     <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
       <Field
         label="Channel"
@@ -108,5 +109,5 @@ export const NewChannelCard = ({
       A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and one of
       Discord its own format.
     </p>
-  </Card>
+  </FoldedCard>
 );

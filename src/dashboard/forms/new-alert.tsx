@@ -1,14 +1,19 @@
 import { ALERT_KINDS } from '#alerts';
-import { Card, Field } from '../shell/parts.tsx';
+import { Field, FoldedCard } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import type { Submitted } from './form.ts';
 
 /** A form per kind of alert, so that each shows its own unit, suggestion and explanation. */
-export const NewAlertCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => {
+export const NewAlertCard = ({
+  view,
+  open,
+  values,
+  faults,
+}: Required<Submitted> & { view: View; open: boolean }) => {
   const { currency, timezone } = view.application;
   const units = { percent: '%', hours: 'hours', problems: 'problems', money: currency.toUpperCase() };
   return (
-    <Card title="New alert">
+    <FoldedCard title="New alert" open={open}>
       <ul class="alert-kinds">
         {Object.entries(ALERT_KINDS).map(([kind, { label, unit, hint, suggested }]) => {
           const isSubmitted = values.kind === kind;
@@ -40,6 +45,6 @@ export const NewAlertCard = ({ view, values, faults }: Required<Submitted> & { v
       <p class="muted">
         Each alert sends one message when it starts firing and one when it stops. Days in {timezone}.
       </p>
-    </Card>
+    </FoldedCard>
   );
 };

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { clicks, costs, creatives, type Database, invitations, members, rollupDaily } from '#db';
 import { atLeast, type Person } from '#members';
 import type { ApplicationRow } from '#teams';
+import { Icon } from './icons.tsx';
 import { Card } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 
@@ -83,35 +84,85 @@ const describe = (
   },
 });
 
-/** The setup steps, for people who may do them, until all are done. */
-export const Checklist = ({ view, progress, person }: { view: View; progress: Progress; person: Person }) => {
-  const done = STEPS.filter((step) => progress[step]).length;
-  if (done === STEPS.length || !atLeast(person.role, 'admin')) return null;
+const Steps = ({ view, progress }: { view: View; progress: Progress }) => {
   const steps = describe(view, viewQuery(view), progress);
   return (
+    <ol class="checklist">
+      {STEPS.map((step) => (
+        <li class={progress[step] ? 'done' : ''}>
+          <span class="mark" aria-hidden="true">
+            {progress[step] ? '✓' : '○'}
+          </span>
+          <span>
+            {progress[step] ? (
+              <>
+                {steps[step].label}
+                <span class="visually-hidden"> (done)</span>
+              </>
+            ) : (
+              <>
+                <a href={steps[step].href}>{steps[step].label}</a>
+                <span class="muted"> {steps[step].why}</span>
+              </>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+};
+
+/** The number of steps that are done, for people who may do them; null if all are done, or for others. */
+function stepsDone(progress: Progress, person: Person): number | null {
+  const done = STEPS.filter((step) => progress[step]).length;
+  return done === STEPS.length || !atLeast(person.role, 'admin') ? null : done;
+}
+
+type ChecklistProps = { view: View; progress: Progress; person: Person };
+
+/** The setup steps, until all are done. */
+export const Checklist = ({ view, progress, person }: ChecklistProps) => {
+  const done = stepsDone(progress, person);
+  if (done === null) return null;
+  return (
     <Card title="Set up" aside={<span class="muted">{`${done} of ${STEPS.length} done`}</span>}>
-      <ol class="checklist">
-        {STEPS.map((step) => (
-          <li class={progress[step] ? 'done' : ''}>
-            <span class="mark" aria-hidden="true">
-              {progress[step] ? '✓' : '○'}
-            </span>
-            <span>
-              {progress[step] ? (
-                <>
-                  {steps[step].label}
-                  <span class="visually-hidden"> (done)</span>
-                </>
-              ) : (
-                <>
-                  <a href={steps[step].href}>{steps[step].label}</a>
-                  <span class="muted"> {steps[step].why}</span>
-                </>
-              )}
-            </span>
-          </li>
-        ))}
-      </ol>
+      <Steps view={view} progress={progress} />
     </Card>
   );
 };
+
+/** The same as one line with the next step, above the figures. A script renews it; closing it hides it from this browser. */
+export const SetupBar = ({ view, progress, person, isClosed }: ChecklistProps & { isClosed: boolean }) => {
+  const done = stepsDone(progress, person);
+  const next = STEPS.find((step) => !progress[step]);
+  if (done === null || !next || isClosed) return null;
+  const { href, label } = describe(view, viewQuery(view), progress)[next];
+  return (
+    <section
+      class="setup"
+      id="setup"
+      aria-label="Set up"
+      data-live="10"
+      data-from={`/get-started/steps${viewQuery(view)}`}
+    >
+      <progress max={STEPS.length} value={done} aria-label="Set-up steps done" />
+      <span class="muted">{`${done} of ${STEPS.length} done`}</span>
+      <span class="next">
+        Next: <a href={href}>{label}</a>
+      </span>
+      <details class="pop" data-pop>
+        <summary class="button quiet">All steps</summary>
+        <div class="sheet right">
+          <Steps view={view} progress={progress} />
+        </div>
+      </details>
+      <form method="post" action={`/get-started/close${viewQuery(view)}`}>
+        <button type="submit" class="close quiet" aria-label="Close the set-up steps" title="Close">
+          <Icon name="close" />
+        </button>
+      </form>
+    </section>
+  );
+};
+
+export const SETUP_COOKIE = 'dashboard.setup';

@@ -12,7 +12,7 @@ const FAILED: Text = {
     'Reload the page to try again. If it keeps failing, send the request id to whoever runs this service: the log has the error.',
 };
 const TEXTS: Record<number, Text> = {
-  401: { title: 'Signed out' },
+  401: { title: 'Signed out', advice: 'What you typed is filled in again once you have signed in.' },
   403: { title: 'Not allowed' },
   404: {
     title: 'Not found',
@@ -27,6 +27,14 @@ const TEXTS: Record<number, Text> = {
 
 const asSentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
+/** The sign-in, which returns to the page that a form was sent from. */
+function signInAddress(c: DashboardContext, status: number): string {
+  const from = c.req.header('Referer');
+  const url = status === 401 && from && URL.canParse(from) ? new URL(from) : null;
+  if (url?.origin !== new URL(c.req.url).origin) return '/';
+  return `/login?next=${encodeURIComponent(url.pathname + url.search)}`;
+}
+
 /** A page that explains an error and where to go next: in the dashboard's frame if the request's person is known. */
 export function answerErrorPage(c: DashboardContext, thrown: unknown): Response | Promise<Response> {
   const { error, status } = takeError(c as unknown as AppContext, thrown);
@@ -38,7 +46,9 @@ export function answerErrorPage(c: DashboardContext, thrown: unknown): Response 
       <p class="reason">{status === 500 ? 'This page could not be shown.' : asSentence(error.message)}</p>
       {advice && <p>{advice}</p>}
       <p>
-        <a href="/">{person ? 'Go to the overview' : 'Go to the sign-in'}</a>
+        <a href={person ? '/' : signInAddress(c, status)}>
+          {person ? 'Go to the overview' : 'Go to the sign-in'}
+        </a>
       </p>
       <p class="muted">Request id: {c.get('requestId')}</p>
     </>

@@ -1,17 +1,23 @@
+import type { PropsWithChildren } from 'hono/jsx';
 import { CURRENCIES } from '#lib/currencies';
+import { dayIn } from '#lib/time';
+import { shortDay, shortDays } from '../charts/axis.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
+import { count, moment } from './format.ts';
+import { Icon } from './icons.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
   type FilterName,
   type View,
+  type ViewChanges,
   viewParameters,
   viewQuery,
   withFilter,
   withoutFilter,
 } from './view.ts';
 
-/** The parts of the filter bar. `app` is always shown. */
+/** The parts of the filter bar. `app` has no field: the navigation switches applications. */
 export type BarPart = 'app' | 'period' | 'comparison' | 'filters' | 'currency';
 
 const Options = ({ names, chosen }: { names: Readonly<Record<string, string>>; chosen: string }) => (
@@ -33,30 +39,44 @@ const SET_BY: Record<BarPart, readonly string[]> = {
   filters: [],
 };
 
-const Currency = ({ view }: { view: View }) => (
-  <div class="field">
-    <label for="bar-currency">Currency</label>
-    <select id="bar-currency" name="currency">
-      <option value="" selected={!view.currencyChosen}>
-        {view.application.currency.toUpperCase()} (default)
-      </option>
-      {[...CURRENCIES].map((code) => (
-        <option value={code} selected={view.currencyChosen && code === view.currency}>
-          {code.toUpperCase()}
-        </option>
-      ))}
-    </select>
+/** A list of choices that looks like a word of the sentence. */
+const Pick = ({ id, label, children }: PropsWithChildren<{ id: string; label: string }>) => (
+  <div class="field pick">
+    <label for={id}>{label}</label>
+    {children}
+    <Icon name="chevron" className="i chev" />
   </div>
 );
 
+const Currency = ({ view }: { view: View }) => {
+  const used = [...new Set([view.application.currency, view.currency, ...view.currenciesUsed])];
+  const option = (code: string) => (
+    <option value={code} selected={view.currencyChosen && code === view.currency}>
+      {code.toUpperCase()}
+    </option>
+  );
+  return (
+    <Pick id="bar-currency" label="Currency">
+      <select id="bar-currency" name="currency">
+        <option value="" selected={!view.currencyChosen}>
+          {view.application.currency.toUpperCase()} (default)
+        </option>
+        <optgroup label="In use">{used.map(option)}</optgroup>
+        <optgroup label="All currencies">
+          {[...CURRENCIES].filter((code) => !used.includes(code)).map(option)}
+        </optgroup>
+      </select>
+    </Pick>
+  );
+};
+
 const PeriodFields = ({ view }: { view: View }) => (
   <>
-    <div class="field">
-      <label for="bar-period">Period</label>
+    <Pick id="bar-period" label="Period">
       <select id="bar-period" name="period" data-custom="custom" data-uncompared="all">
         <Options names={PERIODS} chosen={view.period} />
       </select>
-    </div>
+    </Pick>
     <div class="field custom-dates">
       <label for="bar-from">From</label>
       <input id="bar-from" type="date" name="from" value={view.from} />
@@ -65,12 +85,12 @@ const PeriodFields = ({ view }: { view: View }) => (
       <label for="bar-to">To</label>
       <input id="bar-to" type="date" name="to" value={view.to} />
     </div>
+    {view.period !== 'custom' && <span class="dates">{shortDays(view, view.today)}</span>}
   </>
 );
 
 const ComparisonField = ({ view }: { view: View }) => (
-  <div class="field">
-    <label for="bar-compare">Comparison</label>
+  <Pick id="bar-compare" label="Comparison">
     {isUncompared(view.period) ? (
       <select id="bar-compare" disabled>
         <option>No earlier period</option>
@@ -80,10 +100,36 @@ const ComparisonField = ({ view }: { view: View }) => (
         <Options names={COMPARISONS} chosen={view.comparison} />
       </select>
     )}
-  </div>
+  </Pick>
 );
 
-type Carried = { view: View; path: string; carry: Record<string, string> };
+/** How far the figures are complete, in one quiet line. While events are being counted, a script renews it. */
+const Freshness = ({ view }: { view: View }) => {
+  if (view.countedThrough === null && view.isSettled) return null;
+  const { timezone } = view.application;
+  const day = view.countedThrough === null ? '' : dayIn(timezone, view.countedThrough);
+  const time = view.countedThrough === null ? '' : moment(view.countedThrough, timezone).slice(11, 16);
+  const through = day === view.today ? time : `${shortDay(day || view.today)} ${time}`;
+  const text = view.countedThrough === null ? '' : `Complete through ${through} ${timezone}`;
+  return (
+    <span class={view.isSettled ? 'fresh' : 'fresh counting'} id="fresh" role="status">
+      <span class="dot" aria-hidden="true" />
+      {view.isSettled ? (
+        text
+      ) : (
+        <>
+          <progress aria-label="Counting the newest events" />
+          <a href={`/status${viewQuery(view)}`}>
+            {view.uncounted ? `Counting ${count(view.uncounted)} newer events` : 'Counting the newest events'}
+          </a>
+          {text && ` · ${text}`}
+        </>
+      )}
+    </span>
+  );
+};
+
+type Carried = { view: View; path: string; carry: ViewChanges };
 
 /** A menu of filters. Each entry leads to the list of its values, which a script shows in place. */
 const AddFilter = ({ view, path, carry }: Carried) => {
@@ -164,7 +210,7 @@ export const Filters = ({
   view: View;
   path: string;
   shown?: readonly BarPart[] | undefined;
-  carry?: Record<string, string>;
+  carry?: ViewChanges;
   chips?: readonly Chip[];
 }) => {
   const set = new Set(['app', ...shown.flatMap((part) => SET_BY[part])]);
@@ -181,21 +227,11 @@ export const Filters = ({
       <details class="view-bar">
         <summary>{summary}</summary>
         <div class="bar-fields">
-          <form method="get" action={path} class="bar-form" data-submit-on-change>
-            <input type="hidden" name="of" value={view.application.id} />
+          <form method="get" action={path} class="bar-form" autocomplete="off" data-submit-on-change>
+            <input type="hidden" name="app" value={view.application.id} />
             {hidden.map(([name, value]) => (
               <input type="hidden" name={name} value={value} />
             ))}
-            <div class="field">
-              <label for="bar-app">Application</label>
-              <select id="bar-app" name="app">
-                {view.applications.map((application) => (
-                  <option value={application.id} selected={application.id === view.application.id}>
-                    {application.name}
-                  </option>
-                ))}
-              </select>
-            </div>
             {shown.includes('period') && <PeriodFields view={view} />}
             {shown.includes('comparison') && <ComparisonField view={view} />}
             {shown.includes('currency') && <Currency view={view} />}
@@ -207,6 +243,7 @@ export const Filters = ({
         </div>
       </details>
       <Chips view={view} path={path} carry={carry} chips={chips} />
+      <Freshness view={view} />
     </div>
   );
 };

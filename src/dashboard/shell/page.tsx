@@ -1,35 +1,19 @@
 import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Person } from '#members';
 import { VIEW_PAGES } from '#views';
-import type { DashboardContext } from './guard.ts';
+import { type DashboardContext, isGuest } from './guard.ts';
+import { Icon } from './icons.tsx';
+import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
 import { queryToKeep, type View, viewQuery } from './view.ts';
-import { ROLE_NAMES } from './words.ts';
-
-/** The navigation. Links with `view` keep the application, period and currency. */
-const NAVIGATION = [
-  { path: '/', label: 'Overview', view: true },
-  { path: '/creatives', label: 'Creatives', view: true },
-  { path: '/breakdown', label: 'Breakdown', view: true },
-  { path: '/ads', label: 'Ads', view: true },
-  { path: '/retention', label: 'Retention', view: true },
-  { path: '/ltv', label: 'LTV and ROAS', view: true },
-  { path: '/funnels', label: 'Funnels', view: true },
-  { path: '/compare', label: 'Compare', view: true },
-  { path: '/costs', label: 'Costs', view: true },
-  { path: '/alerts', label: 'Alerts', view: true },
-  { path: '/views', label: 'Saved views', view: false },
-  { path: '/debugger', label: 'Debugger', view: true },
-  { path: '/status', label: 'Health', view: true },
-  { path: '/settings/applications', label: 'Settings', view: false },
-] as const;
 
 /** Titles with more characters are set in smaller type. */
 const LONG_TITLE = 60;
 
 /** The product name on every page. */
 const PRODUCT = 'Attribution';
+
+const STYLES = ['tokens', 'shell', 'parts', 'tables', 'chart', 'pages'];
 
 const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => (
   <html lang="en">
@@ -39,78 +23,76 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <meta name="color-scheme" content="light dark" />
       <title>{`${title} · ${PRODUCT}`}</title>
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
-      <link rel="stylesheet" href="/dashboard.css" />
-      <link rel="stylesheet" href="/bar.css" />
-      <link rel="stylesheet" href="/pages.css" />
-      <link rel="stylesheet" href="/chart.css" />
+      {STYLES.map((name) => (
+        <link rel="stylesheet" href={`/${name}.css`} />
+      ))}
       <script src="/dashboard.js" type="module"></script>
       <script src="/bar.js" type="module"></script>
+      <script src="/shell.js" type="module"></script>
     </head>
     {children}
   </html>
 );
 
-const Navigation = ({ person, current, view }: { person: Person; current: string; view: View | null }) => (
-  <nav aria-label="Main">
-    <ul>
-      {NAVIGATION.map((item) => (
-        <li>
-          <a
-            href={item.path + (item.view ? viewQuery(view) : '')}
-            {...(item.path === current ? { 'aria-current': 'page' as const } : {})}
-          >
-            {item.label}
-          </a>
-        </li>
-      ))}
-    </ul>
-    <div class="who">
-      <a href="/settings/account" title="Your account">
-        {person.name}
-      </a>
-      <span class="muted">
-        {person.team.name} · {ROLE_NAMES[person.role]}
-      </span>
-      <form method="post" action="/logout">
-        <button type="submit" class="quiet">
-          Sign out
-        </button>
-      </form>
+type PageProps = {
+  c: DashboardContext;
+  title: string;
+  within: Child;
+  current: string;
+  view: View | null;
+  filters: Child;
+  tools: Child;
+  navigation: Navigation;
+};
+
+/** Search, sharing and what the page itself offers, beside its title. */
+const Tools = ({ c, view, tools }: Pick<PageProps, 'c' | 'view' | 'tools'>) => {
+  const keep = view ? viewToKeep(c) : null;
+  return (
+    <div class="tools">
+      {!isGuest(c.get('person')) && (
+        <a class="button quiet" href={`/search${viewQuery(view)}`} data-search>
+          <Icon name="search" />
+          <span>Search</span>
+          <kbd>/</kbd>
+        </a>
+      )}
+      {keep && (
+        <a class="button quiet keep" href={`/views?for=${encodeURIComponent(keep)}`}>
+          <Icon name="share" />
+          Save or share
+        </a>
+      )}
+      {tools}
     </div>
-  </nav>
-);
+  );
+};
 
 const Page = ({
-  person,
+  c,
   title,
   within,
   current,
   view,
   filters,
-  keep,
+  tools,
+  navigation,
   children,
-}: PropsWithChildren<{
-  person: Person;
-  title: string;
-  within: Child;
-  current: string;
-  view: View | null;
-  filters?: Child;
-  keep: string | null;
-}>) => (
-  <Document title={`${title} · ${person.team.name}`}>
-    <body class="with-nav">
+}: PropsWithChildren<PageProps>) => (
+  <Document title={`${title} · ${c.get('person').team.name}`}>
+    <body class={navigation.isNarrow ? 'with-nav narrow-nav' : 'with-nav'}>
       <a class="skip" href="#main">
         Skip to the page
       </a>
       <header class="side">
-        <details class="menu" data-menu>
-          <summary>Menu</summary>
-          <Navigation person={person} current={current} view={view} />
+        <ApplicationSwitch c={c} current={current} view={view} shown={navigation} />
+        <details class="menu" data-menu data-pop>
+          <summary>
+            <Icon name="menu" />
+            <span class="visually-hidden">Menu</span>
+          </summary>
+          <NavigationList person={c.get('person')} current={current} view={view} shown={navigation} />
         </details>
-        <div class="side-nav">
-          <Navigation person={person} current={current} view={view} />
-        </div>
       </header>
       <main id="main" tabindex={-1}>
         <header class="page-head">
@@ -120,11 +102,7 @@ const Page = ({
               <bdi>{title}</bdi>
             </h1>
           </div>
-          {keep && (
-            <a class="keep" href={`/views?for=${encodeURIComponent(keep)}`}>
-              Save or share
-            </a>
-          )}
+          <Tools c={c} view={view} tools={tools} />
           {filters}
         </header>
         {children}
@@ -139,8 +117,11 @@ function viewToKeep(c: DashboardContext): string | null {
   return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
 }
 
-/** Renders a page of the dashboard. `current` is the path of its navigation entry, `within` what contains the thing that the title names. */
-export function renderPage(
+/**
+ * Renders a page of the dashboard. `current` is the path of its navigation entry, `within` what contains the thing that the title names, and
+ * `tools` the buttons beside the title.
+ */
+export async function renderPage(
   c: DashboardContext,
   page: {
     title: string;
@@ -148,20 +129,23 @@ export function renderPage(
     current: string;
     view?: View | null;
     filters?: Child;
+    tools?: Child;
     status?: ContentfulStatusCode;
   },
   content: Child,
-): Response | Promise<Response> {
+): Promise<Response> {
+  const view = page.view ?? null;
   return send(
     c,
     <Page
-      person={c.get('person')}
+      c={c}
       title={page.title}
       within={page.within}
       current={page.current}
-      view={page.view ?? null}
+      view={view}
       filters={page.filters}
-      keep={page.view ? viewToKeep(c) : null}
+      tools={page.tools}
+      navigation={await readNavigation(c, view)}
     >
       {content}
     </Page>,
@@ -180,7 +164,12 @@ export function renderPlainPage(
     <Document title={page.title}>
       <body class="plain">
         <main>
-          <p class="product">{PRODUCT}</p>
+          <p class="product">
+            <svg class="logo" viewBox="0 0 28 28" aria-hidden="true">
+              <path d="M8 19l6-12 6 12M10.5 15h7" />
+            </svg>
+            {PRODUCT}
+          </p>
           <h1>{page.title}</h1>
           {content}
         </main>

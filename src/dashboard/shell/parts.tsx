@@ -16,16 +16,63 @@ export const Card = ({
   title,
   id,
   aside,
+  info,
   children,
-}: PropsWithChildren<{ title: string; id?: string; aside?: Child }>) => (
+}: PropsWithChildren<{ title: string; id?: string; aside?: Child; info?: Child }>) => (
   <section class="card" {...(id ? { id } : {})}>
     <header class="card-head">
-      <h2>{title}</h2>
+      <div class="card-title">
+        <h2>{title}</h2>
+        {info}
+      </div>
       {aside}
     </header>
     {children}
   </section>
 );
+
+/** A card that is closed until someone needs it, such as a form on a page that has data. An address with its id opens it. */
+export const FoldedCard = ({
+  title,
+  id,
+  open = false,
+  children,
+}: PropsWithChildren<{ title: string; id?: string; open?: boolean }>) => (
+  <details class="card" {...(id ? { id } : {})} open={open}>
+    <summary class="card-head">
+      <h2>{title}</h2>
+    </summary>
+    {children}
+  </details>
+);
+
+/** A button that opens a form beside it. */
+export const FormMenu = ({
+  label,
+  id,
+  open = false,
+  children,
+}: PropsWithChildren<{ label: string; id: string; open?: boolean }>) => (
+  <details class="pop" id={id} data-pop open={open}>
+    <summary class="button">{label}</summary>
+    <div class="sheet right form">{children}</div>
+  </details>
+);
+
+const MAX_NAME = 40;
+const TAIL = 14;
+const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** A name cut in the middle, because names of creatives often differ only at their end. Its full text belongs into a title. */
+export function cutMiddle(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  const parts = [...characters.segment(name)].map(({ segment }) => segment);
+  if (parts.length <= MAX_NAME) return name;
+  return `${parts
+    .slice(0, MAX_NAME - TAIL)
+    .join('')
+    .trimEnd()}…${parts.slice(-TAIL).join('').trimStart()}`;
+}
 
 /** Names from the outermost to the innermost, each with its own direction of writing. */
 export const NamePath = ({ names }: { names: readonly string[] }) => (
@@ -33,14 +80,14 @@ export const NamePath = ({ names }: { names: readonly string[] }) => (
     {names.map((name, index) => (
       <>
         {index > 0 && ' › '}
-        <bdi>{name}</bdi>
+        <bdi>{cutMiddle(name)}</bdi>
       </>
     ))}
   </>
 );
 
 /** A long value is set in smaller type, because it must not wrap. */
-const sizeOf = (value: string) =>
+export const sizeOf = (value: string) =>
   value.length > 10 ? { class: 'longest' } : value.length > 8 ? { class: 'long' } : {};
 
 /** A figure with its label, in a `<dl class="figures">`. */
@@ -165,6 +212,8 @@ export type Column<Row> = {
   wrap?: boolean;
   /** Hidden on phones, to leave room for the figures. */
   wideOnly?: boolean;
+  /** The unit of its figures, shown after the label. */
+  unit?: string;
   /** Explains the column to people who are new to the term. */
   hint?: string | undefined;
   /** The URL that a click on the heading leads to, for sortable columns. */
@@ -212,6 +261,7 @@ export function Table<Row>({
                 scope="col"
                 class={classOf(column)}
                 {...(column.hint ? { title: column.hint } : {})}
+                {...(column.unit ? { 'data-unit': column.unit } : {})}
                 {...(column.sorted ? { 'aria-sort': column.sorted } : {})}
               >
                 {column.sortHref ? <a href={column.sortHref}>{column.label}</a> : column.label}

@@ -1,15 +1,17 @@
+import { and, between, count as dbCount, desc, eq } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
 import * as z from 'zod';
 import { settleCounters } from '#counting';
-import { database } from '#db';
+import { type Database, database, rollupDaily } from '#db';
 import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
+import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
 import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
 import { NeedsApplication } from '../pages/operate/get-started.tsx';
 import { amountsText } from '../tables/lacking.tsx';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
-import { count, moment } from './format.ts';
+import { count } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
@@ -37,38 +39,38 @@ type ReportPage = {
   within?: (view: View) => Child;
   path: string;
   /** The page's own parameters, which are kept when the view changes. */
-  carry?: Record<string, string>;
+  carry?: ViewChanges;
   /** The parts of the filter bar that apply to this page; all if left out. */
   bar?: readonly BarPart[] | undefined;
   /** Where the filter bar leads, if not to the navigation's page. */
   inner?: string;
 };
 
+/** The currencies of the amounts in a view's days, most frequent first. */
+async function findCurrencies(db: Database, { application, from, to }: View): Promise<string[]> {
+  const rows = await db
+    .select({ currency: rollupDaily.currency })
+    .from(rollupDaily)
+    .where(and(eq(rollupDaily.applicationId, application.id), between(rollupDaily.day, from, to)))
+    .groupBy(rollupDaily.currency)
+    .orderBy(desc(dbCount()));
+  return rows.map(({ currency }) => currency).filter((currency) => CURRENCIES.has(currency));
+}
+
 /** Settles an application's counters, within a time that a person is willing to wait. */
-export async function settleView(c: DashboardContext, view: View) {
-  const progress = await settleCounters(c.env, view.application);
+export async function settleView(c: DashboardContext, view: View): Promise<View> {
+  const [progress, currenciesUsed] = await Promise.all([
+    settleCounters(c.env, view.application),
+    findCurrencies(database(c.env.DB), view),
+  ]);
   const { countedThrough, uncounted } = progress;
   const firstDay =
     view.to < view.today
       ? view.from
       : await findFirstDay(database(c.env.DB), view.application.id, view.today);
   const isFirstDay = firstDay === null || firstDay >= view.today;
-  const settled = { ...view, countedThrough, uncounted, isFirstDay };
-  return { view: settled, notice: progress.settled ? null : <StillCounting view={settled} /> };
+  return { ...view, countedThrough, uncounted, isFirstDay, isSettled: progress.settled, currenciesUsed };
 }
-
-const StillCounting = ({ view }: { view: View }) => (
-  <Notice>
-    The newest events are still being counted.{' '}
-    {view.uncounted
-      ? `${count(view.uncounted)} ${view.uncounted === 1 ? 'is' : 'are'} not included yet. `
-      : ''}
-    {view.countedThrough === null
-      ? ''
-      : `These figures are complete through ${moment(view.countedThrough, 'UTC')} UTC. `}
-    Reload in a moment, or see <a href={`/status${viewQuery(view)}`}>Health</a>.
-  </Notice>
-);
 
 /**
  * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
@@ -91,7 +93,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
     const mayCreate = atLeast(c.get('person').role, 'admin');
     return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
   }
-  const { view, notice } = await settleView(c, read);
+  const view = await settleView(c, read);
   let status: 200 | 400 = 200;
   const shown = await content(view, now, (other) => {
     status = other;
@@ -101,14 +103,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   const filters = (
     <Filters view={view} path={page.inner ?? path} carry={carry} shown={page.bar} chips={chips} />
   );
-  return renderPage(
-    c,
-    { title, within: page.within?.(view), current: path, view, filters, status },
-    <>
-      {notice}
-      {shown}
-    </>,
-  );
+  return renderPage(c, { title, within: page.within?.(view), current: path, view, filters, status }, shown);
 }
 
 /** Whether the request asks for a CSV file. */
@@ -184,11 +179,20 @@ export const CsvLink = ({
   view,
   path,
   parameters = {},
+  isButton = false,
 }: {
   view: View;
   path: string;
-  parameters?: Record<string, string>;
-}) => <a href={path + viewQuery(view, { ...parameters, format: 'csv' })}>CSV</a>;
+  parameters?: ViewChanges;
+  isButton?: boolean;
+}) => (
+  <a
+    href={path + viewQuery(view, { ...parameters, format: 'csv' })}
+    {...(isButton ? { class: 'button quiet' } : {})}
+  >
+    CSV
+  </a>
+);
 
 /** Lists amounts without an exchange rate, so that they are not left out silently. */
 export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
@@ -220,7 +224,7 @@ export const WithoutHours = () => (
 
 /** The time zone of days, which every chart and table states. */
 export const Zone = ({ view }: { view: View }) => (
-  <p class="muted zone">
+  <p class="zone">
     Days in {view.application.timezone}
     {view.to >= view.today ? '; today is not over' : ''}.
   </p>

@@ -1,3 +1,4 @@
+import { getCookie } from 'hono/cookie';
 import { database } from '#db';
 import { AppError, invalidRequest, toFaults } from '#http';
 import { CURRENCIES } from '#lib/currencies';
@@ -17,7 +18,10 @@ import {
 } from './period.ts';
 
 /** More than anyone would choose from a list. The API has no such limit. */
-const MAX_APPLICATIONS = 200;
+export const MAX_APPLICATIONS = 200;
+
+/** Remembers the application last looked at, for addresses that name none. */
+export const APPLICATION_COOKIE = 'dashboard.application';
 
 /** The application, period and filters of a report page. They are in the URL, so that a view can be shared. */
 export type View = {
@@ -42,6 +46,10 @@ export type View = {
   countedThrough: number | null;
   /** How many accepted events the figures may lack; null if unknown. */
   uncounted: number | null;
+  /** Whether the counters had counted everything when the page was rendered. */
+  isSettled: boolean;
+  /** The currencies of the application's amounts, for lists of currencies. Empty if they were not looked up. */
+  currenciesUsed: readonly string[];
 };
 
 /** The filters, as named in URLs and reports. */
@@ -70,7 +78,10 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     cursor: '',
   });
   const wanted = c.req.query('app');
-  const application = wanted ? applications.find(({ id }) => id === wanted) : applications[0];
+  const last = getCookie(c, APPLICATION_COOKIE);
+  const application = wanted
+    ? applications.find(({ id }) => id === wanted)
+    : (applications.find(({ id }) => id === last) ?? applications[0]);
   // Another team's application must look like one that does not exist.
   if (wanted && !application) throw new AppError('not_found', 'Your team has no such application');
   if (!application) return null;
@@ -91,6 +102,8 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     currencyChosen,
     countedThrough: null,
     uncounted: null,
+    isSettled: true,
+    currenciesUsed: [],
   };
 }
 

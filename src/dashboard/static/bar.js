@@ -5,26 +5,43 @@ document.documentElement.classList.add('scripted');
 for (const form of document.querySelectorAll('[data-submit-on-change]')) {
   const period = form.elements.period;
   const isCustom = () => period?.value === period?.dataset.custom;
+  // Whoever moves through a list with the arrow keys has not chosen yet: the Enter key, the button or leaving the list does.
+  let byKey = false;
+  form.addEventListener('pointerdown', () => {
+    byKey = false;
+  });
+  form.addEventListener('keydown', ({ key, target }) => {
+    if (target.tagName !== 'SELECT') return;
+    if (key === 'Enter' && 'pending' in form.dataset) form.requestSubmit();
+    byKey = key !== 'Tab';
+  });
+  form.addEventListener('focusout', ({ target }) => {
+    if (target.tagName === 'SELECT' && 'pending' in form.dataset && !isCustom()) form.requestSubmit();
+  });
   form.addEventListener('change', ({ target }) => {
     // The button submits dates, because after changing only one of them the period is not complete.
     if (target.type === 'date') return;
     if (target === period && isCustom()) form.elements.from.focus();
+    else if (byKey) form.dataset.pending = '';
     else form.requestSubmit();
   });
+  const leaveOut = (field) => {
+    if (!field || field.disabled) return;
+    field.disabled = true;
+    field.dataset.leftOut = '';
+  };
   form.addEventListener('submit', () => {
     // A comparison that the page would not make does not belong in its URL.
-    if (form.elements.compare && period?.value === period?.dataset.uncompared) {
-      form.elements.compare.disabled = true;
-    }
-    for (const name of ['from', 'to']) {
-      if (form.elements[name] && !isCustom()) form.elements[name].disabled = true;
-    }
-    for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
+    if (period?.value === period?.dataset.uncompared) leaveOut(form.elements.compare);
+    if (!isCustom()) for (const name of ['from', 'to']) leaveOut(form.elements[name]);
+    for (const field of form.elements) if (field.name && field.value === '') leaveOut(field);
+    document.querySelector('main')?.setAttribute('aria-busy', 'true');
   });
-  // A page from the back/forward cache still has the submitted values in its form: reset it to the view that the page shows.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (!persisted) return;
-    for (const field of form.elements) field.disabled = false;
+  // A page from the history may have the submitted values in its form: reset it to the view that the page shows.
+  addEventListener('pageshow', () => {
+    delete form.dataset.pending;
+    document.querySelector('main')?.removeAttribute('aria-busy');
+    for (const field of form.querySelectorAll('[data-left-out]')) field.disabled = false;
     form.reset();
   });
 }

@@ -75,10 +75,12 @@ for (const live of document.querySelectorAll('[data-live]')) {
       live.querySelector('details[open], .tip') ||
       live.contains(document.activeElement) ||
       document.hidden;
-    const answer = busy ? null : await fetch(location.href).catch(() => null);
+    const answer = busy ? null : await fetch(live.dataset.from ?? location.href).catch(() => null);
     if (answer?.ok && !answer.redirected) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const fresh = page.getElementById(live.id);
+      // Nothing in its place: the part has done its work.
+      if (!fresh && live.dataset.from) return live.remove();
       if (fresh && !paused) {
         const scrolled = [...live.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
         const hidden = [...live.querySelectorAll('.chart')].map((chart) =>
@@ -94,6 +96,7 @@ for (const live of document.querySelectorAll('[data-live]')) {
           for (const series of hidden[index] ?? [])
             chart.querySelector(`button[data-series="${series}"]`)?.click();
         }
+        live.className = fresh.className;
         if (!fresh.hasAttribute('data-live')) return;
       }
     }

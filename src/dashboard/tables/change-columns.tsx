@@ -98,7 +98,7 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
   if (typeof by !== 'number' || typeof was !== 'number') return <>{NOTHING}</>;
   const share = change(was + by, was);
   return (
-    <span class={toneOf(metric, by)}>
+    <span class={`pill ${toneOf(metric, by)}`}>
       {by > 0 ? '+' : by < 0 ? '−' : ''}
       {showMetric(metric, Math.abs(by), view.currency)}
       {share === null ? '' : ` (${shareText(share)})`}
@@ -146,6 +146,12 @@ export function changeColumns(
   };
   return [
     {
+      label: 'Change',
+      ...sorted('change'),
+      classOf: () => 'change',
+      cell: (row) => <Changed row={row} metric={metric} view={view} />,
+    },
+    {
       label: 'Before',
       ...sorted('before'),
       cell: (row) => (
@@ -158,11 +164,6 @@ export function changeColumns(
           currency={view.currency}
         />
       ),
-    },
-    {
-      label: 'Change',
-      ...sorted('change'),
-      cell: (row) => <Changed row={row} metric={metric} view={view} />,
     },
   ];
 }

@@ -8,8 +8,8 @@ import { type Compared, comparedDays } from '../shell/period.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { isTimeGroup } from './groups.tsx';
-import { type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
-import { METRICS, type MetricName, nothingOf } from './metrics.ts';
+import { type Earlier, earlierOf } from './lacking.tsx';
+import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import {
   clock,
   comparedPeriods,
@@ -149,44 +149,33 @@ const MULTIPLE = 10;
 export const shareText = (by: number): string =>
   by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
 
-/** A change, as an arrow and a percentage. */
-export const ChangeShare = ({ name, by }: { name: MetricName; by: number }) => (
-  <span class={toneOf(name, by)}>
-    {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
-    <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>
-  </span>
-);
+/** A change as a small pill. */
+export const Pill = ({ name, by }: { name: MetricName; by: number }) => {
+  const tone = toneOf(name, by);
+  return (
+    <span class={tone === 'muted' ? 'pill' : `pill ${tone}`}>
+      {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
+      <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>
+    </span>
+  );
+};
 
-/** The change of a metric and its earlier value; the earlier value alone if there is no change. */
-export const Change = ({
+/** The change of a row's figure within its cell, with the earlier value as its title; nothing if it is not known. */
+export const ChangePill = ({
   name,
-  view,
-  compared,
+  now,
+  earlier,
+  currency,
 }: {
   name: MetricName;
-  view: View;
-  compared: ComparedReport;
+  now: unknown;
+  earlier: Earlier;
+  currency: string;
 }) => {
-  const { periods } = compared;
-  const earlier = earlierOf(name, compared.before?.totals);
-  if (!periods || earlier.value === null || !isCompared(compared, name)) return null;
-  const was = <EarlierCell name={name} earlier={earlier} currency={view.currency} />;
-  const growing = isGrowing(name, periods, view);
-  const by = growing ? null : change(comparedTotal(compared, name), earlier.value);
-  if (by === null)
-    return (
-      <span class="muted">
-        {was}
-        {` before${growing ? '; still growing' : ''}`}
-      </span>
-    );
-  return (
-    <span>
-      <ChangeShare name={name} by={by} />
-      <span class="muted">
-        {' from '}
-        {was}
-      </span>
+  const by = change(typeof now === 'number' ? now : null, earlier.value);
+  return by === null ? null : (
+    <span title={`${showMetric(name, earlier.value, currency)} before`}>
+      <Pill name={name} by={by} />
     </span>
   );
 };

@@ -2,6 +2,7 @@ import { type DimensionName, valueName } from '#catalogue';
 import { mondayOf, monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
+import { cutMiddle } from '../shell/parts.tsx';
 import type { Days } from '../shell/period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from '../shell/view.ts';
 
@@ -118,13 +119,13 @@ export const GroupCell = ({
   if (!changes) {
     return (
       <span class={row.is_other ? 'group muted' : 'group'} title={text}>
-        {text}
+        <bdi>{cutMiddle(text)}</bdi>
       </span>
     );
   }
   return (
     <a class="group" href={path + viewQuery(view, { ...carry, ...changes })} title={`Filter by ${text}`}>
-      {text}
+      <bdi>{cutMiddle(text)}</bdi>
     </a>
   );
 };

@@ -1,8 +1,11 @@
-import { Figure } from '../shell/parts.tsx';
+import { placesIn, type Unit, valuesAt } from '../charts/axis.ts';
+import { sparkOf } from '../charts/geometry.ts';
+import { Info } from '../shell/info.tsx';
+import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
-import { Change, type ComparedReport, isCompared } from './compared.tsx';
-import { MetricMark } from './lacking.tsx';
-import { METRICS, type MetricName, showMetric } from './metrics.ts';
+import { type ComparedReport, change, comparedTotal, isCompared, isGrowing, Pill } from './compared.tsx';
+import { EarlierCell, earlierOf, MetricMark } from './lacking.tsx';
+import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import { isHourly } from './part-of-day.ts';
 
 /** Those of the metrics that have no hours, as a list of words. */
@@ -23,34 +26,127 @@ function soFar(name: MetricName, view: View, { periods, report, shown }: Compare
   return periods.untilHour === null ? `${text} with today so far` : `${text} so far`;
 }
 
-/** The totals of what is compared, each with its change and, if today is left out, with what there is with it. */
+/** A metric's curve over the complete places of a period. */
+const Spark = ({
+  name,
+  view,
+  unit,
+  compared,
+}: {
+  name: MetricName;
+  view: View;
+  unit: Unit;
+  compared: ComparedReport;
+}) => {
+  const places = placesIn(view, unit).filter(({ partial, isAhead }) => !partial && !isAhead);
+  const points = sparkOf(valuesAt(places, unit, compared.report.data, (row) => row[name], nothingOf(name)));
+  return (
+    <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+      {points && <polyline points={points} />}
+    </svg>
+  );
+};
+
+const Card = ({
+  name,
+  view,
+  unit,
+  compared,
+  href,
+  isChosen,
+}: {
+  name: MetricName;
+  view: View;
+  unit: Unit;
+  compared: ComparedReport;
+  href: string | null;
+  isChosen: boolean;
+}) => {
+  const { label, hint } = METRICS[name];
+  const hasOwn = isCompared(compared, name);
+  const { totals } = hasOwn ? compared.shown : compared.report;
+  const value = showMetric(name, totals[name], view.currency);
+  const { periods } = compared;
+  const earlier = hasOwn && periods ? earlierOf(name, compared.before?.totals) : null;
+  const growing = periods !== null && isGrowing(name, periods, view);
+  const by = earlier && !growing ? change(comparedTotal(compared, name), earlier.value) : null;
+  const isKnown = earlier !== null && earlier.value !== null;
+  const note = hasOwn ? soFar(name, view, compared) : null;
+  return (
+    <div class={isChosen ? 'figure chosen' : 'figure'}>
+      <dt>
+        {href === null ? (
+          label
+        ) : (
+          <a href={href} data-keep-scroll {...(isChosen ? { 'aria-current': 'true' as const } : {})}>
+            {label}
+          </a>
+        )}
+      </dt>
+      <dd>
+        <strong {...sizeOf(value)} data-metric={name}>
+          {value}
+          <MetricMark name={name} row={totals} />
+        </strong>
+        {by !== null ? (
+          <Pill name={name} by={by} />
+        ) : growing && isKnown ? (
+          <span class="pill">still growing</span>
+        ) : isKnown ? (
+          <span class="pill">
+            <EarlierCell name={name} earlier={earlier} currency={view.currency} /> before
+          </span>
+        ) : periods && !hasOwn ? (
+          <span class="pill">so far</span>
+        ) : (
+          <span class="pill none" />
+        )}
+        <Spark name={name} view={view} unit={unit} compared={compared} />
+        {(hint || note || isKnown) && (
+          <Info about={label}>
+            {isKnown && (by !== null || growing) && (
+              <p>
+                <EarlierCell name={name} earlier={earlier} currency={view.currency} /> before
+              </p>
+            )}
+            {note && <p>{note}</p>}
+            {hint && <p class="definition">{hint}</p>}
+          </Info>
+        )}
+      </dd>
+    </div>
+  );
+};
+
+/**
+ * The totals of what is compared, each with its change and its curve. `link` makes the address of the page with another chosen metric, for cards
+ * that choose what the chart below them shows.
+ */
 export const Headline = ({
   view,
+  unit,
   compared,
   names,
+  chosen,
+  link,
 }: {
   view: View;
+  unit: Unit;
   compared: ComparedReport;
   names: readonly MetricName[];
+  chosen?: MetricName;
+  link?: (name: MetricName) => string;
 }) => (
-  <dl class="figures">
-    {names.map((name) => {
-      const { label, hint } = METRICS[name];
-      const hasOwn = isCompared(compared, name);
-      const note = soFar(name, view, compared);
-      const { totals } = hasOwn ? compared.shown : compared.report;
-      return (
-        <Figure
-          label={label}
-          hint={hint}
-          metric={name}
-          value={showMetric(name, totals[name], view.currency)}
-          mark={<MetricMark name={name} row={totals} />}
-        >
-          <Change name={name} view={view} compared={compared} />
-          {note && <span class="muted">{hasOwn ? note : 'so far'}</span>}
-        </Figure>
-      );
-    })}
+  <dl class="kpis">
+    {names.map((name) => (
+      <Card
+        name={name}
+        view={view}
+        unit={unit}
+        compared={compared}
+        href={link?.(name) ?? null}
+        isChosen={name === chosen}
+      />
+    ))}
   </dl>
 );

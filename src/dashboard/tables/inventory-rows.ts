@@ -9,11 +9,11 @@ import { changesIn, rowWithChange, withBefore } from './change-columns.tsx';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import {
   type Asked,
-  COLUMN_SETS,
   comparedMetric,
   type Figures,
   isByChange,
   isWhole,
+  metricsIn,
   type Row,
 } from './inventory-table.tsx';
 import { earlierOf } from './lacking.tsx';
@@ -29,9 +29,7 @@ const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingO
 /** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
 function metricsOf(asked: Asked): MetricName[] {
   const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
-  return [
-    ...new Set<MetricName>([...COLUMN_SETS[asked.set].metrics, ...sorted, comparedMetric(asked), 'spend']),
-  ];
+  return [...new Set<MetricName>([...metricsIn(asked), ...sorted, comparedMetric(asked), 'spend'])];
 }
 
 /** Every item of the application at this level, with its figures for the period, in the requested order. */

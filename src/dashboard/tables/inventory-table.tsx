@@ -1,14 +1,15 @@
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Child } from 'hono/jsx';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import type { PerformanceReport } from '#reports';
 import { moment, NOTHING } from '../shell/format.ts';
 import type { DashboardContext } from '../shell/guard.ts';
-import { type Column, NamePath } from '../shell/parts.tsx';
+import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { changeColumns, changeOrder } from './change-columns.tsx';
 import { MetricCell } from './lacking.tsx';
-import { METRIC_NAMES, METRICS, type MetricName } from './metrics.ts';
+import { METRIC_NAMES, METRICS, type MetricName, metricColumn } from './metrics.ts';
 
 /** The levels of the inventory, in the plural. */
 export const LABELS: Record<InventoryLevel, string> = {
@@ -38,7 +39,7 @@ export const COLUMN_SETS = {
   },
   all: { label: 'All metrics', metrics: METRIC_NAMES },
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
-export type ColumnSet = keyof typeof COLUMN_SETS;
+type ColumnSet = keyof typeof COLUMN_SETS;
 
 export type Figures = PerformanceReport['data'][number];
 /** An item and its figures, which are undefined if the period has none. */
@@ -49,10 +50,38 @@ export type Asked = {
   level: InventoryLevel;
   status: Status;
   set: ColumnSet;
+  /** The metrics that were chosen one by one; null for those of the set. */
+  columns: readonly MetricName[] | null;
   sort: string;
   q: string;
   page: number;
 };
+
+/** Keeps the columns of the list for the next visit. */
+const COLUMNS_COOKIE = 'dashboard.columns';
+const YEAR_SECONDS = 365 * 86_400;
+
+/** The columns in the URL, or else those that this browser last chose; null if the URL names a set or nothing was chosen. */
+function readColumns(c: DashboardContext, set: string): MetricName[] | null {
+  const kept = set === '' ? (getCookie(c, COLUMNS_COOKIE)?.split('.') ?? []) : [];
+  const named = c.req.queries('column') ?? kept;
+  const columns = METRIC_NAMES.filter((name) => named.includes(name));
+  return columns.length === 0 ? null : columns;
+}
+
+/** Remembers columns that were chosen, and forgets them once a set is chosen. */
+export function keepColumns(c: DashboardContext, { columns }: Asked): void {
+  const attributes = { path: '/creatives', sameSite: 'Lax', httpOnly: true } as const;
+  const secure = new URL(c.req.url).protocol === 'https:';
+  if (columns && c.req.query('column') !== undefined) {
+    setCookie(c, COLUMNS_COOKIE, columns.join('.'), { ...attributes, secure, maxAge: YEAR_SECONDS });
+  } else if (c.req.query('set') !== undefined && getCookie(c, COLUMNS_COOKIE) !== undefined) {
+    deleteCookie(c, COLUMNS_COOKIE, { path: '/creatives', secure });
+  }
+}
+
+export const metricsIn = ({ columns, set }: Pick<Asked, 'columns' | 'set'>): readonly MetricName[] =>
+  columns ?? COLUMN_SETS[set].metrics;
 
 export function readAsked(c: DashboardContext): Asked {
   const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
@@ -60,6 +89,7 @@ export function readAsked(c: DashboardContext): Asked {
     level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
     status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
     set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    columns: readColumns(c, set),
     sort,
     q: searchOf(c),
     page: Math.max(1, Number.parseInt(page, 10) || 1),
@@ -71,14 +101,23 @@ const CHANGE = /_(before|change)$/;
 export const isByChange = ({ sort }: Asked): boolean => CHANGE.test(sort);
 
 /** The metric to compare with an earlier period: the one the list is sorted by. */
-export const comparedMetric = ({ sort, set }: Asked): MetricName =>
-  COLUMN_SETS[set].metrics.find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ?? 'revenue';
+export const comparedMetric = ({ sort, set, columns }: Asked): MetricName =>
+  metricsIn({ columns, set }).find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ??
+  'revenue';
 
 /** Whether the list has every item, so that its totals are those of the application. */
 export const isWhole = ({ q, status }: Asked): boolean => q === '' && status === 'all';
 
 /** The page's own URL parameters. Defaults are left out. */
-export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
+export const parametersOf = ({
+  level,
+  status,
+  set,
+  columns,
+  sort,
+  q,
+}: Asked): Record<string, string | readonly string[]> => ({
+  column: columns ?? [],
   by: level === 'creative' ? '' : level,
   status: status === 'all' ? '' : status,
   set: set === 'acquisition' ? '' : set,
@@ -96,6 +135,14 @@ const heading = (view: View, asked: Asked, name: string, first: string) => {
   };
 };
 
+/** Colours of the pictures that stand for creatives. */
+const THUMBS = 5;
+
+/** A square that makes a creative easier to find again. It keeps its colour. */
+const Thumb = ({ id }: { id: string }) => (
+  <span class={`thumb t${Number.parseInt(id.slice(-4), 16) % THUMBS}`} aria-hidden="true" />
+);
+
 /** A name, linked one level down or to the creative's page. The style sheet cuts long names; their title is complete. */
 const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
   const { level } = asked;
@@ -106,17 +153,20 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
       : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
   const within = [item.campaign, item.adset].filter((name) => name !== null);
   return (
-    <>
-      <a class="cut" dir="auto" href={href} title={item.name}>
-        {item.name}
-      </a>
-      {within.length > 0 && (
-        <span class="cut muted" title={within.join(' › ')}>
-          <NamePath names={within} />
-        </span>
-      )}
+    <div class="name-cell">
+      {level === 'creative' && <Thumb id={item.id} />}
+      <div>
+        <a class="cut" dir="auto" href={href} title={item.name}>
+          {cutMiddle(item.name)}
+        </a>
+        {within.length > 0 && (
+          <span class="cut muted" title={within.join(' › ')}>
+            <NamePath names={within} />
+          </span>
+        )}
+      </div>
       {item.archived && <span class="badge">Archived</span>}
-    </>
+    </div>
   );
 };
 
@@ -127,13 +177,15 @@ export function columnsOf(
   links: ReadonlyMap<string, string>,
   compared: ReadonlyMap<string, Figures>,
 ): Column<Row>[] {
-  const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
   const metric = comparedMetric(asked);
+  // First, because a phone shows little more.
+  const metrics = [metric, ...metricsIn(asked).filter((name) => name !== metric)];
   const earlier = changeColumns([...compared.values()], metric, view).map(({ label, cell }): Column<Row> => {
     const order = changeOrder(label.toLowerCase(), metric);
     return {
       label,
       numeric: true,
+      ...(label === 'Change' ? { classOf: () => 'change' } : { wideOnly: true }),
       ...heading(view, asked, order, `-${order}`),
       cell: ({ item }) => {
         const row = compared.get(item.id);
@@ -158,9 +210,7 @@ export function columnsOf(
     ...(asked.level === 'creative' ? [link] : []),
     ...metrics.flatMap((name): Column<Row>[] => [
       {
-        label: METRICS[name].label,
-        hint: METRICS[name].hint,
-        numeric: true,
+        ...metricColumn(name, view.currency),
         ...heading(view, asked, name, `-${name}`),
         cell: ({ figures }) =>
           figures ? <MetricCell name={name} row={figures} currency={view.currency} /> : NOTHING,

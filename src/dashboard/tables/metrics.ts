@@ -9,6 +9,14 @@ export const METRIC_NAMES = ALL_METRICS;
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
 
+/** The head of a metric's column. Money names its currency, because a symbol may belong to several. */
+export const metricColumn = (name: MetricName, currency: string) => ({
+  label: METRICS[name].label,
+  hint: METRICS[name].hint,
+  numeric: true as const,
+  ...(METRICS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
+});
+
 type Value = string | number | boolean | null | undefined;
 
 const numberOf = (value: Value) => (typeof value === 'number' ? value : null);

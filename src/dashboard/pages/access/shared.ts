@@ -11,7 +11,7 @@ import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 const REMOVED = [
   'header.side',
   '.skip',
-  '.keep',
+  '.tools',
   '.bar-fields',
   '.chip > [aria-hidden]',
   '.chips a:not(.chip)',

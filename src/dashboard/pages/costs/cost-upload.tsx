@@ -3,7 +3,7 @@ import { COST_FORMATS, COST_LANGUAGES, type CostFormat, type CostsSaved, saveCos
 import { readFields } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Card, Field, Notice } from '../../shell/parts.tsx';
+import { Field, FormMenu, Notice } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 const FAULTS_SHOWN = 10;
@@ -51,8 +51,18 @@ export const StoredNotice = ({ rows, unmatched, format }: Stored) => {
   );
 };
 
-export const UploadCard = ({ view, text, currency }: { view: View; text: string; currency: string }) => (
-  <Card title="Upload costs" id="upload">
+export const UploadForm = ({
+  view,
+  text,
+  currency,
+  open,
+}: {
+  view: View;
+  text: string;
+  currency: string;
+  open: boolean;
+}) => (
+  <FormMenu label="Upload costs" id="upload" open={open}>
     <form method="post" action={`/costs${viewQuery(view)}`} enctype="multipart/form-data" class="stack">
       <div class="field">
         <label for="field-file">File</label>
@@ -97,7 +107,7 @@ export const UploadCard = ({ view, text, currency }: { view: View; text: string;
       </details>
       <button type="submit">Upload</button>
     </form>
-  </Card>
+  </FormMenu>
 );
 
 /** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */

@@ -4,9 +4,9 @@ import { type Database, database } from '#db';
 import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
-import { placesIn, unitOf } from '../../charts/axis.ts';
+import { placesIn } from '../../charts/axis.ts';
+import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { TimeChart } from '../../charts/time-chart.tsx';
 import { checkForm, doneText, readForm, redirectDone } from '../../forms/form.ts';
 import {
   callerOf,
@@ -17,21 +17,11 @@ import {
   requireRole,
 } from '../../shell/guard.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
-import {
-  answerCsv,
-  ask,
-  CsvLink,
-  renderReport,
-  Unconverted,
-  WithoutSpend,
-  wantsCsv,
-  Zone,
-} from '../../shell/report.tsx';
+import { answerCsv, ask, CsvLink, renderReport, Unconverted, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
-import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { readCompared } from '../../tables/compared.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { Headline, withoutHours } from '../../tables/headline.tsx';
 import { MetricCell } from '../../tables/lacking.tsx';
 import { METRICS } from '../../tables/metrics.ts';
 import { LedgerCard } from './cost-ledger.tsx';
@@ -42,7 +32,7 @@ import {
   RefusedNotice,
   readStored,
   StoredNotice,
-  UploadCard,
+  UploadForm,
   uploadCosts,
 } from './cost-upload.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
@@ -52,99 +42,102 @@ const PAGE = 50;
 
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now, answerWith) => {
-    if (refused) answerWith(400);
-    const stored = readStored(c);
-    const db = database(c.env.DB);
-    const unit = unitOf(view);
-    const ledger = ask(CostsQuery, {
-      application_id: view.application.id,
-      from: view.from,
-      to: view.to,
-      unmatched: String(unmatched),
-      order: 'newest',
-      limit: PAGE,
-      cursor: c.req.query('cursor') ?? '',
-    });
-    const [compared, page, markers] = await Promise.all([
-      // The file has the API's columns.
-      readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
-      listCosts(db, view.application, ledger),
-      readMarkers(c.env.DB, view, placesIn(view, unit)),
-    ]);
-    const { report } = compared;
-    if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
-    const person = c.get('person');
-    const mayChange = atLeast(person.role, 'admin');
-    // The stored costs and their names are not divided by the view's filters.
-    const restricted = isRestricted(person, view);
-    const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
-    const done = doneText(c);
-    return (
-      <>
-        {done && <Notice kind="good">{done}</Notice>}
-        {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
-        <Unconverted amounts={report.unconverted} />
-        <CostTabs view={view} current="/costs" />
-        {mayChange && (
-          <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
-        )}
-        {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
-        {isEmpty ? (
-          <NoCosts db={db} view={view} mayChange={mayChange} />
-        ) : (
-          <>
-            <Card
-              title={`Spend by ${unit}`}
-              aside={
-                <span class="asides">
-                  <ComparedDays view={view} compared={compared} without={withoutHours(SHOWN)} />
-                  <CsvLink view={view} path="/costs" />
-                </span>
-              }
-            >
-              <Headline view={view} compared={compared} names={SHOWN} />
-              <WithoutSpend view={view} />
-              <TimeChart
-                title={`Spend by ${unit}`}
+  return renderReport(
+    c,
+    { title: 'Costs', path: '/costs', carry: chosenParameters(c.req.query(), SHOWN) },
+    async (view, now, answerWith) => {
+      if (refused) answerWith(400);
+      const stored = readStored(c);
+      const db = database(c.env.DB);
+      const chosen = readChosen(c.req.query(), SHOWN);
+      const unit = chosen.unit(view);
+      const ledger = ask(CostsQuery, {
+        application_id: view.application.id,
+        from: view.from,
+        to: view.to,
+        unmatched: String(unmatched),
+        order: 'newest',
+        limit: PAGE,
+        cursor: c.req.query('cursor') ?? '',
+      });
+      const [compared, page, markers] = await Promise.all([
+        // The file has the API's columns.
+        readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
+        listCosts(db, view.application, ledger),
+        readMarkers(c.env.DB, view, placesIn(view, unit)),
+      ]);
+      const { report } = compared;
+      if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
+      const person = c.get('person');
+      const mayChange = atLeast(person.role, 'admin');
+      // The stored costs and their names are not divided by the view's filters.
+      const restricted = isRestricted(person, view);
+      const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
+      const done = doneText(c);
+      return (
+        <>
+          {done && <Notice kind="good">{done}</Notice>}
+          {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
+          <Unconverted amounts={report.unconverted} />
+          <CostTabs view={view} current="/costs">
+            {mayChange && (
+              <UploadForm
                 view={view}
-                unit={unit}
-                compared={compared}
-                names={['spend']}
-                markers={markers}
+                text={refused?.text ?? ''}
+                currency={view.application.currency}
+                open={refused !== undefined}
               />
-              <Zone view={view} />
-              <details>
-                <summary>Table</summary>
-                <Table
-                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
-                  rows={[...report.data].reverse()}
-                  columns={[
-                    {
-                      label: groupLabel(unit),
-                      cell: (row: (typeof report.data)[number]) => (
-                        <GroupCell view={view} path="/costs" name={unit} row={row} />
-                      ),
-                    },
-                    ...SHOWN.map((name) => ({
-                      label: METRICS[name].label,
-                      numeric: true,
-                      cell: (row: (typeof report.data)[number]) => (
-                        <MetricCell name={name} row={row} currency={view.currency} />
-                      ),
-                    })),
-                  ]}
-                />
-              </details>
-            </Card>
-            {!restricted && (
-              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
             )}
-          </>
-        )}
-      </>
-    );
-  });
+          </CostTabs>
+          {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
+          {isEmpty ? (
+            <NoCosts db={db} view={view} mayChange={mayChange} />
+          ) : (
+            <>
+              <FiguresPanel
+                view={view}
+                path="/costs"
+                carry={chosenParameters(c.req.query(), SHOWN)}
+                compared={compared}
+                names={SHOWN}
+                metric={chosen.metric}
+                unit={unit}
+                markers={markers}
+                aside={<CsvLink view={view} path="/costs" />}
+              />
+              {!restricted && (
+                <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+              )}
+              <Card title={`By ${unit}`}>
+                <details class="fold">
+                  <summary>{`Show the figures of each ${unit}`}</summary>
+                  <Table
+                    caption={`Costs by ${unit}, days in ${view.application.timezone}`}
+                    rows={[...report.data].reverse()}
+                    columns={[
+                      {
+                        label: groupLabel(unit),
+                        cell: (row: (typeof report.data)[number]) => (
+                          <GroupCell view={view} path="/costs" name={unit} row={row} />
+                        ),
+                      },
+                      ...SHOWN.map((name) => ({
+                        label: METRICS[name].label,
+                        numeric: true,
+                        cell: (row: (typeof report.data)[number]) => (
+                          <MetricCell name={name} row={row} currency={view.currency} />
+                        ),
+                      })),
+                    ]}
+                  />
+                </details>
+              </Card>
+            </>
+          )}
+        </>
+      );
+    },
+  );
 }
 
 /** What stands in place of the figures in a period without costs. */

@@ -1,3 +1,4 @@
+import type { PropsWithChildren } from 'hono/jsx';
 import { database } from '#db';
 import type { Fault } from '#http';
 import { CURRENCIES } from '#lib/currencies';
@@ -13,7 +14,7 @@ import {
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ask, renderReport } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -25,24 +26,31 @@ const SOURCES: Readonly<Record<RateSource, string>> = {
   further: 'Further source',
 };
 
-export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/costs/rates' }) => (
-  <nav class="tabs" aria-label="Costs">
-    {(
-      [
-        ['/costs', 'Costs'],
-        ['/costs/rates', 'Exchange rates'],
-      ] as const
-    ).map(([path, label]) => (
-      <a href={path + viewQuery(view)} {...(path === current ? { 'aria-current': 'page' as const } : {})}>
-        {label}
-      </a>
-    ))}
-  </nav>
+export const CostTabs = ({
+  view,
+  current,
+  children,
+}: PropsWithChildren<{ view: View; current: '/costs' | '/costs/rates' }>) => (
+  <div class="tabs">
+    <nav class="tabs-links" aria-label="Costs">
+      {(
+        [
+          ['/costs', 'Costs'],
+          ['/costs/rates', 'Exchange rates'],
+        ] as const
+      ).map(([path, label]) => (
+        <a href={path + viewQuery(view)} {...(path === current ? { 'aria-current': 'page' as const } : {})}>
+          {label}
+        </a>
+      ))}
+    </nav>
+    <div class="tabs-tools">{children}</div>
+  </div>
 );
 
-const UploadCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
-  <Card title="Add a rate">
-    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="row">
+const NewRate = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
+  <FormMenu label="Add a rate" id="new" open={faults.length > 0}>
+    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="stack">
       <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
       <Field
         label="Currency"
@@ -72,7 +80,7 @@ const UploadCard = ({ view, values, faults }: Required<Submitted> & { view: View
       />
       <button type="submit">Save</button>
     </form>
-  </Card>
+  </FormMenu>
 );
 
 /** The rates that amounts are converted with, newest first, and a form to add one. */
@@ -91,8 +99,9 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     return (
       <>
         {done && <Notice kind="good">{done}</Notice>}
-        <CostTabs view={view} current="/costs/rates" />
-        {atLeast(c.get('person').role, 'admin') && <UploadCard view={view} values={values} faults={faults} />}
+        <CostTabs view={view} current="/costs/rates">
+          {atLeast(c.get('person').role, 'admin') && <NewRate view={view} values={values} faults={faults} />}
+        </CostTabs>
         <Card title="Rates">
           <p class="muted">
             Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates

@@ -7,33 +7,25 @@ import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
 import { trackingLink } from '#tracking';
-import { placesIn, unitOf } from '../../charts/axis.ts';
+import { placesIn } from '../../charts/axis.ts';
+import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf } from '../../charts/markers.ts';
-import { TimeChart } from '../../charts/time-chart.tsx';
 import { doneText } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
+import { Copyable } from '../../shell/copyable.tsx';
 import { money, percent } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Notice, Table } from '../../shell/parts.tsx';
-import {
-  ask,
-  CsvLink,
-  renderReport,
-  Unconverted,
-  viewAsked,
-  WithoutSpend,
-  Zone,
-} from '../../shell/report.tsx';
+import { ask, CsvLink, renderReport, Unconverted, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
-import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { readCompared } from '../../tables/compared.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { Headline, withoutHours } from '../../tables/headline.tsx';
 import { MetricCell } from '../../tables/lacking.tsx';
 import { METRICS } from '../../tables/metrics.ts';
 import { type Creative, TestLink } from './test-link.tsx';
 
-const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
+const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
 const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
 const AGES = [1, 3, 7, 14, 30] as const;
 
@@ -98,7 +90,8 @@ export async function creativePage(c: DashboardContext) {
       title: creative.name,
       within: (view) => <Within creative={creative} view={view} />,
       path: '/creatives',
-      inner: `/creatives/${id}`,
+      inner: pathOf(id),
+      carry: chosenParameters(c.req.query(), HEADLINE),
     },
     async (view, now) => {
       const { person } = c.var;
@@ -107,7 +100,8 @@ export async function creativePage(c: DashboardContext) {
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
-      const unit = unitOf(view);
+      const chosen = readChosen(c.req.query(), HEADLINE);
+      const unit = chosen.unit(view);
       const [compared, retention, ltv, click] = await Promise.all([
         readCompared(c.env, own, { group_by: unit }, now),
         reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
@@ -125,27 +119,27 @@ export async function creativePage(c: DashboardContext) {
           {done && <Notice kind="good">{done}</Notice>}
           <StoreWarning application={application} mayChange={mayChange} />
           <Unconverted amounts={compared.report.unconverted} />
-          <Card
-            title="This period"
-            aside={
-              mayChange ? (
-                <Action
-                  to={`/creatives/${id}/archive${viewQuery(view)}`}
-                  label={creative.archived ? 'Unarchive' : 'Archive'}
-                  kind="quiet"
-                  fields={{ archived: creative.archived ? '' : 'yes' }}
-                />
-              ) : null
-            }
-          >
-            <Headline view={view} compared={compared} names={HEADLINE} />
-            <WithoutSpend view={view} />
-            <p class="hint">
-              <ComparedDays view={view} compared={compared} without={withoutHours(HEADLINE)} />
-            </p>
-            <Zone view={view} />
-          </Card>
-          <TestLink c={c} creative={creative} view={view} click={click} now={now} apiKey={apiKey} />
+          <div class="lead-line">
+            <Copyable text={creative.tracking_link} label="tracking link" />
+            {mayChange && (
+              <Action
+                to={`/creatives/${id}/archive${viewQuery(view)}`}
+                label={creative.archived ? 'Unarchive' : 'Archive'}
+                kind="quiet"
+                fields={{ archived: creative.archived ? '' : 'yes' }}
+              />
+            )}
+          </div>
+          <FiguresPanel
+            view={own}
+            path={pathOf(id)}
+            carry={chosenParameters(c.req.query(), HEADLINE)}
+            compared={compared}
+            names={HEADLINE}
+            metric={chosen.metric}
+            unit={unit}
+            markers={markerOf(placesIn(view, unit), view, createdDay, 'created')}
+          />
           <Card
             title={`By ${unit}`}
             aside={
@@ -156,16 +150,8 @@ export async function creativePage(c: DashboardContext) {
               />
             }
           >
-            <TimeChart
-              title={`Revenue and spend by ${unit}`}
-              view={view}
-              unit={unit}
-              compared={compared}
-              names={['revenue', 'spend']}
-              markers={markerOf(placesIn(view, unit), view, createdDay, 'created')}
-            />
-            <details>
-              <summary>Table</summary>
+            <details class="fold">
+              <summary>{`Show the figures of each ${unit}`}</summary>
               <Table
                 caption={`Figures by ${unit}, days in ${application.timezone}`}
                 rows={[...compared.report.data].reverse()}
@@ -194,6 +180,15 @@ export async function creativePage(c: DashboardContext) {
               view={view}
             />
           </Card>
+          <TestLink
+            c={c}
+            creative={creative}
+            view={view}
+            click={click}
+            now={now}
+            apiKey={apiKey}
+            hasClicks={Number(compared.report.totals.clicks) > 0 && click === null}
+          />
         </>
       );
     },

@@ -21,7 +21,8 @@ import {
   requirePerson,
   requireRole,
 } from '../../shell/guard.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Info } from '../../shell/info.tsx';
+import { Field, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -39,19 +40,20 @@ import { compareRows, readRows, readTotals, sortItems } from '../../tables/inven
 import {
   type Asked,
   COLUMN_SETS,
-  type ColumnSet,
   columnsOf,
   comparedMetric,
   isByChange,
   isWhole,
+  keepColumns,
   LABELS,
+  metricsIn,
   parametersOf,
   readAsked,
   STATUSES,
   totalCells,
 } from '../../tables/inventory-table.tsx';
 import { lackingIn } from '../../tables/lacking.tsx';
-import type { MetricName } from '../../tables/metrics.ts';
+import { METRIC_NAMES, METRICS } from '../../tables/metrics.ts';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 
 const PAGE = 50;
@@ -68,7 +70,7 @@ const Tabs = <Name extends string>({
   current: Name;
   href: (name: Name) => string;
 }) => (
-  <nav class="tabs" aria-label={label}>
+  <nav class="tabs-links" aria-label={label}>
     {names.map(([name, text]) => (
       <a href={href(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
         {text}
@@ -78,16 +80,72 @@ const Tabs = <Name extends string>({
 );
 
 const Search = ({ view, asked }: { view: View; asked: Asked }) => (
-  <form method="get" action="/creatives" class="row">
+  <form method="get" action="/creatives" class="row" data-search-form>
     <ViewFields view={view} changes={{ ...parametersOf(asked), q: '', status: '' }} />
-    <Field label="Search" name="q" type="search" value={asked.q} maxlength={256} />
-    {asked.level === 'creative' ? (
-      <Field label="Status" name="status" value={asked.status} options={STATUSES} />
-    ) : null}
+    <label for="field-q" class="visually-hidden">
+      Search
+    </label>
+    <input
+      id="field-q"
+      type="search"
+      name="q"
+      value={asked.q}
+      maxlength={256}
+      placeholder="Filter by name"
+      autocomplete="off"
+    />
+    {asked.level === 'creative' && (
+      <>
+        <label for="field-status" class="visually-hidden">
+          Status
+        </label>
+        <select id="field-status" name="status">
+          {STATUSES.map(([value, label]) => (
+            <option value={value} selected={value === asked.status}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </>
+    )}
     <button type="submit" class="quiet">
       Search
     </button>
   </form>
+);
+
+/** The columns of the table, as ready sets or one by one. What was chosen is kept in this browser. */
+const Columns = ({ view, asked }: { view: View; asked: Asked }) => (
+  <details class="pop" data-pop>
+    <summary class="button quiet">Columns</summary>
+    <div class="sheet right">
+      <ul>
+        {Object.entries(COLUMN_SETS).map(([name, { label }]) => (
+          <li>
+            <a
+              href={`/creatives${viewQuery(view, { ...parametersOf({ ...asked, columns: null }), set: name })}`}
+              {...(asked.columns === null && name === asked.set ? { 'aria-current': 'true' as const } : {})}
+            >
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <form method="get" action="/creatives" class="columns-form">
+        <ViewFields view={view} changes={parametersOf({ ...asked, columns: null, set: 'acquisition' })} />
+        <fieldset>
+          <legend class="muted">Metrics</legend>
+          {METRIC_NAMES.map((name) => (
+            <label>
+              <input type="checkbox" name="column" value={name} checked={metricsIn(asked).includes(name)} />{' '}
+              {METRICS[name].label}
+            </label>
+          ))}
+        </fieldset>
+        <button type="submit">Show these</button>
+      </form>
+    </div>
+  </details>
 );
 
 const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number }) => {
@@ -95,12 +153,13 @@ const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number
   const first = (asked.page - 1) * PAGE + 1;
   const link = (page: number, text: string) => (
     <a
+      class="button quiet"
       href={`/creatives${viewQuery(view, { ...parametersOf(asked), page: page === 1 ? '' : String(page) })}`}
     >
       {text}
     </a>
   );
-  if (total <= PAGE) return <p class="hint">{count(total)} in total.</p>;
+  if (total <= PAGE) return <p class="pages">{count(total)} in total.</p>;
   return (
     <p class="pages">
       {asked.page > 1 ? link(asked.page - 1, 'Previous') : null}
@@ -124,9 +183,8 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
     </datalist>
   );
   return (
-    <details class="card" id="new" open={open}>
-      <summary>New creative</summary>
-      <form method="post" action={`/creatives${viewQuery(view)}`} class="row">
+    <FormMenu label="New creative" id="new" open={open}>
+      <form method="post" action={`/creatives${viewQuery(view)}`} class="stack">
         <Field label="Creative" name="creative" maxlength={255} required />
         <Field
           label="Campaign"
@@ -146,7 +204,7 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
       </form>
       {named('campaigns', campaigns)}
       {named('adsets', adsets)}
-    </details>
+    </FormMenu>
   );
 }
 
@@ -162,6 +220,7 @@ function emptyText(asked: Asked, view: View, mayChange: boolean): Child {
 
 function listPage(c: DashboardContext) {
   const asked = readAsked(c);
+  keepColumns(c, asked);
   const carry = parametersOf(asked);
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
     const found = await readRows(c, view, asked, now);
@@ -171,7 +230,7 @@ function listPage(c: DashboardContext) {
     const all = wantsCsv(c) || isByChange(asked) ? await compare(found.rows) : null;
     const rows = sortItems(found.rows, asked, all?.byId);
     if (wantsCsv(c)) {
-      const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+      const columns = metricsIn(asked);
       const data = rows.map(({ item, figures }) => ({
         ...(item.campaign === null ? {} : { campaign: item.campaign }),
         ...(item.adset === null ? {} : { adset: item.adset }),
@@ -200,31 +259,24 @@ function listPage(c: DashboardContext) {
       <>
         <StoreWarning application={view.application} mayChange={mayChange} />
         <Unconverted amounts={report.unconverted} />
-        {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole(asked)))}
-        <Tabs
-          label="Level"
-          names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
-          current={asked.level}
-          href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
-        />
-        <Card
-          title={LABELS[asked.level]}
-          aside={
-            <span class="asides">
-              <ComparedDays view={view} compared={compared} />
-              <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} />
-            </span>
-          }
-        >
-          <Search view={view} asked={asked} />
+        <div class="tabs">
           <Tabs
-            label="Columns"
-            names={Object.entries(COLUMN_SETS).map(
-              ([name, { label }]) => [name as ColumnSet, label] as const,
-            )}
-            current={asked.set}
-            href={(set) => `/creatives${viewQuery(view, parametersOf({ ...asked, set }))}`}
+            label="Level"
+            names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
+            current={asked.level}
+            href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
           />
+          <div class="tabs-tools">
+            <Search view={view} asked={asked} />
+            <Columns view={view} asked={asked} />
+            <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} isButton />
+            {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole(asked)))}
+          </div>
+        </div>
+        <section class="card flush">
+          <header class="card-head visually-hidden">
+            <h2>{LABELS[asked.level]}</h2>
+          </header>
           <Table
             caption={`${LABELS[asked.level]}, days in ${view.application.timezone}`}
             rows={shown}
@@ -233,9 +285,16 @@ function listPage(c: DashboardContext) {
             sticky
             {...(sums ? { totals: totalCells(view, asked, sums, table) } : {})}
           />
-          <Pages view={view} asked={asked} total={rows.length} />
-          <Zone view={view} />
-        </Card>
+          <footer class="card-foot">
+            <Info about="these figures">
+              <p>
+                <ComparedDays view={view} compared={compared} />
+              </p>
+              <Zone view={view} />
+            </Info>
+            <Pages view={view} asked={asked} total={rows.length} />
+          </footer>
+        </section>
       </>
     );
   });

@@ -2,10 +2,9 @@ import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
 import type { findLatestClick } from '#attribution';
 import type { getCreative } from '#creatives';
-import { Copyable } from '../../shell/copyable.tsx';
 import { ago, money } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
-import { Card } from '../../shell/parts.tsx';
+import { FoldedCard } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from './test-calls.tsx';
 
@@ -37,12 +36,13 @@ type TestLinkProps = {
   click: Click | null;
   now: number;
   apiKey: string | undefined;
+  /** Whether the link has brought clicks, but none just now: it need not be tested any more. */
+  hasClicks: boolean;
 };
 
 /** The link to copy, scan and try. A script reports when the click arrives and adds the next step; so does reloading the page. */
-export const TestLink = ({ c, creative, view, click, now, apiKey }: TestLinkProps) => (
-  <Card title="Test this link" id="test">
-    <Copyable text={creative.tracking_link} label="tracking link" />
+export const TestLink = ({ c, creative, view, click, now, apiKey, hasClicks }: TestLinkProps) => (
+  <FoldedCard title="Test this link" id="test" open={!hasClicks || apiKey !== undefined}>
     <div class="test-link">
       <figure class="qr" role="img" aria-label="QR code of the tracking link">
         {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
@@ -69,7 +69,7 @@ export const TestLink = ({ c, creative, view, click, now, apiKey }: TestLinkProp
       {click && <TestInstall c={c} creative={creative} view={view} click={click} apiKey={apiKey} />}
     </div>
     <script src="/test-link.js" type="module"></script>
-  </Card>
+  </FoldedCard>
 );
 
 /** How to send an install that this click led to, and its revenue. */
@@ -79,7 +79,7 @@ const TestInstall = ({
   view,
   click,
   apiKey,
-}: Omit<TestLinkProps, 'click' | 'now'> & { click: Click }) => {
+}: Omit<TestLinkProps, 'click' | 'now' | 'hasClicks'> & { click: Click }) => {
   const { currency } = view.application;
   return (
     <>

@@ -119,9 +119,18 @@ async function alertsPage(
     <>
       {done && <Notice kind="good">{done}</Notice>}
       <AlertsCard {...part} rows={rows} />
-      {mayChange && <NewAlertCard view={view} {...alert} />}
+      {mayChange && (
+        <NewAlertCard view={view} open={rows.length === 0 || alert.faults.length > 0} {...alert} />
+      )}
       <ChannelsCard {...part} rows={places} />
-      {mayChange && <NewChannelCard view={view} mail={canMail(c.env)} {...channel} />}
+      {mayChange && (
+        <NewChannelCard
+          view={view}
+          mail={canMail(c.env)}
+          open={(rows.length > 0 && places.length === 0) || channel.faults.length > 0}
+          {...channel}
+        />
+      )}
     </>,
   );
 }

@@ -11,7 +11,7 @@ import { Filters } from '../../shell/filters.tsx';
 import { ago, count, moment, NOTHING } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -226,12 +226,7 @@ async function debuggerPage(c: DashboardContext) {
       ),
     },
     <>
-      <Card
-        title="Filter"
-        aside={
-          rejections.length > 0 ? <a href="#rejected">Rejected requests: {rejections.length} kinds</a> : null
-        }
-      >
+      <FoldedCard title="Filter" open={isFiltered || refused.length > 0}>
         <form method="get" action="/debugger" class="row">
           <ViewFields view={view} />
           <Field
@@ -248,10 +243,18 @@ async function debuggerPage(c: DashboardContext) {
             Show
           </button>
         </form>
-      </Card>
+      </FoldedCard>
       {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
       <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
-        <Card title="Newest events" aside={cursor === '' ? <LiveState /> : null}>
+        <Card
+          title="Newest events"
+          aside={
+            <span class="asides">
+              {rejections.length > 0 && <a href="#rejected">Rejected requests: {rejections.length} kinds</a>}
+              {cursor === '' && <LiveState />}
+            </span>
+          }
+        >
           <EventTable
             view={view}
             events={page?.data ?? []}

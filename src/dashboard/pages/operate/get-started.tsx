@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
+import { setCookie } from 'hono/cookie';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
+import { readForm } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
-import { Checklist, readProgress } from '../../shell/checklist.tsx';
+import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import {
   callerOf,
   type DashboardContext,
@@ -19,6 +21,7 @@ import { readView, requireView, type View, viewQuery } from '../../shell/view.ts
 import { TestCalls } from '../creatives/test-calls.tsx';
 
 const PATH = '/get-started';
+const YEAR_SECONDS = 365 * 86_400;
 
 /** What the first event is, so that it changes no revenue. */
 const HELLO = { event: { type: 'custom', payload: { event_name: 'hello' } } };
@@ -106,6 +109,23 @@ export const getStartedPages = new Hono<DashboardEnv>()
     const apiKey = await revealApiKey(callerOf(c), view.application, secret);
     const shown = { apiKey, applicationId: view.application.id };
     return redirectShowing(c, PATH, shown, `${PATH}${viewQuery(view)}#first-event`);
+  })
+  .post('/get-started/close', requireRole('admin'), async (c) => {
+    await readForm(c);
+    setCookie(c, SETUP_COOKIE, 'closed', {
+      path: '/',
+      httpOnly: true,
+      secure: new URL(c.req.url).protocol === 'https:',
+      sameSite: 'Lax',
+      maxAge: YEAR_SECONDS,
+    });
+    return c.redirect(`/${new URL(c.req.url).search}`, 303);
+  })
+  .get('/get-started/steps', async (c) => {
+    const view = await requireView(c);
+    const arrivals = await readArrivals(c.env, view.application);
+    const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
+    return c.html(<SetupBar view={view} progress={progress} person={c.get('person')} isClosed={false} />);
   })
   .get('/get-started/status', async (c) => {
     const view = await requireView(c);

@@ -281,7 +281,7 @@ async function statusPage(c: DashboardContext) {
     inspect(c.env, read ? [read.application] : [], now),
     listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
   ]);
-  const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
+  const view = read && (await settleView(c, read));
   const totals = view
     ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
@@ -299,7 +299,6 @@ async function statusPage(c: DashboardContext) {
     },
     <>
       {done && <Notice kind="good">{done}</Notice>}
-      {notice}
       {inspected && (
         <Card title="Event pipeline">
           <PipelineFigures

@@ -5,7 +5,7 @@ import type { Fault } from '#http';
 import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
 import { listViews, viewAddress } from '#views';
 import { shortDays } from '../../charts/axis.ts';
-import { Bar } from '../../charts/chart.tsx';
+import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { count, duration, percent } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';

@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
 import { readArrivals } from '#counting';
 import { database } from '#db';
 import { inReportSlot } from '#http';
 import { atLeast } from '#members';
-import { Checklist, readProgress } from '../../shell/checklist.tsx';
+import { chosenParameters } from '../../charts/figures-panel.tsx';
+import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { FiringAlerts } from '../../shell/firing-alerts.tsx';
@@ -12,7 +14,7 @@ import { renderPage } from '../../shell/page.tsx';
 import { settleView } from '../../shell/report.tsx';
 import { readView } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
-import { Overview } from './overview.tsx';
+import { FIGURES, Overview } from './overview.tsx';
 
 export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, (c) =>
   inReportSlot(c.get('person').team.id, () => homePage(c)),
@@ -32,19 +34,32 @@ async function homePage(c: DashboardContext) {
     return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);
-  const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
+  const filters = (
+    <Filters
+      view={settled}
+      path="/"
+      carry={chosenParameters(c.req.query(), FIGURES)}
+      chips={await readChips(c.env.DB, view)}
+    />
+  );
   const person = c.get('person');
   // The team's own business: what is left to set up, and its alerts.
   const forTeam = !isGuest(person);
   const alerts = forTeam ? await FiringAlerts(c.env.DB, view, now) : null;
-  const overview = await Overview(c.env, settled.view, now, alerts);
+  const overview = await Overview(c.env, settled, c.req.query(), now, alerts);
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,
     { ...page, view, filters },
     <>
-      {settled.notice}
-      {forTeam && <Checklist view={view} progress={progress} person={person} />}
+      {forTeam && (
+        <SetupBar
+          view={view}
+          progress={progress}
+          person={person}
+          isClosed={getCookie(c, SETUP_COOKIE) === 'closed'}
+        />
+      )}
       {overview}
     </>,
   );

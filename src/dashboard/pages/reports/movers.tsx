@@ -1,15 +1,18 @@
 import { DIMENSIONS, findChanges, PerformanceQuery } from '#reports';
 import { count, money } from '../../shell/format.ts';
+import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
 import { ask, viewAsked } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { ChangeShare, ComparedDays, change } from '../../tables/compared.tsx';
-import { GroupCell, groupLabel, groupName } from '../../tables/groups.tsx';
+import { ComparedDays } from '../../tables/compared.tsx';
+import { GroupCell, groupName, groupWord } from '../../tables/groups.tsx';
 import type { MetricName } from '../../tables/metrics.ts';
 import { askedOf, comparedPeriods } from '../../tables/part-of-day.ts';
 
+/** Of each grouping, and of all together. */
 const MAX_MOVERS = 3;
+const MAX_SHOWN = 6;
 /** The groupings that explain a change of revenue, and the metric to compare. Networks have no purchases. */
 const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
   { group: 'creative', metric: 'revenue', also: 'installs' },
@@ -18,10 +21,12 @@ const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
 ];
 
 const ALL: Readonly<Record<string, string>> = {
-  creative: 'All creatives',
-  country: 'All countries',
-  media_source: 'All networks',
+  creative: 'Creatives',
+  country: 'Countries',
+  media_source: 'Networks',
 };
+
+const metricOf = (group: string): MetricName => BY.find((one) => one.group === group)?.metric ?? 'revenue';
 
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
@@ -43,44 +48,49 @@ export async function Movers(env: Env, view: View, now: number) {
       return { group, metric, also, movers };
     }),
   );
-  const shown = found.filter(({ movers }) => movers.length > 0);
+  const shown = found
+    .flatMap(({ group, metric, also, movers }) =>
+      movers.map((mover) => ({ group, metric, alsoName: also, ...mover, by: mover.now - mover.before })),
+    )
+    .sort((left, right) => Math.abs(right.by) - Math.abs(left.by))
+    .slice(0, MAX_SHOWN);
   if (shown.length === 0) return null;
-  const amount = (value: number) => money(value, view.currency);
+  const groups = [...new Set(shown.map(({ group }) => group))];
   return (
     <Card
       title="What changed revenue most"
-      aside={<ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />}
-    >
-      <div class="movers">
-        {shown.map((one) => (
-          <section>
-            <h3>{groupLabel(one.group)}</h3>
-            <ul>
-              {one.movers.map(({ row, now: later, before, also }) => {
-                const by = change(later, before);
-                return (
-                  <li>
-                    <span class="mover-name" title={groupName(one.group, row)}>
-                      <GroupCell view={view} path="/" name={one.group} row={row} />
-                    </span>
-                    <strong class={later > before ? 'up' : 'down'}>
-                      {later > before ? '+' : '−'}
-                      {amount(Math.abs(later - before))}
-                    </strong>
-                    <span class="muted">
-                      {by === null ? 'none before' : <ChangeShare name="revenue" by={by} />}
-                      {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
-                    </span>
-                  </li>
-                );
-              })}
-            </ul>
-            <a href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}>
-              {ALL[one.group] ?? 'All'}
+      info={
+        <Info about="what changed revenue most">
+          <p>
+            <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
+          </p>
+        </Info>
+      }
+      aside={
+        <span class="asides">
+          {groups.map((group) => (
+            <a href={`/breakdown${viewQuery(view, { by: group, metric: metricOf(group), sort: '-change' })}`}>
+              {ALL[group] ?? 'All'}
             </a>
-          </section>
+          ))}
+        </span>
+      }
+    >
+      <ul class="movers">
+        {shown.map(({ group, row, by, also, alsoName }) => (
+          <li>
+            <span class="mover-name" title={groupName(group, row)}>
+              <GroupCell view={view} path="/" name={group} row={row} />
+              <small>{groupWord(group)}</small>
+            </span>
+            <span class={by > 0 ? 'pill up' : 'pill down'}>
+              {by > 0 ? '+' : '−'}
+              {money(Math.abs(by), view.currency)}
+            </span>
+            <span class="muted">{`${count(also.before)} → ${count(also.now)} ${ALSO[alsoName] ?? ''}`}</span>
+          </li>
         ))}
-      </div>
+      </ul>
     </Card>
   );
 }

@@ -1,7 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { REASONS, type reportPredictedLtv } from '#reports';
-import { Range } from '../../charts/chart.tsx';
 import type { Forecast } from '../../charts/forecast.ts';
+import { Range } from '../../charts/shapes.tsx';
 import { count, money, NOTHING } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';

@@ -24,7 +24,7 @@ import {
   requirePerson,
   requireRole,
 } from '../../shell/guard.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf, type Values } from './application-page.tsx';
 
@@ -68,7 +68,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
         />
       </Card>
       {atLeast(person.role, 'admin') && (
-        <Card title="New application">
+        <FoldedCard title="New application" open={faults.length > 0 || rows.length === 0}>
           <form
             method="post"
             action="/settings/applications"
@@ -105,7 +105,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
             <button type="submit">Create</button>
           </form>
           <SuggestedValues />
-        </Card>
+        </FoldedCard>
       )}
     </>,
   );

@@ -29,7 +29,7 @@ import {
   requirePerson,
   requireRole,
 } from '../../shell/guard.ts';
-import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
 import { auditPage } from './audit-page.tsx';
@@ -69,7 +69,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
         <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
         once, and expires after {INVITATION_DAYS} days.
       </CopyNow>
-      <Card title="Invite someone">
+      <FoldedCard title="Invite someone" open={faults.length > 0 || people.length === 1}>
         <p class="muted">
           Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
           manage other owners. Nothing is sent by email: you get a link to pass on.
@@ -92,7 +92,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
           />
           <button type="submit">Create link</button>
         </form>
-      </Card>
+      </FoldedCard>
       <Card title="People">
         <Table
           caption="Members of the team"

@@ -17,7 +17,7 @@ import {
   requirePerson,
   requireRole,
 } from '../../shell/guard.ts';
-import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 
 const PATH = '/settings/tokens';
@@ -51,7 +51,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
       <CopyNow text={accessToken} label="access token">
         <strong>Copy the token now.</strong> It is shown only once and is not stored.
       </CopyNow>
-      <Card title="New access token">
+      <FoldedCard title="New access token" open={faults.length > 0 || tokens.length === 0}>
         <p class="muted">
           For the team API: creatives, costs, reports and raw events of every application of the team. Send it
           in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its creator
@@ -75,7 +75,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
           />
           <button type="submit">Create</button>
         </form>
-      </Card>
+      </FoldedCard>
       <Card title="Tokens">
         <Table
           caption="Access tokens"

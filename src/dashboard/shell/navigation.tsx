@@ -1,0 +1,269 @@
+import { getCookie, setCookie } from 'hono/cookie';
+import { listAlerts } from '#alerts';
+import { database } from '#db';
+import type { Person } from '#members';
+import { listApplications } from '#teams';
+import { listViews, viewAddress } from '#views';
+import { type DashboardContext, isGuest } from './guard.ts';
+import { Icon, type IconName } from './icons.tsx';
+import { APPLICATION_COOKIE, MAX_APPLICATIONS, type View, viewQuery } from './view.ts';
+import { ROLE_NAMES } from './words.ts';
+
+type Entry = { path: string; label: string; icon: IconName; view: boolean };
+
+/** The navigation. Links with `view` keep the application, period and currency. */
+export const GROUPS: readonly { label: string; entries: readonly Entry[] }[] = [
+  {
+    label: '',
+    entries: [
+      { path: '/', label: 'Overview', icon: 'overview', view: true },
+      { path: '/views', label: 'Saved views', icon: 'views', view: false },
+    ],
+  },
+  {
+    label: 'Acquire',
+    entries: [
+      { path: '/creatives', label: 'Creatives', icon: 'creatives', view: true },
+      { path: '/breakdown?by=media_source', label: 'Networks', icon: 'networks', view: true },
+      { path: '/costs', label: 'Costs', icon: 'costs', view: true },
+      { path: '/compare', label: 'Compare', icon: 'compare', view: true },
+    ],
+  },
+  {
+    label: 'Understand',
+    entries: [
+      { path: '/breakdown', label: 'Breakdown', icon: 'breakdown', view: true },
+      { path: '/retention', label: 'Retention', icon: 'retention', view: true },
+      { path: '/ltv', label: 'LTV and ROAS', icon: 'ltv', view: true },
+      { path: '/funnels', label: 'Funnels', icon: 'funnels', view: true },
+      { path: '/ads', label: 'Ad monetization', icon: 'ads', view: true },
+    ],
+  },
+  {
+    label: 'Operate',
+    entries: [
+      { path: '/debugger', label: 'Debugger', icon: 'debugger', view: true },
+      { path: '/alerts', label: 'Alerts', icon: 'alerts', view: true },
+      { path: '/status', label: 'Health', icon: 'health', view: true },
+      { path: '/settings/applications', label: 'Settings', icon: 'settings', view: false },
+    ],
+  },
+];
+
+/** Views in the navigation; the page of saved views has all. */
+const MAX_VIEWS = 5;
+const NARROW_COOKIE = 'dashboard.navigation';
+const YEAR_SECONDS = 365 * 86_400;
+
+type ApplicationLine = { id: string; name: string; timezone: string; currency: string };
+
+/** What the navigation shows besides its links. */
+export type Navigation = {
+  applications: readonly ApplicationLine[];
+  application: ApplicationLine | null;
+  views: readonly { name: string; address: string }[];
+  firing: number;
+  isNarrow: boolean;
+};
+
+/** Reads what the navigation shows, and remembers the view's application. */
+export async function readNavigation(c: DashboardContext, view: View | null): Promise<Navigation> {
+  const person = c.get('person');
+  if (isGuest(person)) return { applications: [], application: null, views: [], firing: 0, isNarrow: false };
+  const db = database(c.env.DB);
+  const known = getCookie(c, APPLICATION_COOKIE);
+  const [applications, views] = await Promise.all([
+    view?.applications ?? listApplications(db, person.team.id, { limit: MAX_APPLICATIONS, cursor: '' }),
+    listViews(db, person.team.id),
+  ]);
+  const application =
+    view?.application ?? applications.find(({ id }) => id === known) ?? applications[0] ?? null;
+  const alerts = application ? await listAlerts(db, application.id) : [];
+  if (view && view.application.id !== known) {
+    setCookie(c, APPLICATION_COOKIE, view.application.id, {
+      path: '/',
+      httpOnly: true,
+      secure: new URL(c.req.url).protocol === 'https:',
+      sameSite: 'Lax',
+      maxAge: YEAR_SECONDS,
+    });
+  }
+  return {
+    applications,
+    application,
+    views: views.slice(0, MAX_VIEWS).map((saved) => ({ name: saved.name, address: viewAddress(saved) })),
+    firing: alerts.filter(({ firingSince }) => firingSince !== null).length,
+    isNarrow: getCookie(c, NARROW_COOKIE) === 'narrow',
+  };
+}
+
+/** Where the switch leads: the same report of another application, without what belongs to this one. */
+function addressOf(c: DashboardContext, current: string, view: View | null, id: string): string {
+  const path = current.split('?')[0] || '/';
+  const url = new URL(c.req.url);
+  if (!view) return `/?app=${id}`;
+  if (url.pathname !== path) return path + viewQuery(view, { app: id, of: view.application.id });
+  for (const name of ['page', 'cursor', 'done']) url.searchParams.delete(name);
+  url.searchParams.set('app', id);
+  url.searchParams.set('of', view.application.id);
+  return `${path}?${url.searchParams}`;
+}
+
+const ApplicationNames = ({ name, timezone, currency }: ApplicationLine) => (
+  <span class="names">
+    <b>
+      <bdi>{name}</bdi>
+    </b>
+    <small>{`${timezone} · ${currency.toUpperCase()}`}</small>
+  </span>
+);
+
+/** The product without an application, otherwise the application with a menu of the others. */
+export const ApplicationSwitch = ({
+  c,
+  current,
+  view,
+  shown: { applications, application },
+}: {
+  c: DashboardContext;
+  current: string;
+  view: View | null;
+  shown: Navigation;
+}) => (
+  <details class="switch" data-pop>
+    <summary>
+      <span class="logo" aria-hidden="true">
+        {[...(application?.name ?? 'A')][0]?.toUpperCase()}
+      </span>
+      {application ? (
+        <ApplicationNames {...application} />
+      ) : (
+        <span class="names">
+          <b>{c.get('person').team.name}</b>
+          <small>No application yet</small>
+        </span>
+      )}
+      <span class="visually-hidden">Switch application</span>
+      <Icon name="chevron" className="i chev" />
+    </summary>
+    <ul class="sheet">
+      {applications.map((one) => (
+        <li>
+          <a
+            href={addressOf(c, current, view, one.id)}
+            {...(one.id === application?.id ? { 'aria-current': 'true' as const } : {})}
+          >
+            <ApplicationNames {...one} />
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href="/settings/applications">All applications</a>
+      </li>
+    </ul>
+  </details>
+);
+
+const initialsOf = (name: string): string =>
+  name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase();
+
+const Who = ({ person }: { person: Person }) => (
+  <details class="who" data-pop>
+    <summary>
+      <span class="avatar" aria-hidden="true">
+        {initialsOf(person.name)}
+      </span>
+      <span class="names">
+        <b>{person.name}</b>
+        <span class="muted">
+          {person.team.name} · {ROLE_NAMES[person.role]}
+        </span>
+      </span>
+      <Icon name="chevron" className="i chev" />
+    </summary>
+    <ul class="sheet">
+      <li>
+        <a href="/settings/account">Your account</a>
+      </li>
+      <li>
+        <a href="/settings/members">Team</a>
+      </li>
+      <li>
+        <a href="/docs">Documentation</a>
+      </li>
+      <li>
+        <form method="post" action="/logout">
+          <button type="submit">Sign out</button>
+        </form>
+      </li>
+    </ul>
+  </details>
+);
+
+export const withQuery = (path: string, query: string) =>
+  path.includes('?') && query !== '' ? `${path}&${query.slice(1)}` : path + query;
+
+/** The pages in groups, saved views, and the person. */
+export const NavigationList = ({
+  person,
+  current,
+  view,
+  shown,
+}: {
+  person: Person;
+  current: string;
+  view: View | null;
+  shown: Navigation;
+}) => (
+  <nav class="side-nav" aria-label="Main">
+    {GROUPS.map(({ label, entries }) => (
+      <>
+        {label !== '' && <h2>{label}</h2>}
+        <ul>
+          {entries.map((item) => (
+            <li>
+              <a
+                href={withQuery(item.path, item.view ? viewQuery(view) : '')}
+                {...(item.path === current ? { 'aria-current': 'page' as const } : {})}
+              >
+                <Icon name={item.icon} />
+                <span class="label">{item.label}</span>
+                {item.path === '/alerts' && shown.firing > 0 && (
+                  <span class="count">
+                    {shown.firing}
+                    <span class="visually-hidden"> firing</span>
+                  </span>
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+        {label === '' && shown.views.length > 0 && (
+          <ul class="views">
+            {shown.views.map(({ name, address }) => (
+              <li>
+                <a href={address}>
+                  <bdi>{name}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </>
+    ))}
+    <ul class="rail">
+      <li>
+        <button type="button" class="quiet" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
+          <Icon name="collapse" />
+          <span class="label">Collapse</span>
+        </button>
+      </li>
+    </ul>
+    <Who person={person} />
+  </nav>
+);
