@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { parseExactJson } from '#lib/exact-json';
+
+// An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
+// Source: developers.facebook.com/docs/app-ads/install-referrer
+
+/** Hexadecimal. The last 16 bytes of `data` are the authentication tag. */
+export type MetaSource = { data: string; nonce: string };
+
+const KEY = /^[0-9a-f]{64}$/i;
+
+/** Whether a text can be an app's "Install Referrer Decryption Key". */
+export const isMetaKey = (text: string): boolean => KEY.test(text);
+
+const Content = z.object({
+  source: z.object({
+    data: z.string().regex(/^(?:[0-9a-f]{2}){17,4096}$/i),
+    nonce: z.string().regex(/^[0-9a-f]{24}$/i),
+  }),
+});
+
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The encrypted part of an install referrer, whether or not it was decoded on the way. Null without one: Facebook's app names itself as the
+ * source of every link that leads out of it, so `utm_source=apps.facebook.com` alone is not an ad.
+ */
+export function metaSourceOf(referrer: string | undefined): MetaSource | null {
+  for (let text = referrer ?? '', depth = 0; depth < 3; depth++) {
+    const content = new URLSearchParams(text).get('utm_content');
+    const read = Content.safeParse(content === null ? null : parse(content));
+    if (read.success) return read.data.source;
+    try {
+      text = decodeURIComponent(text);
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+type Named = { id: string; name: string };
+
+/** The ad that an install followed, under the names of Ads Manager. Ids are text: they exceed 2^53. */
+export type MetaAd = {
+  accountId: string | null;
+  campaign: Named;
+  adset: Named;
+  ad: Named;
+  /** A further id that Meta gives for the ad. */
+  otherAdId: string | null;
+  /** `facebook`, `instagram` and the like. */
+  platform: string | null;
+};
+
+const id = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
+const name = z
+  .string()
+  .max(1024)
+  .nullish()
+  .transform((text) => text ?? '');
+
+// Meta's API has older names: a campaign group is Ads Manager's campaign, a campaign its ad set, and an ad group its ad.
+const Plaintext = z.object({
+  campaign_group_id: id,
+  campaign_group_name: name,
+  campaign_id: id,
+  campaign_name: name,
+  adgroup_id: id,
+  adgroup_name: name,
+  ad_id: id.nullish(),
+  account_id: id.nullish(),
+  publisher_platform: z.string().max(64).nullish(),
+});
+
+const bytesOf = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+
+/** Decrypts the ad (AES-256-GCM). Null if the key is another app's, the text was tampered with, or it names no ad. */
+export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string): Promise<MetaAd | null> {
+  if (!isMetaKey(keyHex)) return null;
+  const key = await crypto.subtle.importKey('raw', bytesOf(keyHex), 'AES-GCM', false, ['decrypt']);
+  let plain: ArrayBuffer;
+  try {
+    plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: bytesOf(nonce) }, key, bytesOf(data));
+  } catch {
+    return null;
+  }
+  const read = Plaintext.safeParse(parse(new TextDecoder().decode(plain)));
+  if (!read.success) return null;
+  const ad = read.data;
+  return {
+    accountId: ad.account_id ?? null,
+    campaign: { id: ad.campaign_group_id, name: ad.campaign_group_name },
+    adset: { id: ad.campaign_id, name: ad.campaign_name },
+    ad: { id: ad.adgroup_id, name: ad.adgroup_name },
+    otherAdId: ad.ad_id ?? null,
+    platform: ad.publisher_platform ?? null,
+  };
+}
