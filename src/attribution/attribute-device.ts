@@ -1,11 +1,13 @@
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
+import { decryptText } from '#lib/crypto';
 import { canonicalTimezone, isTimezone } from '#lib/time';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
 import { parseOs } from './device.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Device, type Hints, mayBeGuessed } from './match.ts';
+import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -59,6 +61,12 @@ async function readHints(
   return (await Promise.all(read)).flat();
 }
 
+/** The ad in Meta's install referrer; null without one, and if the application's key is not that of the referrer. */
+async function readMetaAd(key: string | null, { install_referrer }: DeviceReport): Promise<MetaAd | null> {
+  const source = key === null ? null : metaSourceOf(install_referrer);
+  return source && key !== null ? decryptMetaAd(source, key) : null;
+}
+
 function describe(report: DeviceReport, ipHash: string | null, acquiredAt: number): Device {
   const { family, version } = parseOs(report.os_system, report.device_name, report.device_model);
   const { window_width: width, window_height: height } = report;
@@ -88,6 +96,8 @@ export type Installation = {
 /** The application that devices belong to. A change of its windows takes effect within 60 s, as long as API keys are cached. */
 export type AttributionSettings = {
   id: string;
+  /** Encrypted. Without it, Meta's install referrers are not read. */
+  metaReferrerKey?: string | null;
   attributionWindowHours: number;
   probabilisticWindowHours: number;
 };
@@ -109,6 +119,8 @@ export async function prepareAttribution<Own extends Installation>(
 ): Promise<(chosen: readonly Own[]) => Attributed[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   const hashKey = await hashKeyOf(env);
+  const encrypted = application.metaReferrerKey;
+  const metaKey = encrypted ? await decryptText(secret, encrypted) : null;
   const windows = {
     clickMs: application.attributionWindowHours * HOUR_MS,
     probabilisticMs: application.probabilisticWindowHours * HOUR_MS,
@@ -120,6 +132,7 @@ export async function prepareAttribution<Own extends Installation>(
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeToken: report.creative_token,
+        metaAd: await readMetaAd(metaKey, report),
         guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now),
       };
     }),
@@ -142,8 +155,12 @@ export async function prepareAttribution<Own extends Installation>(
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
       const deepLinkCreativeId = found.creatives.get(one.creativeToken ?? '') ?? null;
-      const hints = { named: one.named, deepLinkCreativeId };
-      const attribution = attribute(one.device, hints, clicks, windows, now);
+      const metaCreativeId = found.metaCreativeOf(one);
+      const hints = { named: one.named, metaCreativeId, deepLinkCreativeId };
+      const attribution = {
+        ...attribute(one.device, hints, clicks, windows, now),
+        ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
+      };
       const { click_id, method } = attribution;
       if (click_id !== null && !installation.test) {
         taken.set(click_id, (taken.get(click_id) ?? 0) + (method === 'probabilistic' ? 0 : 1));

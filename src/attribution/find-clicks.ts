@@ -4,6 +4,7 @@ import {
   clicks,
   commaList,
   creatives,
+  externalIds,
   isAmong,
   named,
   prepareTemplate,
@@ -11,12 +12,15 @@ import {
 } from '#db';
 import { firstClickId } from './click-id.ts';
 import { type Click, type Device, type Hints, toOsFamily } from './match.ts';
+import { idsOfMetaAd, type MetaAd } from './meta-referrer.ts';
 
 /** The properties of a device that determine which clicks are read for it. */
 type DeviceQuery = {
   device: Device;
   named: Hints['named'];
   creativeToken: string | undefined;
+  /** The ad in its install referrer. */
+  metaAd: MetaAd | null;
   /** Whether the device is recent enough to be matched by a guess. */
   guessable: boolean;
 };
@@ -24,6 +28,8 @@ type DeviceQuery = {
 export type FoundClicks = {
   /** The application's creatives, by the link tokens that the devices named. */
   creatives: ReadonlyMap<string, string>;
+  /** The creative with the id of a device's ad; null if none has it. */
+  metaCreativeOf: (query: DeviceQuery) => string | null;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (query: DeviceQuery) => ClickRow[];
 };
@@ -79,6 +85,11 @@ const readCreatives = (application: string, linkTokens: readonly string[]) => sq
   SELECT ${creatives.token} AS token, ${creatives.id} AS id FROM ${creatives}
   WHERE ${isAmong(creatives.token, linkTokens)}
     AND ${creatives.applicationId} = ${application}`;
+
+const readMetaCreatives = (application: string, adIds: readonly string[]) => sql`
+  SELECT ${externalIds.externalId} AS ad, ${externalIds.creativeId} AS id FROM ${externalIds}
+  WHERE ${externalIds.applicationId} = ${application} AND ${externalIds.network} = 'meta'
+    AND ${isAmong(externalIds.externalId, adIds)}`;
 
 const readNamed = (application: string, ids: readonly string[]) => sql`
   SELECT ${COLUMNS} FROM ${clicks}
@@ -156,16 +167,20 @@ export async function findClicks(
 ): Promise<FoundClicks> {
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = queries.flatMap(({ creativeToken }) => creativeToken ?? []);
+  const adIds = queries.flatMap(({ metaAd }) => (metaAd ? idsOfMetaAd(metaAd) : []));
   const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
   /** The reads, each under a key by which its rows are found again. */
   const reads = new Map<string, D1PreparedStatement>();
   if (linkTokens.length > 0) reads.set('creatives', toStatement(db, readCreatives(application, linkTokens)));
   if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
+  if (adIds.length > 0) reads.set('ads', toStatement(db, readMetaCreatives(application, adIds)));
   const first = firstClickId(guessedSince);
   for (const [key, read] of ranges) reads.set(key, read(db, application, first));
   const statements = [...reads.values(), ...alongside()];
   const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
+  const adRows = (rowsOfRead.get('ads') ?? []) as { ad: string; id: string }[];
+  const creativeOfAd = new Map(adRows.map(({ ad, id: creative }) => [ad, creative]));
   const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
   return {
     creatives: new Map(
@@ -174,6 +189,10 @@ export async function findClicks(
         id,
       ]),
     ),
+    metaCreativeOf: ({ metaAd }) => {
+      const known = metaAd ? idsOfMetaAd(metaAd).map((one) => creativeOfAd.get(one)) : [];
+      return known.find((creative) => creative !== undefined) ?? null;
+    },
     rowsOf: (one) => {
       const own = new Set(one.named.map((click) => click.id));
       const rows = [

@@ -46,6 +46,8 @@ export type Device = {
 export type Hints = {
   /** The clicks that the device named, the most trusted first. */
   named: (NamedClick & { method: 'referrer' | 'click_id' })[];
+  /** The creative of this application whose ad Meta's install referrer named. */
+  metaCreativeId: string | null;
   /** The creative of this application that a deep link named. */
   deepLinkCreativeId: string | null;
 };
@@ -67,7 +69,7 @@ type Candidate = {
 };
 
 export type Attribution = {
-  method: 'referrer' | 'click_id' | 'deep_link' | 'probabilistic' | 'organic';
+  method: 'referrer' | 'click_id' | 'meta_referrer' | 'deep_link' | 'probabilistic' | 'organic';
   /** 0 to 1: the probability that the outcome is right; 1 if a click or creative was named. */
   confidence: number;
   creative_id: string | null;
@@ -77,6 +79,15 @@ export type Attribution = {
   /** The number of devices that had named this click before. One click leads to one install, so any is a sign of fraud. */
   earlier_installs: number;
   candidates: Candidate[];
+  /** The ad that Meta's install referrer named, also if no creative has its id. */
+  meta_ad?: {
+    campaign_id: string;
+    campaign: string;
+    adset_id: string;
+    adset: string;
+    ad_id: string;
+    ad: string;
+  };
 };
 
 /**
@@ -119,7 +130,7 @@ const MAX_WINDOW_MS = 2_160 * 3_600_000;
 export const mayBeGuessed = (acquiredAt: number, now: number): boolean =>
   acquiredAt + CLOCK_ERROR_MS >= now - MAX_WINDOW_MS;
 
-/** The first match wins: a named click, a named creative, the most likely click, none. `now` is the time of the request. */
+/** The first match wins: a named click, a named ad, a named creative, the most likely click, none. `now` is the time of the request. */
 export function attribute(
   device: Device,
   hints: Hints,
@@ -135,6 +146,9 @@ export function attribute(
       const earlier_installs = click?.namedInstalls ?? 0;
       return { ...named, method, creative_id: clicked, click_id: id, earlier_installs };
     }
+  }
+  if (hints.metaCreativeId) {
+    return { ...named, method: 'meta_referrer', creative_id: hints.metaCreativeId, click_id: null };
   }
   if (hints.deepLinkCreativeId) {
     return { ...named, method: 'deep_link', creative_id: hints.deepLinkCreativeId, click_id: null };

@@ -59,12 +59,26 @@ export type MetaAd = {
   platform: string | null;
 };
 
+/** The ids by which a creative may be found. */
+export const idsOfMetaAd = ({ ad, otherAdId }: MetaAd): string[] =>
+  otherAdId === null ? [ad.id] : [ad.id, otherAdId];
+
+/** In the form that is stored to explain an attribution. */
+export const showMetaAd = ({ campaign, adset, ad }: MetaAd) => ({
+  campaign_id: campaign.id,
+  campaign: campaign.name,
+  adset_id: adset.id,
+  adset: adset.name,
+  ad_id: ad.id,
+  ad: ad.name,
+});
+
 const id = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
 const name = z
   .string()
   .max(1024)
   .nullish()
-  .transform((text) => text ?? '');
+  .transform((text) => (text ?? '').slice(0, 255));
 
 // Meta's API has older names: a campaign group is Ads Manager's campaign, a campaign its ad set, and an ad group its ad.
 const Plaintext = z.object({

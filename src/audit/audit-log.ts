@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'counting.resumed',
   'creative.archived',
   'creative.created',
+  'creative.external_ids_saved',
   'creative.unarchived',
   'device.erased',
   'exchange_rates.uploaded',

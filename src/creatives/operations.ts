@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { EXAMPLE, inPath, list, noSuch, type Operation, time, withExamples } from '#http/operations';
 import { NETWORKS } from '#networks';
 import { NewCreative } from './create-creative.ts';
+import { ExternalIds } from './external-ids.ts';
 import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
 
 const named = z.object({ name: z.string(), is_new: z.boolean() });
@@ -67,6 +68,11 @@ const NetworkLinks = z.object({
   ),
 });
 export type NetworkLinks = z.input<typeof NetworkLinks>;
+
+const ExternalIdsListed = z.object({
+  external_ids: z.array(z.object({ network: z.string(), id: z.string() })),
+});
+export type ExternalIdsListed = z.input<typeof ExternalIdsListed>;
 
 const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
 const notFound = noSuch('application');
@@ -146,6 +152,30 @@ export const operations: Operation[] = [
     parameters: inPath('id', EXAMPLE.creative),
     answer: { status: 200, description: 'A link for each network.', schema: NetworkLinks },
     errors: noSuch('creative'),
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/creatives/{id}/external-ids',
+    summary: "List a creative's ids at networks",
+    parameters: inPath('id', EXAMPLE.creative),
+    answer: { status: 200, description: 'The ids.', schema: ExternalIdsListed },
+    errors: noSuch('creative'),
+  },
+  {
+    ...shared,
+    method: 'put',
+    path: '/v1/creatives/{id}/external-ids',
+    summary: "Replace a creative's ids at networks",
+    description:
+      "Installs whose referrer names an ad are attributed to the creative that has the ad's id. For Meta, that is the id of the ad in Ads Manager; it also needs the `meta_referrer_key` of the application. Ids are text, because they have more digits than a JSON number keeps. Ids that are not in the body are removed.",
+    parameters: inPath('id', EXAMPLE.creative),
+    body: {
+      schema: ExternalIds,
+      examples: { meta: { external_ids: [{ network: 'meta', id: '23854855793500701' }] } },
+    },
+    answer: { status: 200, description: 'The stored ids.', schema: ExternalIdsListed },
+    errors: { ...noSuch('creative'), 409: 'Another creative of the application has one of the ids.' },
   },
   {
     ...shared,

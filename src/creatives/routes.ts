@@ -17,6 +17,7 @@ import { linkFor, NETWORKS } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
 import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
+import { ExternalIds, listExternalIds, saveExternalIds } from './external-ids.ts';
 import {
   AdsetsQuery,
   archiveCreative,
@@ -29,7 +30,15 @@ import {
   listCreatives,
   toPage,
 } from './list.ts';
-import type { Adsets, Campaigns, CreatedCreative, Creative, Creatives, NetworkLinks } from './operations.ts';
+import type {
+  Adsets,
+  Campaigns,
+  CreatedCreative,
+  Creative,
+  Creatives,
+  ExternalIdsListed,
+  NetworkLinks,
+} from './operations.ts';
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
 
@@ -98,6 +107,17 @@ export const creativeRoutes = new Hono<AppEnv>()
     }));
     return c.json<NetworkLinks>({ data });
   })
+  .get('/v1/creatives/:id/external-ids', requireTeamToken, noQuery, async (c) =>
+    c.json<ExternalIdsListed>(await listExternalIds(database(c.env.DB), c.get('team').id, c.req.param('id'))),
+  )
+  .put(
+    '/v1/creatives/:id/external-ids',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    ...jsonBody(ExternalIds),
+    async (c) =>
+      c.json<ExternalIdsListed>(await saveExternalIds(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
+  )
   .patch(
     '/v1/creatives/:id',
     limitBody(MAX_JSON_BODY_BYTES),

@@ -109,6 +109,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.tokens,
   schema.clicks,
   schema.creativeRequests,
+  schema.externalIds,
   schema.creatives,
   schema.adsets,
   schema.campaigns,

@@ -22,7 +22,9 @@ const country = (description: string) => nullableText().meta({ description });
 const AttributionExplained = z.object({
   device_id: z.string(),
   acquired_at: time(),
-  method: z.enum(['referrer', 'click_id', 'deep_link', 'probabilistic', 'organic']).optional(),
+  method: z
+    .enum(['referrer', 'click_id', 'meta_referrer', 'deep_link', 'probabilistic', 'organic'])
+    .optional(),
   confidence: z.number().optional().meta({
     description: 'From 0 to 1. It is 1 if the device named the click or the creative.',
   }),
@@ -32,6 +34,19 @@ const AttributionExplained = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Whether another click matches the device equally well.' }),
+  meta_ad: z
+    .object({
+      campaign_id: z.string(),
+      campaign: z.string(),
+      adset_id: z.string(),
+      adset: z.string(),
+      ad_id: z.string(),
+      ad: z.string(),
+    })
+    .optional()
+    .meta({
+      description: "The ad that Meta's install referrer named, whether or not a creative has its id.",
+    }),
   repeated: z.boolean().meta({
     description:
       'Whether other devices named the same click before. One click leads to one install, so this is a sign of fraud.',

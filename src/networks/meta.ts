@@ -20,7 +20,7 @@ export const meta: Network = {
     placement: '{{placement}}',
   },
   notes: [
-    'Macros are replaced in the destination and URL parameters of ads that lead to a web page. App install ads lead to the store itself: on Android, their install referrer names the ad, encrypted.',
+    'Macros are replaced in the destination and URL parameters of ads that lead to a web page. App install ads lead to the store itself: on Android, their install referrer names the ad, encrypted with a key of your app.',
   ],
   unverified: [
     'Whether app promotion campaigns accept a tracking link as their destination depends on the objective.',

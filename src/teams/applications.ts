@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, insertWhere, teams } from '#db';
 import { AppError, currencyCode, idListQuery, requiredName, requiredText } from '#http';
+import { encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
@@ -40,6 +41,11 @@ const allowedOrigins = z
   .max(MAX_ORIGINS, ORIGINS)
   .refine((origins) => origins.every(isOrigin), ORIGINS);
 
+const metaReferrerKey = z
+  .string({ error: 'must be text' })
+  .regex(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits')
+  .nullable();
+
 const fields = {
   name: requiredName(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
@@ -51,6 +57,7 @@ const fields = {
   allowed_origins: allowedOrigins,
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
+  meta_referrer_key: metaReferrerKey,
 };
 
 const { name, ...settings } = fields;
@@ -85,11 +92,16 @@ export function showApplication(row: ApplicationRow): Application {
     allowed_origins: row.allowedOrigins,
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
+    meta_referrer_key_set: row.metaReferrerKey !== null,
     created_at: new Date(row.createdAt).toISOString(),
   };
 }
 
-function toColumns(changes: ApplicationChanges): Partial<ApplicationRow> {
+async function toColumns(
+  changes: ApplicationChanges,
+  encryptionSecret: string,
+): Promise<Partial<ApplicationRow>> {
+  const { meta_referrer_key: metaKey } = changes;
   const columns = {
     name: changes.name,
     timezone: changes.timezone,
@@ -101,6 +113,7 @@ function toColumns(changes: ApplicationChanges): Partial<ApplicationRow> {
     allowedOrigins: changes.allowed_origins,
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
+    metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
@@ -130,7 +143,8 @@ export async function createApplication(
   }
   const id = newId('app');
   const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
-  const values = { ...toColumns(wanted), id, teamId: team.id, name: wanted.name, createdAt: now };
+  const columns = await toColumns(wanted, encryptionSecret);
+  const values = { ...columns, id, teamId: team.id, name: wanted.name, createdAt: now };
   const created = exists(db.select().from(applications).where(eq(applications.id, id)));
   const [inserted] = await db.batch([
     insertWhere(db, applications, values, isFreeInAppStore(wanted.ios_store_url, id)).returning(),
@@ -156,8 +170,9 @@ export async function changeApplication(
   caller: Caller,
   application: ApplicationRow,
   changes: ApplicationChanges,
+  encryptionSecret: string,
 ): Promise<ApplicationRow> {
-  const columns = toColumns(changes);
+  const columns = await toColumns(changes, encryptionSecret);
   if (Object.keys(columns).length === 0) return application;
   const { db } = caller;
   const own = eq(applications.id, application.id);

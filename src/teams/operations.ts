@@ -26,6 +26,10 @@ export const Application = z
     }),
     attribution_window_hours: z.int(),
     probabilistic_window_hours: z.int(),
+    meta_referrer_key_set: z.boolean().meta({
+      description:
+        'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
+    }),
     created_at: time(),
   })
   .meta({ id: 'Application' });

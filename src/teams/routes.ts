@@ -56,7 +56,12 @@ export const teamRoutes = new Hono<AppEnv>()
     async (c) => {
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
-      const changed = await changeApplication(caller, application, c.req.valid('json'));
+      const changed = await changeApplication(
+        caller,
+        application,
+        c.req.valid('json'),
+        settingsOf(c.env).KEY_ENCRYPTION_SECRET,
+      );
       return c.json<Application>(showApplication(changed));
     },
   )

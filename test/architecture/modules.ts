@@ -66,7 +66,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   attribution: {
     imports: ['catalogue', 'db', 'env', 'hashing', 'lib'],
     owns: ['clicks'],
-    reads: ['applications', 'creatives', 'tokens'],
+    reads: ['applications', 'creatives', 'external_ids', 'tokens'],
   },
   rollup: {
     imports: ['attribution', 'audit', 'catalogue', 'db', 'http', 'lib'],
@@ -101,7 +101,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   creatives: {
     imports: ['audit', 'db', 'http', 'lib', 'networks', 'teams', 'tracking'],
-    owns: ['adsets', 'campaigns', 'creative_requests', 'creatives'],
+    owns: ['adsets', 'campaigns', 'creative_requests', 'creatives', 'external_ids'],
     reads: ['applications'],
     writes: {
       audit_log: 'removes the row of a creative whose creation it undoes',

@@ -139,7 +139,7 @@ describe('windows', () => {
     ['a clock that is ahead', -5_000, 'referrer'],
   ])('accepts a named click at %s', (_, age, method) => {
     const click = { ...iphone, clickedAt: NOW - age };
-    const hints = { named: [naming(click, 'referrer')], deepLinkCreativeId: null };
+    const hints = { named: [naming(click, 'referrer')], metaCreativeId: null, deepLinkCreativeId: null };
     const outcome = attribute({ ...iphoneDevice, timezone: 'Asia/Tokyo' }, hints, [click], WINDOWS, NOW);
     expect(outcome.method).toBe(method);
   });
@@ -161,6 +161,7 @@ describe('windows', () => {
 describe('order of methods', () => {
   const hints: Hints = {
     named: [naming({ ...bare, id: 'clk_gone' }, 'referrer'), naming(bare, 'click_id')],
+    metaCreativeId: null,
     deepLinkCreativeId: 'crt_deep',
   };
   it('uses the first named click that exists, then the deep link, then the probabilistic match', () => {
@@ -176,7 +177,7 @@ describe('order of methods', () => {
       creative_id: 'crt_deep',
       click_id: null,
     });
-    expect(of({ ...hints, deepLinkCreativeId: null }, [other])).toMatchObject({
+    expect(of({ ...hints, metaCreativeId: null, deepLinkCreativeId: null }, [other])).toMatchObject({
       method: 'probabilistic',
       click_id: 'clk_2',
     });

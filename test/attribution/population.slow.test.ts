@@ -70,7 +70,13 @@ function simulate(seed: number, phones: number, likeness: number, sameAddress: n
     dpi: screen.dpi,
     acquiredAt: NOW,
   };
-  const outcome = attribute(device, { named: [], deepLinkCreativeId: null }, clicks, WINDOWS, NOW);
+  const outcome = attribute(
+    device,
+    { named: [], metaCreativeId: null, deepLinkCreativeId: null },
+    clicks,
+    WINDOWS,
+    NOW,
+  );
   return { ...outcome, right: outcome.creative_id === (stranger ? null : `crt_${index}`) };
 }
 

@@ -253,6 +253,15 @@ const CHANGES: Change[] = [
       return () => worker.team(tenant, '/v1/creatives', { method: 'POST', body });
     },
   },
+  {
+    action: 'creative.external_ids_saved',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const { id } = await createCreative(worker, tenant);
+      const body = { external_ids: [{ network: 'meta', id: '23854855793500701' }] };
+      return () => worker.team(tenant, `/v1/creatives/${id}/external-ids`, { method: 'PUT', body });
+    },
+  },
   ...(['creative.archived', 'creative.unarchived'] as const).map(
     (action): Change => ({
       action,

@@ -3,7 +3,7 @@ import { attribute, type Click, type Device } from '../../src/attribution/match.
 export const HOUR = 3_600_000;
 export const NOW = Date.UTC(2026, 10, 20, 12);
 export const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
-export const NO_HINTS = { named: [], deepLinkCreativeId: null };
+export const NO_HINTS = { named: [], metaCreativeId: null, deepLinkCreativeId: null };
 
 export const bare: Click = {
   id: 'clk_1',

@@ -26,6 +26,7 @@ const defaults = {
   allowed_origins: [],
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
+  meta_referrer_key_set: false,
 };
 
 async function call(of: Tenant, method: string, path: string, body?: unknown) {

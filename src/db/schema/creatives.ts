@@ -65,3 +65,20 @@ export const creativeRequests = sqliteTable(
     index('creative_requests_by_age').on(table.createdAt),
   ],
 );
+
+/** The ids by which networks know creatives. A network's id leads to one creative of an application. */
+export const externalIds = sqliteTable(
+  'external_ids',
+  {
+    applicationId: text('application_id').notNull(),
+    network: text().notNull(),
+    /** As text: ids of ads exceed 2^53. */
+    externalId: text('external_id').notNull(),
+    creativeId: text('creative_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.applicationId, table.network, table.externalId] }),
+    index('external_ids_by_creative').on(table.applicationId, table.creativeId),
+  ],
+);

@@ -24,6 +24,8 @@ export const applications = sqliteTable(
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
     /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
+    /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
+    metaReferrerKey: text('meta_referrer_key'),
     /** The number of counters that the application's devices are spread over. Grows automatically. */
     shards: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),

@@ -63,6 +63,10 @@ const METHODS: Record<string, { label: string; reason: string }> = {
     reason: 'The store named a click within the attribution window.',
   },
   click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
+  meta_referrer: {
+    label: 'Meta referrer',
+    reason: 'The Play Store reported the ad, in Meta’s install referrer.',
+  },
   deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
   probabilistic: {
     label: 'Probabilistic match',

@@ -131,7 +131,7 @@ export const applicationPages = new Hono<DashboardEnv>()
     const row = await ownApplication(c);
     const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
     if (!data) return applicationPage(c, row, submitted);
-    await changeApplication(callerOf(c), row, data);
+    await changeApplication(callerOf(c), row, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return redirectDone(c, pathOf(row), 'saved');
   })
   .post('/settings/applications/:id/key', admin, async (c) => {

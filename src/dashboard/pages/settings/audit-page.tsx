@@ -28,6 +28,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'counting.resumed': 'Resumed counting',
   'creative.archived': 'Archived a creative',
   'creative.created': 'Created a creative',
+  'creative.external_ids_saved': 'Saved the ids of a creative at networks',
   'creative.unarchived': 'Unarchived a creative',
   'device.erased': 'Erased a device',
   'exchange_rates.uploaded': 'Uploaded exchange rates',
