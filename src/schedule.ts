@@ -13,6 +13,7 @@ import { pruneSessions, reencryptSecondFactors } from '#members';
 import { fetchFurtherRates, fetchReferenceRates } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
+import { mergeMonths } from '#rollup/months';
 import { keepPostbacks } from '#skan';
 import { pruneCredentials, reencryptApiKeys } from '#teams';
 import { pruneShareLinks } from '#views';
@@ -21,12 +22,14 @@ import { runChores } from './chores.ts';
 /** Must match wrangler.toml. Its other schedule runs the chores every minute. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
 const SNAPSHOT_SCHEDULE = '20 2,3,4 * * *';
+const MONTHS_SCHEDULE = '50 * * * *';
 
 /** Runs the work of a cron schedule and records the run. Throws an error that names every failed chore. */
 export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
   if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
   else if (cron === SNAPSHOT_SCHEDULE) await recordRun(env, 'snapshot', now, () => writeSnapshot(env, now));
+  else if (cron === MONTHS_SCHEDULE) await recordRun(env, 'months', now, () => mergeMonths(env, now));
   else {
     // Recorded apart: the next minute's run, which does not include the hourly chores, would hide their failure.
     const runs = [recordRun(env, 'chores', now, () => runMinute(env, now))];

@@ -20,7 +20,8 @@ const Continue = z.object({
 });
 
 /** What a restore reads. Larger objects are not written by any release. */
-const OBJECT = /^(?:events|snapshots)\/[\w./-]+$/;
+const OBJECT = /^(?:cubes|events|months|snapshots)\/[\w./-]+$/;
+const PREFIXES = ['cubes/', 'events/', 'months/', 'snapshots/'];
 const MAX_OBJECT_BYTES = 100_000_000;
 
 /** The restore that the request's bearer token continues. */
@@ -45,7 +46,7 @@ export const restoreRoutes = new Hono<AppEnv>()
   .get('/restore/objects', async (c) => {
     await restoreOf(c);
     const objects: Listed['objects'] = [];
-    for (const prefix of ['events/', 'snapshots/']) {
+    for (const prefix of PREFIXES) {
       for await (const { key, size } of listObjects(c.env.RAW_EVENTS, prefix)) objects.push({ key, size });
     }
     return c.json<Listed>({ objects });

@@ -16,6 +16,7 @@ import { deletePrefix, type Written, writeParts } from '#lake';
 import { chunksOf } from '#lib/chunks';
 import { logError } from '#lib/log';
 import { dayIn } from '#lib/time';
+import { monthVersions } from '#rollup/months';
 import {
   ApplicationCopy,
   applicationFolder,
@@ -43,7 +44,7 @@ const PRUNE_MS = 60_000;
 const COPIED_AT_ONCE = 4;
 /** The largest number of objects that R2 deletes at once. */
 const MAX_DELETED = 1_000;
-/** Shards may be added while an application is copied. */
+/** Shards may be added, and months be merged, while an application is copied. */
 const ATTEMPTS = 3;
 
 type Application = { id: string; shards: number };
@@ -115,13 +116,16 @@ class Snapshot {
     if (done.success) return done.data;
     if (this.statements >= this.maxStatements || Date.now() - this.startedAt > MAX_BEGIN_MS) return null;
     for (let attempt = 1; ; attempt++) {
-      const shards = await this.shardsOf(id);
+      const [shards, months] = [await this.shardsOf(id), await monthVersions(this.env.DB, id)];
       const copy = await this.copy({ id, shards });
-      if ((await this.shardsOf(id)) === shards) {
+      // A month that was merged meanwhile may be in the copy twice, or not at all.
+      const isStill =
+        (await this.shardsOf(id)) === shards && (await monthVersions(this.env.DB, id)) === months;
+      if (isStill) {
         await writeJson(this.env.RAW_EVENTS, key, copy);
         return copy;
       }
-      if (attempt === ATTEMPTS) throw new Error('the application keeps growing');
+      if (attempt === ATTEMPTS) throw new Error('the application keeps changing');
     }
   }
 

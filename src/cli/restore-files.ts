@@ -8,7 +8,7 @@ import { ROOT } from './local-state.ts';
 // A copy of a bucket in a folder, and the bucket that a deployment has.
 
 /** The folders of a bucket that a restore reads. */
-const FOLDERS = ['events', 'snapshots'];
+const FOLDERS = ['cubes', 'events', 'months', 'snapshots'];
 const UPLOADED_AT_ONCE = 4;
 
 type BackupFile = { key: string; file: string; size: number };

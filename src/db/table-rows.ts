@@ -99,6 +99,7 @@ export const ROLLED_UP: readonly SQLiteTable[] = [
   schema.cohortActivity,
   schema.cohortRevenue,
   schema.cubeParts,
+  schema.cubeMonths,
 ];
 
 /**

@@ -11,9 +11,10 @@ import {
   retryTransient,
   tokens,
 } from '#db';
-import { deleteCopies, deleteFiles } from '#lake';
+import { deleteCopies, deleteFiles, deletePrefix } from '#lake';
 import { idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
+import { monthPrefixes } from '#rollup';
 
 const ROWS_AT_ONCE = 1_000;
 const TOKENS_AT_ONCE = 5_000;
@@ -57,6 +58,9 @@ export async function clearApplication(
   await env.CREATIVES.getByName(id).deleteAll();
   if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
   if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
+  for (const prefix of monthPrefixes(id)) {
+    if (!(await deletePrefix(env.RAW_EVENTS, prefix, budget.deadline))) return false;
+  }
   if (!(await deleteUndelivered(env.RAW_EVENTS, id, budget.deadline))) return false;
   await db.delete(counterFlushes).where(inArray(counterFlushes.counter, counterNames({ id, shards })));
   const own = db.select({ id: creatives.id }).from(creatives).where(eq(creatives.applicationId, id));

@@ -7,11 +7,15 @@ import { readRun, type ScheduleRun } from './schedule-runs.ts';
 
 /** What concerns all teams of a deployment. */
 export type Deployment = {
-  /** The last run of the minutely schedule, of its hourly chores, of the one that fetches exchange rates and of the nightly snapshot; null if it has never run. */
+  /**
+   * The last run of the minutely schedule, of its hourly chores, of the one that fetches exchange rates,
+   * of the nightly snapshot and of the merging of months; null if it has never run.
+   */
   chores: ScheduleRun | null;
   hourly: ScheduleRun | null;
   rates: ScheduleRun | null;
   snapshot: ScheduleRun | null;
+  months: ScheduleRun | null;
   databaseBytes: number;
   /** Messages that were filed in R2, by application; null if R2 does not respond. */
   filed: Map<string, number> | null;
@@ -23,11 +27,12 @@ export type Deployment = {
 /** `reading`: the progress of the queues. Throws if the database does not respond. */
 export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>): Promise<Deployment> {
   const db = database(env.DB);
-  const [chores, hourly, rates, snapshot, { meta }, filed, queues] = await Promise.all([
+  const [chores, hourly, rates, snapshot, months, { meta }, filed, queues] = await Promise.all([
     readRun(db, 'chores'),
     readRun(db, 'hourly chores'),
     readRun(db, 'exchange rates'),
     readRun(db, 'snapshot'),
+    readRun(db, 'months'),
     toStatement(env.DB, sql`SELECT 1`).run(),
     countUndelivered(env.RAW_EVENTS).catch((error) => {
       logWarning('no count of filed messages', error);
@@ -36,7 +41,17 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
     reading,
   ]);
   const databaseBytes = meta.size_after;
-  return { chores, hourly, rates, snapshot, databaseBytes, filed, queues, missingQueues: missingQueues(env) };
+  return {
+    chores,
+    hourly,
+    rates,
+    snapshot,
+    months,
+    databaseBytes,
+    filed,
+    queues,
+    missingQueues: missingQueues(env),
+  };
 }
 
 /** How many messages the event queues hold; null if one of them does not answer. */

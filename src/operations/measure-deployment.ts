@@ -26,7 +26,7 @@ type Counters = NonNullable<ApplicationHealth['counters']>;
 
 function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
   const { deployment, problems, applications: inspected } = inspection;
-  const { chores, rates, snapshot, databaseBytes, filed, queues } = deployment;
+  const { chores, rates, snapshot, months, databaseBytes, filed, queues } = deployment;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (value: number | null): Gauge['samples'] => [{ value }];
   const each = (read: (own: InspectedApplication) => number | null): Gauge['samples'] =>
@@ -63,6 +63,12 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
       unit: 'seconds',
       help: 'Time since the last complete snapshot.',
       samples: whole(since(snapshot?.succeededAt)),
+    },
+    {
+      name: 'months_merge_age',
+      unit: 'seconds',
+      help: 'Time since figures of old months were last moved from D1 to the bucket without a failure.',
+      samples: whole(since(months?.succeededAt)),
     },
     {
       name: 'database',

@@ -24,6 +24,8 @@ const RATES_MISSED_AFTER_MS = 4 * DAY_MS;
 const UNDELIVERED_AFTER_MS = 5 * MINUTE_MS;
 /** A snapshot is written each night. */
 const SNAPSHOT_MISSED_AFTER_MS = 1.5 * DAY_MS;
+/** What is not merged is read from the database, which grows. */
+const MONTHS_MISSED_AFTER_MS = 2 * DAY_MS;
 
 /** Whether a store needs attention before it is full. */
 export const isFilling = (bytes: number): boolean => bytes > FULL_FROM * MAX_STORE_BYTES;
@@ -59,6 +61,13 @@ function findSnapshotProblem({ succeededAt, failure }: ScheduleRun, now: number)
   return `${state}${failure === null ? '' : `: ${failure}`}.`;
 }
 
+function findMonthsProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: number): string | null {
+  const since = now - (succeededAt ?? ranAt);
+  if (since <= MONTHS_MISSED_AFTER_MS && (succeededAt !== null || failure === null)) return null;
+  const state = succeededAt === null ? '' : ` for ${lasting(since)}`;
+  return `Old figures have not been moved to the bucket${state}${failure === null ? '' : `: ${failure}`}.`;
+}
+
 /** Messages that a counter has refused do not count as undelivered: they are a problem of their application. */
 const findQueueProblems = (queues: Deployment['queues'], now: number): string[] =>
   queues
@@ -70,7 +79,7 @@ const findQueueProblems = (queues: Deployment['queues'], now: number): string[] 
 
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { chores, hourly, rates, snapshot, databaseBytes, filed, queues, missingQueues }: Deployment,
+  { chores, hourly, rates, snapshot, months, databaseBytes, filed, queues, missingQueues }: Deployment,
   now: number,
 ): string[] {
   return [
@@ -80,6 +89,7 @@ export function findDeploymentProblems(
       ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer${rates.failure === null ? '' : `: ${rates.failure}`}.`
       : [],
     (snapshot && findSnapshotProblem(snapshot, now)) ?? [],
+    (months && findMonthsProblem(months, now)) ?? [],
     isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
     filed === null ? 'The bucket for raw events does not respond.' : [],
     missingQueues.length > 0

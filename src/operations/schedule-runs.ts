@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { type Database, database, scheduleRuns } from '#db';
 import { logError } from '#lib/log';
 
-export type Schedule = 'chores' | 'hourly chores' | 'exchange rates' | 'snapshot' | 'watch stores';
+export type Schedule = 'chores' | 'hourly chores' | 'exchange rates' | 'snapshot' | 'months' | 'watch stores';
 export type ScheduleRun = typeof scheduleRuns.$inferSelect;
 
 /** The message may name every application. */

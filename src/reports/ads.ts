@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { per, type Sums } from '#catalogue';
 import { currencyCode } from '#http';
 import { amountField, fromNanos } from '#lib/money';
+import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
 import { DIMENSIONS, type Shown as GroupColumns } from './dimensions.ts';
@@ -27,11 +28,11 @@ type Shown = Pick<Sums, 'impressions' | 'adRequests' | 'adRevenue' | 'unconverte
  * The ad report: revenue, impressions and eCPM by day, ad format and network. Ad requests have no network. They are in the format's
  * row without a network, together with the fill rate of the whole format.
  */
-export async function reportAds(db: D1Database, application: Reported, query: AdsQuery) {
+export async function reportAds(stores: CubeStores, application: Reported, query: AdsQuery) {
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
   const { group_by: group } = query;
-  const { networks, formats, rest, cut, unconverted } = await readNetworks(db, application, {
+  const { networks, formats, rest, cut, unconverted } = await readNetworks(stores, application, {
     ...query,
     reporting,
     filters,
@@ -60,8 +61,8 @@ type Networks = {
   unconverted: Unconverted;
 };
 
-async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
-  const { groups, cut, total } = await readGroupSums(db, application, {
+async function readNetworks(stores: CubeStores, application: Reported, asked: Asked): Promise<Networks> {
+  const { groups, cut, total } = await readGroupSums(stores, application, {
     ...asked,
     names: [...formatNames(asked.group_by), 'media_source'],
     keepsRequests: true,
@@ -72,7 +73,7 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
   const formats = new Map<string, number>();
   const names = formatNames(asked.group_by);
   const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
-  const byFormat = await readGroupSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
+  const byFormat = await readGroupSums(stores, application, { ...whole, limit: Number.POSITIVE_INFINITY });
   for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
   return { networks, formats, rest, cut, unconverted: unconvertedOf(total.unconverted) };
 }

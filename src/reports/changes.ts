@@ -1,4 +1,5 @@
 import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
+import type { CubeStores } from '#rollup';
 import { type DimensionName, givenBy, type Shown } from './dimensions.ts';
 import { keyValues, REST } from './engine/cut.ts';
 import { readReportSums } from './engine/report-sums.ts';
@@ -34,7 +35,7 @@ const MAX_LOOKED_THROUGH = 5_000;
  * less time than two performance reports. `query` gives the grouping, filters and currency.
  */
 export async function findChanges(
-  env: Pick<Env, 'DB'>,
+  env: CubeStores,
   application: Reported,
   query: PerformanceQuery,
   periods: { now: ComparedPeriod; before: ComparedPeriod },
@@ -46,7 +47,7 @@ export async function findChanges(
   const given = givenBy(names, filters);
   const read = async ({ from, to, until_hour: untilHour }: ComparedPeriod) => {
     checkHoursKept({ ...query, from, to, until_hour: untilHour }, application, now);
-    const { groups } = await readReportSums(env.DB, application, {
+    const { groups } = await readReportSums(env, application, {
       ...{ names, from, to, untilHour, reporting: currency, filters, wantsTotals: false },
       metrics: [wanted.metric, wanted.also].filter(
         (name) => given.has(name) && (untilHour === undefined || HOURLY_METRICS.includes(name)),

@@ -3,6 +3,7 @@ import { ALL_METRICS, HOURLY_METRICS, type Metric, OF_PAYERS } from '#catalogue'
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
+import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
 import {
   DIMENSIONS,
@@ -73,7 +74,7 @@ type Wanted = {
  * `now` is in epoch milliseconds. Days that have not begun are left out of means per day.
  */
 export async function reportPerformance(
-  env: Pick<Env, 'DB' | 'COUNTERS'>,
+  env: Pick<Env, 'COUNTERS'> & CubeStores,
   application: Reported,
   query: PerformanceQuery & Wanted,
   now: number,
@@ -87,7 +88,7 @@ export async function reportPerformance(
   // Only means per day need the number of days.
   const needsDays = metrics.includes('dau');
   const [{ groups, cut, total }, firstDay] = await Promise.all([
-    readReportSums(env.DB, application, {
+    readReportSums(env, application, {
       ...{ names, from, to, untilHour, reporting, filters, metrics, wantsTotals },
       limit: query.limit,
       q: query.q,

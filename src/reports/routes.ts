@@ -63,7 +63,7 @@ export const reportRoutes = new Hono<AppEnv>()
     async (c) => {
       const query = c.req.valid('query');
       const subject = await readyToReport(c, query.application_id);
-      const report = await reportRetention(c.env.DB, subject.application, query, Date.now());
+      const report = await reportRetention(c.env, subject.application, query, Date.now());
       return answerReport<Retention>(
         c,
         query.format,
@@ -79,7 +79,7 @@ export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/ltv', requireTeamToken, requireReportSlot, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const subject = await readyToReport(c, query.application_id);
-    const report = await reportLtv(c.env.DB, subject.application, query, Date.now());
+    const report = await reportLtv(c.env, subject.application, query, Date.now());
     return answerReport<Ltv>(
       c,
       query.format,
@@ -127,7 +127,7 @@ export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/ads', requireTeamToken, requireReportSlot, queryString(AdsQuery), async (c) => {
     const query = c.req.valid('query');
     const subject = await readyToReport(c, query.application_id);
-    const report = await reportAds(c.env.DB, subject.application, query);
+    const report = await reportAds(c.env, subject.application, query);
     return answerReport<Ads>(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
       ...query,
       ...subject,

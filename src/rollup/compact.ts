@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import { type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment, segmentId } from '#catalogue';
+import type { RollupTable } from '#catalogue';
 import { columnList, cubeParts, database, toStatement } from '#db';
+import { addRows, SegmentNumbers } from './add-parts.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
 import type { Grain } from './grains.ts';
 import { openPart } from './part-file.ts';
@@ -17,9 +18,9 @@ export const MIN_COMPACTED = 16;
 const MAX_COMPACTED_ROWS = 90_000;
 const MAX_ROWS_TO_COMPACT = MAX_COMPACTED_ROWS / 2;
 /** Longer than a report takes. */
-const REPLACED_FOR_MS = 600_000;
+export const REPLACED_FOR_MS = 600_000;
 
-type PartPlace = { rollup: RollupTable; grain: Grain };
+type PartPlace = { rollup: RollupTable; grain: Grain; month: string };
 type Owner = Omit<PartSource, 'sequence'>;
 
 /** The sequences whose parts of a level are replaced, and the new parts. */
@@ -31,11 +32,12 @@ export type Compacted = PartPlace & {
   parts: readonly PackedPart[];
 };
 
-const atPlace = ({ applicationId, shard }: Owner, { rollup, grain }: PartPlace) =>
+const atPlace = ({ applicationId, shard }: Owner, { rollup, grain, month }: PartPlace) =>
   and(
     eq(cubeParts.applicationId, applicationId),
     eq(cubeParts.rollup, rollup),
     eq(cubeParts.grain, grain),
+    eq(cubeParts.month, month),
     eq(cubeParts.shard, shard),
     isNull(cubeParts.replacedAt),
   );
@@ -44,20 +46,20 @@ export type DuePlace = PartPlace & { level: number };
 
 /** Returns the places and levels where a counter has enough parts to compact. */
 export async function placesToCompact(d1: D1Database, { applicationId, shard }: Owner): Promise<DuePlace[]> {
-  const { rollup, grain, level, sequence } = cubeParts;
+  const { rollup, grain, month, level, sequence } = cubeParts;
   return database(d1).all<DuePlace>(
-    sql`SELECT rollup, grain, level FROM (
-        SELECT ${rollup} AS rollup, ${grain} AS grain, ${level} AS level FROM ${cubeParts}
+    sql`SELECT rollup, grain, month, level FROM (
+        SELECT ${rollup} AS rollup, ${grain} AS grain, ${month} AS month, ${level} AS level FROM ${cubeParts}
           WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.shard} = ${shard}
             AND ${cubeParts.replacedAt} IS NULL
-          GROUP BY 1, 2, 3, ${sequence} HAVING sum(${cubeParts.rows}) <= ${MAX_ROWS_TO_COMPACT}
-      ) GROUP BY 1, 2, 3 HAVING count(*) >= ${MIN_COMPACTED}`,
+          GROUP BY 1, 2, 3, 4, ${sequence} HAVING sum(${cubeParts.rows}) <= ${MAX_ROWS_TO_COMPACT}
+      ) GROUP BY 1, 2, 3, 4 HAVING count(*) >= ${MIN_COMPACTED}`,
   );
 }
 
 /** Reads the oldest parts of a place and level, as many as a compaction may have, and adds up their rows. Writes nothing. */
 export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace): Promise<Compacted> {
-  const { rollup, grain, level } = place;
+  const { rollup, grain, month, level } = place;
   const own = and(atPlace(owner, place), eq(cubeParts.level, level));
   const sizes = await database(d1)
     .select({
@@ -78,40 +80,21 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
     rows += size.rows;
   }
   const replaced = chosen.map(({ sequence }) => sequence);
-  const segments = new Map<number, Segment>();
+  const segments = new SegmentNumbers();
   const together = new Additions(rollup);
   for (const sequence of replaced) {
     const found = await database(d1)
       .select({ data: cubeParts.data })
       .from(cubeParts)
       .where(and(own, eq(cubeParts.sequence, sequence)));
-    for (const { data } of found) await addPart(together, segments, owner.applicationId, data);
-  }
-  const unknown: Segment = { country: '', os: '', appVersion: '' };
-  const parts = packParts(rollup, grain, together.latestFirst(), (id) => segments.get(id) ?? unknown);
-  const count = chosen.reduce((sum, own) => sum + own.count, 0);
-  return { rollup, grain, level, replaced, count, parts: [...parts] };
-}
-
-/** Adds the rows of a part. Their segments are numbered by their ids. */
-async function addPart(
-  together: Additions<RollupTable>,
-  known: Map<number, Segment>,
-  applicationId: string,
-  data: string,
-): Promise<void> {
-  const { size, keys, segments, sums } = await openPart(together.table, data);
-  for (let row = 0; row < size; row++) {
-    const values = keys.map((column) => column.values[column.numbers[row] ?? 0] ?? '');
-    const segment: Segment = { country: '', os: '', appVersion: '' };
-    for (const [at, name] of SEGMENT_DIMENSIONS.entries()) {
-      const column = segments[at];
-      segment[SEGMENT_PARTS[name]] = column?.values[column.numbers[row] ?? 0] ?? '';
+    for (const { data } of found) {
+      const part = await openPart(rollup, data);
+      addRows(part, segments, owner.applicationId, () => together);
     }
-    const id = segmentId(segment);
-    known.set(id, segment);
-    together.addSegments([applicationId, ...values], [id, ...sums.map((column) => column?.[row] ?? 0)]);
   }
+  const parts = packParts(rollup, grain, together.latestFirst(), segments.segmentOf);
+  const count = chosen.reduce((sum, own) => sum + own.count, 0);
+  return { rollup, grain, month, level, replaced, count, parts: [...parts] };
 }
 
 /**
@@ -125,20 +108,19 @@ export function replaceParts(
   now: number,
 ): D1PreparedStatement[] {
   const { applicationId, shard, sequence } = source;
-  const { rollup, grain, level, replaced, count, parts } = compacted;
+  const { rollup, grain, month, level, replaced, count, parts } = compacted;
   const place = atPlace(source, compacted);
   const isReplaced = sql`${place} AND ${cubeParts.level} = ${level}
     AND ${cubeParts.sequence} IN (SELECT value FROM json_each(${JSON.stringify(replaced)}))`;
-  const rows = parts.map(({ fromDay, toDay, rows, data }) => [fromDay, toDay, rows, data]);
   const isComplete = sql`(SELECT count(*) FROM ${cubeParts} WHERE ${isReplaced}) = ${count}`;
   const own = sql`(SELECT count(*) FROM ${cubeParts} WHERE ${place} AND ${cubeParts.sequence} = ${sequence})`;
   return [
     toStatement(
       db,
       sql`INSERT INTO ${cubeParts} (${columnList(PART_COLUMNS)})
-        SELECT ${applicationId}, ${shard}, ${sequence}, ${level + 1}, ${rollup}, ${grain}, key, value ->> 0,
-          value ->> 1, value ->> 2, value ->> 3, length(value ->> 3)
-        FROM json_each(${JSON.stringify(rows)}) WHERE ${isComplete}`,
+        SELECT ${applicationId}, ${shard}, ${sequence}, ${level + 1}, ${rollup}, ${grain}, key, ${month}, value ->> 'fromDay',
+          value ->> 'toDay', value ->> 'rows', value ->> 'data', length(value ->> 'data')
+        FROM json_each(${JSON.stringify(parts)}) WHERE ${isComplete}`,
     ),
     toStatement(
       db,

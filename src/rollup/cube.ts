@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { ROLLUP_KEYS, type RollupTable, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
+import { addDays } from '#lib/time';
 import { GRAINS, type Grain, keyColumns, PAID, segmentColumns } from './grains.ts';
-import { writePart } from './part-file.ts';
+import { type PartColumns, writePart } from './part-file.ts';
 import { type Additions, type SegmentedRow, sumColumnsOf } from './tables.ts';
 
 // The cube: the rollups by creative and by segment. A run only adds parts and changes none: usually one for each rollup and grain that it counted
@@ -16,90 +17,131 @@ const MAX_PART_ROWS = 20_000;
 /** The Base64 text of a part. Its rows are halved until it fits. */
 const MAX_PART_CHARACTERS = MAX_VALUE_BYTES;
 
-/** A row that a run adds to `cube_parts`. `number` distinguishes the parts of a run. */
-export type PartRow = [
-  rollup: RollupTable,
-  grain: Grain,
-  number: number,
-  fromDay: string,
-  toDay: string,
-  rows: number,
-  data: string,
-];
-
 /** The segment of an id that the rows have. */
 export type SegmentOfId = (id: number) => Segment;
 
-export type PackedPart = { fromDay: string; toDay: string; rows: number; data: string };
+/** `month`: see `monthReader`. */
+export type PackedPart = { month: string; fromDay: string; toDay: string; rows: number; data: string };
+/** A row that a run adds to `cube_parts`. `number` distinguishes the parts of a run. */
+export type PartRow = PackedPart & { rollup: RollupTable; grain: Grain; number: number };
 
-/** Packs rows into parts, in their order: if the latest day comes first, each part has as few days as it can. */
+/** Packs rows into parts, each of one month, in their order: if the latest day comes first, each part has as few days as it can. */
 export function* packParts(
   table: RollupTable,
   grain: Grain,
   rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
 ): Generator<PackedPart> {
+  const monthOf = monthReader(table);
+  const months = new Map<string, Columns>();
+  for (const cell of cellsOf(table, grain, rows, segmentOf)) {
+    const month = monthOf(cell.texts);
+    let columns = months.get(month);
+    if (!columns) {
+      columns = new Columns(table, grain);
+      months.set(month, columns);
+    }
+    columns.add(cell);
+    if (columns.size < MAX_PART_ROWS) continue;
+    yield* packColumns(table, grain, month, columns);
+    months.delete(month);
+  }
+  for (const [month, columns] of months) yield* packColumns(table, grain, month, columns);
+}
+
+/**
+ * Reads the month of a row, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
+ * no rows once it is over, except of late events.
+ */
+function monthReader(table: RollupTable): (texts: readonly string[]) => string {
+  const columns = keyColumns(table);
+  const [dayAt, ageAt] = [columns.indexOf('day'), columns.indexOf('age')];
+  const dayOf = (texts: readonly string[]) =>
+    dayAt < 0 ? addDays(texts[0] ?? '', Number(texts[ageAt])) : (texts[dayAt] ?? '');
+  return (texts) => dayOf(texts).slice(0, 'YYYY-MM'.length);
+}
+
+/** A row of the cube: the texts of its key and its segment, and its sums, which are in a list from an index on. */
+export type Cell = { texts: readonly string[]; sums: readonly number[]; from: number };
+
+/** Each segment of each row, as a row of the cube. */
+export function* cellsOf(
+  table: RollupTable,
+  grain: Grain,
+  rows: Iterable<SegmentedRow>,
+  segmentOf: SegmentOfId,
+): Generator<Cell> {
   const width = sumColumnsOf(table).length;
   const names = segmentColumns(grain);
-  let columns = new Columns(keyColumns(table).length + names.length, width);
   for (const { key, segments } of rows) {
     const own = key.slice(1).map(String);
     for (let at = 0; at < segments.length; at += width + 1) {
       const segment = names.length > 0 ? segmentOf(segments[at] ?? WHOLE_SEGMENT) : null;
-      columns.add([...own, ...names.map((name) => segment?.[SEGMENT_PARTS[name]] ?? '')], segments, at + 1);
-      if (columns.size < MAX_PART_ROWS) continue;
-      yield* packColumns(table, grain, columns);
-      columns = new Columns(columns.texts.length, width);
+      const texts = [...own, ...names.map((name) => segment?.[SEGMENT_PARTS[name]] ?? '')];
+      yield { texts, sums: segments, from: at + 1 };
     }
   }
-  if (columns.size > 0) yield* packColumns(table, grain, columns);
 }
 
-/** Rows by column: as objects, they would take several times the memory. */
-class Columns {
-  readonly texts: string[][];
-  readonly sums: number[][];
+/** Rows of the cube by column: as objects, they would take several times the memory. */
+export class Columns {
+  readonly texts: ReadonlyMap<string, string[]>;
+  readonly sums: readonly number[][];
 
-  constructor(texts: number, sums: number) {
-    this.texts = Array.from({ length: texts }, () => []);
-    this.sums = Array.from({ length: sums }, () => []);
+  constructor(table: RollupTable, grain: Grain, columns?: PartColumns) {
+    const names = [...keyColumns(table), ...segmentColumns(grain)];
+    this.texts = new Map(names.map((name) => [name, [...(columns?.texts.get(name) ?? [])]]));
+    this.sums = sumColumnsOf(table).map((_, at) => [...(columns?.sums[at] ?? [])]);
+  }
+
+  get days(): readonly string[] {
+    const [days = []] = this.texts.values();
+    return days;
   }
 
   get size(): number {
-    return this.texts[0]?.length ?? 0;
+    return this.days.length;
   }
 
-  add(texts: readonly string[], sums: readonly number[], from: number): void {
-    for (const [at, text] of texts.entries()) this.texts[at]?.push(text);
+  add({ texts, sums, from }: Cell): void {
+    let at = 0;
+    for (const column of this.texts.values()) column.push(texts[at++] ?? '');
     for (const [at, column] of this.sums.entries()) column.push(sums[from + at] ?? 0);
   }
 
-  slice(from: number, to: number): Columns {
-    const part = new Columns(0, 0);
-    part.texts.push(...this.texts.map((column) => column.slice(from, to)));
-    part.sums.push(...this.sums.map((column) => column.slice(from, to)));
-    return part;
+  slice(from: number, to: number): PartColumns {
+    return {
+      texts: new Map([...this.texts].map(([name, column]) => [name, column.slice(from, to)])),
+      sums: this.sums.map((column) => column.slice(from, to)),
+    };
+  }
+
+  /** The first and last day. */
+  range(): { fromDay: string; toDay: string } {
+    let [fromDay, toDay] = [this.days[0] ?? '', this.days[0] ?? ''];
+    for (const day of new Set(this.days)) {
+      if (day < fromDay) fromDay = day;
+      if (day > toDay) toDay = day;
+    }
+    return { fromDay, toDay };
   }
 }
 
-function* packColumns(table: RollupTable, grain: Grain, columns: Columns): Generator<PackedPart> {
-  const { size, sums } = columns;
-  const names = [...keyColumns(table), ...segmentColumns(grain)];
-  const texts = new Map(names.map((name, at) => [name, columns.texts[at] ?? []]));
-  const data = writePart(table, grain, { texts, sums });
+function* packColumns(
+  table: RollupTable,
+  grain: Grain,
+  month: string,
+  columns: Columns,
+): Generator<PackedPart> {
+  const { size } = columns;
+  const data = writePart(table, grain, columns);
   if (data.length > MAX_PART_CHARACTERS && size > 1) {
     const half = Math.ceil(size / 2);
-    yield* packColumns(table, grain, columns.slice(0, half));
-    yield* packColumns(table, grain, columns.slice(half, size));
+    yield* packColumns(table, grain, month, new Columns(table, grain, columns.slice(0, half)));
+    yield* packColumns(table, grain, month, new Columns(table, grain, columns.slice(half, size)));
     return;
   }
-  const [days = []] = columns.texts;
-  let [fromDay, toDay] = [days[0] ?? '', days[0] ?? ''];
-  for (const day of new Set(days)) {
-    if (day < fromDay) fromDay = day;
-    if (day > toDay) toDay = day;
-  }
-  yield { fromDay, toDay, rows: size, data };
+  yield { month, ...columns.range(), rows: size, data };
 }
 
 /**
@@ -136,8 +178,8 @@ export function* sumRowsOf(
   };
   let number = first;
   for (const grain of GRAINS) {
-    for (const { fromDay, toDay, rows, data } of packParts(table, grain, rowsIn[grain], segmentOf)) {
-      yield ['parts', [table, grain, number++, fromDay, toDay, rows, data]];
+    for (const part of packParts(table, grain, rowsIn[grain], segmentOf)) {
+      yield ['parts', { rollup: table, grain, number: number++, ...part }];
     }
   }
 }
@@ -153,6 +195,7 @@ export const PART_COLUMNS = [
   cubeParts.rollup,
   cubeParts.grain,
   cubeParts.number,
+  cubeParts.month,
   cubeParts.fromDay,
   cubeParts.toDay,
   cubeParts.rows,
@@ -169,7 +212,8 @@ export const addParts = (
   toStatement(
     db,
     sql`INSERT INTO ${cubeParts} (${columnList(PART_COLUMNS)})
-      SELECT ${applicationId}, ${shard}, ${sequence}, 0, value ->> 0, value ->> 1, value ->> 2, value ->> 3,
-        value ->> 4, value ->> 5, value ->> 6, length(value ->> 6)
+      SELECT ${applicationId}, ${shard}, ${sequence}, 0, value ->> 'rollup', value ->> 'grain', value ->> 'number',
+        value ->> 'month', value ->> 'fromDay', value ->> 'toDay', value ->> 'rows', value ->> 'data',
+        length(value ->> 'data')
       FROM json_each(${JSON.stringify(rows)})`,
   );

@@ -13,6 +13,7 @@ export { type Grain, keyColumns } from './grains.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';
+export { monthPrefixes } from './months/month-file.ts';
 export {
   applicationIdOf,
   eraseParked,
@@ -27,7 +28,7 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { loadPartCodec, type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
 export { pruneHours } from './prune-hours.ts';
-export { readParts } from './read-parts.ts';
+export { type CubeStores, readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';
 export { neutralSums, parkedSums, type SumRows, sumStatement } from './sum-rows.ts';

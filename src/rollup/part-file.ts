@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import type { DecodedArray, SchemaElement } from 'hyparquet';
-import type { ColumnSource } from 'hyparquet-writer';
+import type { DecodedArray, FileMetaData, SchemaElement } from 'hyparquet';
+import type { ColumnSource, Writer } from 'hyparquet-writer';
 import { type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import type { Grain } from './grains.ts';
@@ -33,13 +33,15 @@ export type OpenPart = {
 };
 export type NumberedColumn = { values: string[]; numbers: Int32Array };
 
+/** All rows of a part are one row group. */
+const MAX_GROUP_ROWS = 1_000_000;
+
 const REQUIRED = { repetition_type: 'REQUIRED' } as const;
 const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...REQUIRED } as const;
 const DATE = { type: 'INT32', converted_type: 'DATE', ...REQUIRED } as const;
 const INT32 = { type: 'INT32', ...REQUIRED } as const;
 const INT64 = { type: 'INT64', ...REQUIRED } as const;
 
-type Written = { element: SchemaElement; source: ColumnSource };
 type Codec = typeof import('#lib/parquet');
 let codec: Codec | null = null;
 
@@ -64,53 +66,137 @@ const storedText: Readonly<Record<string, { element: object; write: (text: strin
 };
 const PLAIN_TEXT = { element: TEXT, write: String };
 
-function writeTexts(name: string, texts: readonly string[]): Written {
-  const { element, write } = storedText[name] ?? PLAIN_TEXT;
-  return { element: { name, ...element } as SchemaElement, source: { name, data: texts.map(write) } };
+/** How a column of sums is stored. */
+type SumType = 'INT32' | 'INT64';
+/** The columns of sums that a file has. */
+export type SumTypes = ReadonlyMap<string, SumType>;
+
+const isSmall = (sum: number) => sum === (sum | 0);
+
+/** A column of sums has larger ones than its file can store. */
+export class WideSumError extends Error {
+  readonly column: string;
+
+  constructor(column: string) {
+    super(`The sums of ${column} need 64 bits`);
+    this.column = column;
+  }
 }
 
-function writeSums(name: string, sums: readonly number[]): Written[] {
-  if (sums.every((sum) => sum === 0)) return [];
-  const isSmall = sums.every((sum) => sum === (sum | 0));
-  const data = isSmall ? [...sums] : sums.map(BigInt);
-  return [{ element: { name, ...(isSmall ? INT32 : INT64) }, source: { name, data, encoding: 'PLAIN' } }];
+function sumTypesOf(table: RollupTable, sums: PartColumns['sums']): SumTypes {
+  const types = new Map<string, SumType>();
+  for (const [at, name] of sumColumnsOf(table).entries()) {
+    const own = sums[at] ?? [];
+    if (own.some((sum) => sum !== 0)) types.set(name, own.every(isSmall) ? 'INT32' : 'INT64');
+  }
+  return types;
 }
 
-/** Writes a part, as Base64 text. */
-export function writePart(table: RollupTable, grain: Grain, { texts, sums }: PartColumns): string {
-  const columns = [
-    ...[...keyColumns(table), ...segmentColumns(grain)].map((name) =>
-      writeTexts(name, texts.get(name) ?? []),
-    ),
-    ...sumColumnsOf(table).flatMap((name, at) => writeSums(name, sums[at] ?? [])),
-  ];
-  const { ByteWriter, compressors, ParquetWriter } = loaded();
-  const writer = new ByteWriter();
+type FileOptions = {
+  writer: Writer;
+  sumTypes: SumTypes;
+  /** Whether row groups record their first and last day, so that readers can skip them. */
+  hasRanges: boolean;
+};
+
+/**
+ * Begins a file whose rows are written in row groups. Throws `WideSumError` for sums that `sumTypes` has no room for. Without a `flush` of the
+ * writer, everything is synchronous.
+ */
+export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, hasRanges }: FileOptions) {
+  const { compressors, ParquetWriter } = loaded();
+  const texts = [...keyColumns(table), ...segmentColumns(grain)];
+  const elements = [
+    ...texts.map((name) => ({ name, ...(storedText[name] ?? PLAIN_TEXT).element })),
+    ...sumColumnsOf(table).flatMap((name) => {
+      const type = sumTypes.get(name);
+      return type ? [{ name, ...(type === 'INT32' ? INT32 : INT64) }] : [];
+    }),
+  ] as SchemaElement[];
   const file = new ParquetWriter({
     writer,
-    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
+    schema: [{ name: 'root', num_children: elements.length }, ...elements],
     codec: 'GZIP',
     compressors,
     statistics: false,
     createdBy: 'attribution',
   });
-  // With a writer that has no `flush`, these calls are synchronous.
-  void file.write({ columnData: columns.map(({ source }) => source), rowGroupSize: 1_000_000 });
+  const sourceOfSums = (name: string, sums: readonly number[]): ColumnSource[] => {
+    const type = sumTypes.get(name);
+    if (type === 'INT64') return [{ name, data: sums.map(BigInt), encoding: 'PLAIN' }];
+    if (!sums.every((sum) => isSmall(sum) && (type || sum === 0))) throw new WideSumError(name);
+    return type ? [{ name, data: [...sums], encoding: 'PLAIN' }] : [];
+  };
+  return {
+    write: (columns: PartColumns): void | Promise<void> =>
+      file.write({
+        columnData: [
+          ...texts.map((name, at) => ({
+            name,
+            data: (columns.texts.get(name) ?? []).map((storedText[name] ?? PLAIN_TEXT).write),
+            ...(hasRanges && at === 0 ? { statistics: true } : {}),
+          })),
+          ...sumColumnsOf(table).flatMap((name, at) => sourceOfSums(name, columns.sums[at] ?? [])),
+        ],
+        rowGroupSize: MAX_GROUP_ROWS,
+      }),
+    finish: (): void | Promise<void> => file.finish(),
+  };
+}
+
+/** Writes a part, as Base64 text. */
+export function writePart(table: RollupTable, grain: Grain, columns: PartColumns): string {
+  const writer = new (loaded().ByteWriter)();
+  const file = beginFile(table, grain, {
+    writer,
+    sumTypes: sumTypesOf(table, columns.sums),
+    hasRanges: false,
+  });
+  void file.write(columns);
   void file.finish();
   return Buffer.from(writer.getBytes()).toString('base64');
 }
 
+/** A file of the cube, or the bytes of it from `start` on. */
+export type Bytes = { buffer: ArrayBuffer; start: number };
+
+const bytesOfText = (text: string): Bytes => {
+  const { buffer, byteOffset, byteLength } = Buffer.from(text, 'base64');
+  return { buffer: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer, start: 0 };
+};
+
 /** Reads a part. Throws if the text is none. */
 export async function openPart(table: RollupTable, text: string): Promise<OpenPart> {
   await loadPartCodec();
-  const { decompressors, parquetMetadata, parquetRead, plainParsers } = loaded();
-  const bytes = Buffer.from(text, 'base64');
-  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
-  const metadata = parquetMetadata(buffer);
+  const bytes = bytesOfText(text);
+  return openRows(table, loaded().parquetMetadata(bytes.buffer), bytes);
+}
+
+/** The columns of sums that a part has. */
+export async function sumTypesOfPart(text: string): Promise<SumTypes> {
+  await loadPartCodec();
+  return sumTypesIn(loaded().parquetMetadata(bytesOfText(text).buffer));
+}
+
+export const sumTypesIn = ({ schema }: FileMetaData): SumTypes =>
+  new Map(
+    schema.flatMap(({ name, type }) => (type === 'INT32' || type === 'INT64' ? [[name, type] as const] : [])),
+  );
+
+/** Reads the rows of a file whose row groups are among the bytes. */
+export async function openRows(
+  table: RollupTable,
+  metadata: FileMetaData,
+  { buffer, start }: Bytes,
+): Promise<OpenPart> {
+  const { decompressors, parquetRead, plainParsers } = loaded();
   const size = Number(metadata.num_rows);
   const found = new Map<string, DecodedArray[]>();
   await parquetRead({
-    file: { byteLength: buffer.byteLength, slice: (start, end) => buffer.slice(start, end) },
+    file: {
+      byteLength: start + buffer.byteLength,
+      slice: (from, to) => buffer.slice(from - start, to && to - start),
+    },
     metadata,
     compressors: decompressors,
     parsers: plainParsers,

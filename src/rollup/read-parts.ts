@@ -1,71 +1,153 @@
-import { and, desc, eq, gte, isNull, lte, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
-import { cubeParts, database } from '#db';
+import { cubeMonths, cubeParts, database } from '#db';
 import type { Grain } from './grains.ts';
+import { type MonthFile, monthKey, type ReadableBucket, readMonth } from './months/month-file.ts';
 import { type OpenPart, openPart } from './part-file.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 const MAX_PAGE_CHARACTERS = 1_000_000;
 
-export type PartQuery = {
-  applicationId: string;
-  rollup: RollupTable;
-  grain: Grain;
+/** Where the cube is: recent months in the database, the others in the bucket. */
+export type CubeStores = { DB: D1Database; RAW_EVENTS: ReadableBucket };
+
+export type CubePlace = { applicationId: string; rollup: RollupTable; grain: Grain };
+export type PartQuery = CubePlace & {
   /** The requested days. Parts may also have other days. */
   from: string;
   to: string;
 };
 
-/** Reads the parts that have rows of these days, those with the latest first. */
+/** Reads the parts that have rows of these days, those with the latest first. A row group of a month is a part, too. */
 export async function* readParts(
-  d1: D1Database,
-  { applicationId, rollup, grain, from, to }: PartQuery,
+  stores: CubeStores,
+  query: PartQuery,
   maxCharacters = MAX_PAGE_CHARACTERS,
 ): AsyncGenerator<OpenPart> {
-  const db = database(d1);
-  const { toDay, shard, sequence, number, bytes } = cubeParts;
-  const isInPlace = and(
-    eq(cubeParts.applicationId, applicationId),
-    eq(cubeParts.rollup, rollup),
-    eq(cubeParts.grain, grain),
+  const { from, to } = query;
+  yield* openListed(stores, query, await listParts(stores.DB, query), {
+    isWanted: (days) => days.toDay >= from && days.fromDay <= to,
+    maxCharacters,
+  });
+}
+
+/** A part in the database, by its key. */
+export type ListedPart = {
+  kind: 'part';
+  fromDay: string;
+  toDay: string;
+  shard: number;
+  sequence: number;
+  number: number;
+  bytes: number;
+};
+/** A month in the bucket. */
+type ListedMonth = MonthFile & { kind: 'month' };
+export type Listed = ListedPart | ListedMonth;
+
+/** One statement, so that a month that is merged meanwhile is read either as its parts or from the bucket. */
+async function listParts(
+  d1: D1Database,
+  { applicationId, rollup, grain, from, to }: PartQuery,
+): Promise<Listed[]> {
+  const isWanted = (table: typeof cubeParts | typeof cubeMonths) =>
+    sql`${table.applicationId} = ${applicationId} AND ${table.rollup} = ${rollup} AND ${table.grain} = ${grain}
+      AND ${table.toDay} >= ${from} AND ${table.fromDay} <= ${to} AND ${table.replacedAt} IS NULL`;
+  const found = await database(d1).all<Listed>(
+    sql`SELECT 'part' AS kind, ${cubeParts.fromDay} AS fromDay, ${cubeParts.toDay} AS toDay, ${cubeParts.shard} AS shard,
+        ${cubeParts.sequence} AS sequence, ${cubeParts.number} AS number, ${cubeParts.bytes} AS bytes,
+        NULL AS month, NULL AS version, NULL AS footerBytes
+      FROM ${cubeParts} WHERE ${isWanted(cubeParts)}
+      UNION ALL SELECT 'month', ${cubeMonths.fromDay}, ${cubeMonths.toDay}, NULL, NULL, ${cubeMonths.number},
+        ${cubeMonths.bytes}, ${cubeMonths.month}, ${cubeMonths.version}, ${cubeMonths.footerBytes}
+      FROM ${cubeMonths} WHERE ${isWanted(cubeMonths)}
+      ORDER BY toDay DESC, month DESC, shard, sequence DESC, number`,
   );
-  const listed = await db
-    .select({ toDay, shard, sequence, number, bytes })
-    .from(cubeParts)
-    .where(and(isInPlace, gte(toDay, from), lte(cubeParts.fromDay, to), isNull(cubeParts.replacedAt)))
-    .orderBy(desc(toDay), shard, desc(sequence), number);
-  const pages = pagesOf(listed, maxCharacters);
-  // Parts are read by their keys, also those that were compacted meanwhile.
-  const take = (page: readonly ListedPart[]) =>
-    db.all<{ data: string }>(
-      sql`SELECT ${cubeParts.data} AS data FROM json_each(${JSON.stringify(page)}) AS listed CROSS JOIN ${cubeParts}
-        WHERE ${isInPlace} AND ${toDay} = listed.value ->> 'toDay' AND ${shard} = listed.value ->> 'shard'
-          AND ${sequence} = listed.value ->> 'sequence' AND ${number} = listed.value ->> 'number'
-        ORDER BY listed.key`,
-    );
-  let next = pages[0] && take(pages[0]);
-  for (let index = 1; next; index++) {
-    const rows = await next;
-    const following = pages[index];
-    // The next page loads while the caller adds up this one. A caller that stops early never awaits it.
-    next = following && take(following);
-    next?.catch(() => undefined);
-    for (const { data } of rows) yield await openPart(rollup, data);
+  return found;
+}
+
+type Days = { fromDay: string; toDay: string };
+type Reading = {
+  /** Asked right before something is read, and once more for each row group of a month. */
+  isWanted: (days: Days) => boolean;
+  maxCharacters?: number;
+};
+
+/** Opens parts and months in their order. The next ones load while the caller adds up these. */
+export async function* openListed(
+  stores: CubeStores,
+  place: CubePlace,
+  listed: readonly Listed[],
+  reading: Reading,
+): AsyncGenerator<OpenPart> {
+  for await (const open of ahead(load(stores, place, listed, reading))) {
+    for (const part of open) yield await part();
   }
 }
 
-type ListedPart = { toDay: string; shard: number; sequence: number; number: number; bytes: number };
+type OpenLater = () => Promise<OpenPart>;
 
-function pagesOf(parts: readonly ListedPart[], maxCharacters: number): ListedPart[][] {
-  const pages: ListedPart[][] = [];
+async function* load(
+  { DB, RAW_EVENTS }: CubeStores,
+  place: CubePlace,
+  listed: readonly Listed[],
+  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS }: Reading,
+): AsyncGenerator<OpenLater[]> {
+  for (const page of pagesOf(listed, maxCharacters)) {
+    const parts = page.flatMap((one) => (one.kind === 'part' && isWanted(one) ? [one] : []));
+    if (parts.length > 0) {
+      const texts = await readTexts(DB, place, parts);
+      yield texts.map((data) => () => openPart(place.rollup, data));
+    }
+    for (const one of page) {
+      if (one.kind === 'month' && isWanted(one)) {
+        yield* readMonth(RAW_EVENTS, place.rollup, monthKey(place, one), one, isWanted);
+      }
+    }
+  }
+}
+
+/** The parts are read by their keys, also those that were replaced meanwhile. */
+export async function readTexts(
+  d1: D1Database,
+  { applicationId, rollup, grain }: CubePlace,
+  parts: readonly ListedPart[],
+): Promise<string[]> {
+  const { toDay, shard, sequence, number } = cubeParts;
+  const rows = await database(d1).all<{ data: string }>(
+    sql`SELECT ${cubeParts.data} AS data FROM json_each(${JSON.stringify(parts)}) AS listed CROSS JOIN ${cubeParts}
+      WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.rollup} = ${rollup} AND ${cubeParts.grain} = ${grain}
+        AND ${toDay} = listed.value ->> 'toDay' AND ${shard} = listed.value ->> 'shard'
+        AND ${sequence} = listed.value ->> 'sequence' AND ${number} = listed.value ->> 'number'
+      ORDER BY listed.key`,
+  );
+  return rows.map(({ data }) => data);
+}
+
+/** Pages of parts in the order of the list. A month is a page of its own. */
+export function pagesOf(listed: readonly Listed[], maxCharacters = MAX_PAGE_CHARACTERS): Listed[][] {
+  const pages: Listed[][] = [];
   let size = Number.POSITIVE_INFINITY;
-  for (const part of parts) {
-    if (size + part.bytes > maxCharacters) {
+  for (const one of listed) {
+    const isMonth = one.kind === 'month';
+    if (isMonth || size + one.bytes > maxCharacters) {
       pages.push([]);
       size = 0;
     }
-    pages.at(-1)?.push(part);
-    size += part.bytes;
+    pages.at(-1)?.push(one);
+    size = isMonth ? Number.POSITIVE_INFINITY : size + one.bytes;
   }
   return pages;
+}
+
+/** Takes each value one step early. A caller that stops early never awaits the last one. */
+async function* ahead<Value>(values: AsyncGenerator<Value>): AsyncGenerator<Value> {
+  let next = values.next();
+  for (;;) {
+    const taken = await next;
+    if (taken.done) return;
+    next = values.next();
+    next.catch(() => undefined);
+    yield taken.value;
+  }
 }

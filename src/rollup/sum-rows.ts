@@ -16,8 +16,11 @@ export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement
 /** A row of the same table, or a part of the same size, that the database has no reason to refuse. Never kept: for trials only. */
 export function neutralSums(sums: SumRows): SumRows {
   if ('table' in sums) return { ...sums, rows: [additionColumns(sums.table).map(() => 0)] };
-  const characters = Math.max(...(sums.rows as PartRow[]).map((row) => (row.at(-1) as string).length));
-  const part: PartRow = ['rollup_daily', 'both', 0, '', '', 0, ' '.repeat(characters)];
+  const characters = Math.max(...(sums.rows as PartRow[]).map(({ data }) => data.length));
+  const part: PartRow = {
+    ...{ rollup: 'rollup_daily', grain: 'both', number: 0, month: '', fromDay: '', toDay: '', rows: 0 },
+    data: ' '.repeat(characters),
+  };
   return { ...sums, rows: [part] };
 }
 

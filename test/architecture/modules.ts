@@ -80,6 +80,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_daily',
       'rollup_hours',
       'rollup_items',
+      'cube_months',
       'cube_parts',
     ],
     reads: ['applications', 'teams'],
@@ -128,7 +129,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   deletion: {
-    imports: ['audit', 'counting', 'db', 'http', 'lake', 'lib', 'teams'],
+    imports: ['audit', 'counting', 'db', 'http', 'lake', 'lib', 'rollup', 'teams'],
     owns: ['application_deletions'],
     reads: ['creative_requests', 'creatives'],
     writes: {
@@ -179,7 +180,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   backup: {
-    imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib'],
+    imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'rollup'],
     owns: ['restores'],
     reads: ['applications', 'hash_keys', 'teams', 'users'],
     writes: {

@@ -4,6 +4,8 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { type Progress, writeSnapshot } from '#backup';
 import { type Counter, counterOf } from '#counting';
 import { type Bucket, mergeFiles } from '#lake';
+import { DAY_MS } from '#lib/time';
+import { mergeMonths } from '#rollup/months';
 import { fileIndex } from '../../src/counting/file-index.ts';
 import { toEntry } from '../../src/counting/file-rows.ts';
 import { files } from '../../src/counting/schema.ts';
@@ -184,6 +186,40 @@ it('counts once what arrives while the snapshot is written, and what is in files
   expect(await totalsOf(tenant)).toEqual(before);
 });
 
+const ofCreatives = async (tenant: Tenant) => {
+  await settleAll(tenant.application.id);
+  const query = `application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-10&group_by=creative,country`;
+  return (
+    (await (await worker.team(tenant, `/v1/reports/performance?${query}`)).json()) as { data: object[] }
+  ).data;
+};
+
+it.each(['before', 'after'])(
+  'brings back the figures of months that were merged %s the snapshot',
+  async (when) => {
+    const tenant = await createTenant();
+    const { token: creative } = await createCreative(worker, tenant, { campaign: 'Spring', creative: 'Cat' });
+    const token = await fetchToken(worker, tenant, { ...acquired, data: { creative_token: creative } });
+    await send(tenant, envelope.ad(token));
+    let now = Date.UTC(2026, 5, 1);
+    if (when === 'after') await mergeMonths(env, now);
+    await writeSnapshot(env, Date.now());
+    // The object is replaced, and its first version would have been deleted had it been replaced long ago.
+    await send(tenant, envelope.ad(token), envelope.purchase(token));
+    now += 31 * DAY_MS;
+    await mergeMonths(env, now);
+    await exportAll(tenant.application.id, 1);
+    const before = await ofCreatives(tenant);
+    expect(before).toMatchObject([{ impressions: 2, purchases: 1 }]);
+
+    await loseAllButBucket();
+    await restoreAll(worker);
+    expect(await ofCreatives(tenant)).toEqual(before);
+    await mergeMonths(env, now + 31 * DAY_MS);
+    expect(await ofCreatives(tenant)).toEqual(before);
+  },
+);
+
 it('can be interrupted after every step, and counts each event once', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, acquired);
@@ -235,15 +271,19 @@ it('takes files of a backup, lists them, and refuses anything else', async () =>
       ...(method === 'PUT' ? { body: 'text' } : {}),
     });
   expect((await ask('PUT', '/events/app_1/2026-03-01/evt_1.parquet')).status).toBe(200);
+  expect((await ask('PUT', '/months/app_1/rollup_daily/both/2026-03-1-a.parquet')).status).toBe(200);
   expect(await (await ask('GET', '')).json()).toEqual({
-    objects: [{ key: 'events/app_1/2026-03-01/evt_1.parquet', size: 4 }],
+    objects: [
+      { key: 'events/app_1/2026-03-01/evt_1.parquet', size: 4 },
+      { key: 'months/app_1/rollup_daily/both/2026-03-1-a.parquet', size: 4 },
+    ],
   });
   for (const path of ['/deployment/heartbeat.json', '/restore.json', '/events/../restore.json']) {
     expect([400, 404]).toContain((await ask('PUT', path)).status);
   }
   expect((await ask('PUT', '/events/a', 'other')).status).toBe(401);
   expect((await ask('GET', '', 'other')).status).toBe(401);
-  expect((await readBucket()).size).toBe(1);
+  expect((await readBucket()).size).toBe(2);
   await env.DB.prepare('UPDATE restores SET finished_at = 1').run();
   expect((await ask('PUT', '/events/b')).status).toBe(409);
 });

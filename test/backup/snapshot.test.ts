@@ -11,6 +11,7 @@ import { readToken } from '#devices';
 import { keepHashKey } from '#hashing';
 import type { Bucket } from '#lake';
 import { DAY_MS } from '#lib/time';
+import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import {
   askRestore,
   beginRestore,
@@ -20,8 +21,10 @@ import {
   restoreAll,
 } from '../helpers/backup.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
+import { addDays, DAILY, MARCH, march, read } from '../helpers/march.ts';
 import { createPerson } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -141,6 +144,28 @@ it('leaves out an application that cannot be copied, says so, and adds it in the
   await worker.post(bad, '/webhook', envelope.ad(await fetchToken(worker, bad)));
   await worker.deliver(worker.queue.take());
   await settleAll(bad.application.id);
+});
+
+it('has each sum once, although a month is merged while it is written', async () => {
+  const { application } = await createTenant();
+  await addDays(application.id, 1, [march(1), march(2)]);
+  const before = await read(application.id, DAILY);
+  const db = new WatchedD1(env.DB);
+  let isMerged: Promise<boolean> | undefined;
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // After the parts, and before the months are copied.
+  const merge = () => {
+    isMerged ??= mergeMonth(env, { applicationId: application.id, ...MARCH }, Date.now()).finally(release);
+  };
+  db.holdOn((sql) => /FROM "cube_months"[\s\S]*ORDER BY/.test(sql), merge, until);
+  await writeSnapshot({ ...env, DB: db.asBinding() }, Date.now());
+  expect(await isMerged).toBe(true);
+  await loseAllButBucket();
+  await restoreAll(worker);
+  expect(await read(application.id, DAILY)).toEqual(before);
 });
 
 it('leaves out an application of which the database has lost something', async () => {

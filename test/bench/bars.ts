@@ -30,7 +30,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   usd_per_million_batch: ['<=', 0.6],
   d1_bytes_per_event: ['<=', 5],
   // A database has 10 GB.
-  d1_bytes_after_year: ['<=', 10_000_000_000],
+  d1_bytes_after_year: ['<=', 1_000_000_000],
   hot_bytes_per_event: ['<=', 30],
   lake_bytes_per_event: ['<=', 45],
   rows_read_16_consumers_vs_1: ['<=', 1.2],

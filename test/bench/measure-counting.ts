@@ -53,7 +53,8 @@ function speedOf(events: number, ...parts: readonly Timing[]): Speed {
   };
 }
 
-type Costs = CounterCosts & { d1Bytes: number };
+/** `partBytes`: those of `d1Bytes` that are parts of the cube. */
+type Costs = CounterCosts & { d1Bytes: number; partBytes: number };
 
 export class CountingBench {
   private readonly rig: Rig;
@@ -205,17 +206,20 @@ export class CountingBench {
     };
   }
 
-  /** D1's bytes per event at the end of a day. */
-  async bytesOfADay(runs: number): Promise<number> {
+  /** D1's bytes per event at the end of a day: of the cube, and of everything else. */
+  async bytesOfADay(runs: number): Promise<{ parts: number; tables: number }> {
     const app = await this.open('A day');
-    const sizes = [(await this.costs(app)).d1Bytes];
+    const sizes = [await this.costs(app)];
     for (let run = 0; run < runs; run++) {
       this.step(`a day: run ${run + 1} of ${runs}`);
       await this.call(`/append/${app}/${LIVE_RUN}/${this.seed++}`);
       await this.ring(app);
-      sizes.push((await this.costs(app)).d1Bytes);
+      sizes.push(await this.costs(app));
     }
-    return bytesOfADay(sizes);
+    return {
+      parts: bytesOfADay(sizes.map(({ partBytes }) => partBytes)),
+      tables: bytesOfADay(sizes.map(({ d1Bytes, partBytes }) => d1Bytes - partBytes)),
+    };
   }
 
   /** What 16 consumers at once read of all stores, against one. */
@@ -320,7 +324,8 @@ export class CountingBench {
         d1_bytes_per_event: (full.d1Bytes - empty.d1Bytes) / size.large,
         d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),
         d1_bytes_per_live_event: batched.d1Bytes,
-        d1_bytes_per_event_of_a_day: bytesOfADay,
+        d1_bytes_per_event_of_a_day: bytesOfADay.parts + bytesOfADay.tables,
+        d1_cube_bytes_per_event_of_a_day: bytesOfADay.parts,
         d1_bytes_after_year: bytesAfterYear(bytesOfADay),
         hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
         lake_bytes_per_event: files.bytes / size.large,

@@ -9,7 +9,7 @@ const nothing: Consumption = {
   logLines: 0,
   objectCalls: 0,
   files: 0,
-  bytes: { d1: 0, object: 0, file: 0 },
+  bytes: { d1: 0, parts: 0, object: 0, file: 0 },
 };
 /** The cost of an object that is awake all day, shared by the 10 million events of the day. */
 const AWAKE = 0.0138;
@@ -22,9 +22,10 @@ it.each<[string, Partial<Consumption>, number]>([
   ['logs', { logLines: 2 }, 1.2],
   ['files', { files: 0.0001 }, 0.00045],
   // A GB: 400 days at $0.75, 30 days at $0.20, 400 days at $0.015.
-  ['storage', { bytes: { d1: 1_000, object: 0, file: 0 } }, 10],
-  ['storage', { bytes: { d1: 0, object: 1_000, file: 0 } }, 0.2],
-  ['storage', { bytes: { d1: 0, object: 0, file: 1_000 } }, 0.2],
+  ['storage', { bytes: { d1: 1_000, parts: 0, object: 0, file: 0 } }, 10],
+  ['storage', { bytes: { d1: 0, parts: 1_000, object: 0, file: 0 } }, 1.65],
+  ['storage', { bytes: { d1: 0, parts: 0, object: 1_000, file: 0 } }, 0.2],
+  ['storage', { bytes: { d1: 0, parts: 0, object: 0, file: 1_000 } }, 0.2],
 ])('computes the price of a million events for %s from %o', (part, consumption, dollars) => {
   const { total, parts } = priceOfAMillion({ ...nothing, ...consumption });
   expect(parts[part]).toBeCloseTo(dollars, 6);
@@ -46,6 +47,6 @@ it('assumes that the rest of a day adds to D1 at most what the last runs added, 
   expect(bytesOfADay(merged)).toBeCloseTo((500 + (111 / 15) * 200) / events);
 });
 
-it('assumes that each day of a year adds as much to D1', () => {
-  expect(bytesAfterYear(2)).toBe(365 * 143 * 70_000 * 2);
+it('assumes that each day of a year adds as much to D1, where the cube is for 66 days', () => {
+  expect(bytesAfterYear({ parts: 3, tables: 2 })).toBe(143 * 70_000 * (365 * 2 + 66 * 3));
 });

@@ -8,11 +8,11 @@ export const PRICE = {
   objectCall: 0.15,
   objectGbSecond: 12.5,
   fileWrite: 4.5,
-  gbMonth: { d1: 0.75, object: 0.2, file: 0.015 },
+  gbMonth: { d1: 0.75, parts: 0.75, object: 0.2, file: 0.015 },
 };
 
 /** What the defaults of wrangler.toml keep, in months; rollups, which are kept for ever, count as long as raw events. */
-const KEPT_MONTHS = { d1: 400 / 30, object: 1, file: 400 / 30 };
+const KEPT_MONTHS = { d1: 400 / 30, parts: 66 / 30, object: 1, file: 400 / 30 };
 
 /** A counter that is awake all day, on 10 million events of that day. */
 const OBJECT_GB_SECONDS = (0.128 * 86_400) / 10_000_000;
@@ -26,12 +26,13 @@ export type Consumption = {
   logLines: number;
   objectCalls: number;
   files: number;
-  bytes: { d1: number; object: number; file: number };
+  /** `parts`: those of the cube, which are in D1 first and then in R2. */
+  bytes: { d1: number; parts: number; object: number; file: number };
 };
 
 /** Dollars for a million events, and what they are for. */
 export function priceOfAMillion(one: Consumption): { total: number; parts: Record<string, number> } {
-  const storage = (['d1', 'object', 'file'] as const).reduce(
+  const storage = (['d1', 'parts', 'object', 'file'] as const).reduce(
     (sum, store) => sum + (one.bytes[store] / 1e3) * KEPT_MONTHS[store] * PRICE.gbMonth[store],
     0,
   );
@@ -69,6 +70,12 @@ export function bytesOfADay(sizes: readonly number[]): number {
   return (grown + furtherCycles * grownInCycle) / (RUNS_OF_A_DAY * LIVE_RUN);
 }
 
-/** D1's bytes after 365 days of 10 million events, if each adds as much as the one of which these are the bytes per event. */
-export const bytesAfterYear = (bytesPerEvent: number): number =>
-  365 * RUNS_OF_A_DAY * LIVE_RUN * bytesPerEvent;
+/** The most days that parts of the cube are in D1: a month is moved to R2 35 days after its end. */
+const HOT_DAYS = 31 + 35;
+
+/**
+ * D1's bytes after 365 days of 10 million events, if each adds as much as the one of which these are the bytes per event: the tables of all of
+ * them, and the cube of the last ones.
+ */
+export const bytesAfterYear = ({ parts, tables }: { parts: number; tables: number }): number =>
+  RUNS_OF_A_DAY * LIVE_RUN * (365 * tables + HOT_DAYS * parts);

@@ -54,9 +54,11 @@ function pricesOf(http: Http, { figures, live }: Counting) {
     objectCalls: of.calls,
     files: of.filesPerEvent,
     bytes: {
-      d1: figures.d1_bytes_per_event_of_a_day,
+      d1: figures.d1_bytes_per_event_of_a_day - figures.d1_cube_bytes_per_event_of_a_day,
+      parts: figures.d1_cube_bytes_per_event_of_a_day,
       object: figures.hot_bytes_per_event,
-      file: figures.lake_bytes_per_event,
+      // Base64 is for D1 only.
+      file: figures.lake_bytes_per_event + 0.75 * figures.d1_cube_bytes_per_event_of_a_day,
     },
   });
   return {

@@ -324,7 +324,7 @@ describe('a part of the cube that the database refuses', () => {
     const created = await counter.createDevice({ creativeId });
     if (created.outcome === 'moved') throw new Error('a new counter has one shard');
     const db = new WatchedD1(env.DB);
-    const isRefused = `["rollup_daily","creative",`;
+    const isRefused = `{"rollup":"rollup_daily","grain":"creative",`;
     db.failWhen(
       (sql, bindings) =>
         sql.includes('"cube_parts"') && bindings.some((rows) => String(rows).includes(isRefused)),

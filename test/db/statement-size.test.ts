@@ -87,8 +87,8 @@ it('packs parts of the cube that fit into statements, whatever they have', async
         appVersion: `${id}${'"'.repeat(48)}`,
       });
       let number = 0;
-      for (const { fromDay, toDay, rows, data } of packParts(table, 'both', all, segmentOf)) {
-        await addParts(env.DB, source, [[table, 'both', number++, fromDay, toDay, rows, data]]).run();
+      for (const part of packParts(table, 'both', all, segmentOf)) {
+        await addParts(env.DB, source, [{ rollup: table, grain: 'both', number: number++, ...part }]).run();
         if (number === 10) break;
       }
       await expectRoundTrip('cube_parts');

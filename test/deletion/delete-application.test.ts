@@ -55,6 +55,9 @@ async function withEverything() {
   await settleAll(id);
   await fillTables(id);
   await env.RAW_EVENTS.put(`events/${id}/2026-03-01/a.parquet`, 'rows');
+  for (const cube of [`months/${id}/rollup_daily/both/2026-03-1-a`, `cubes/${id}/rollup_daily/2026-03`]) {
+    await env.RAW_EVENTS.put(`${cube}.parquet`, 'sums');
+  }
   return { tenant, creative, token };
 }
 
@@ -69,6 +72,8 @@ async function expectNothingLeft(tenant: Tenant) {
   const { id } = tenant.application;
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(['application_deletions', 'audit_log']);
   expect(await objectsOf(id)).toEqual([]);
+  const { objects } = await env.RAW_EVENTS.list();
+  expect(objects.filter(({ key }) => key.includes(id))).toEqual([]);
   expect(await devicesOf(tenant)).toBe(0);
   expect(await deletions(tenant)).toHaveLength(1);
 }

@@ -1,12 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { openPart } from '#rollup';
+import { type OpenPart, openPart } from '#rollup';
 
-type Row = { key: string[]; segment: string[]; sums: number[] };
+export type Row = { key: string[]; segment: string[]; sums: number[] };
 
 /** The rows of a part: the values of the key, country, OS and app version, and the sums. */
-export async function rowsOf(table: RollupTable, data: string): Promise<Row[]> {
-  const { size, keys, segments, sums } = await openPart(table, data);
+export const rowsOf = async (table: RollupTable, data: string): Promise<Row[]> =>
+  rowsIn(await openPart(table, data));
+
+export function rowsIn({ size, keys, segments, sums }: OpenPart): Row[] {
   const textsAt = (columns: typeof keys, row: number) =>
     columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
   return Array.from({ length: size }, (_, row) => ({
@@ -19,17 +21,19 @@ export async function rowsOf(table: RollupTable, data: string): Promise<Row[]> {
 /** What parts hold: by key and segment, the sums. */
 export async function addedUp(table: RollupTable, parts: Iterable<string>): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
-  for (const data of parts) {
-    for (const { key, segment, sums } of await rowsOf(table, data)) {
-      const name = JSON.stringify([key, segment]);
-      const known = found.get(name) ?? [];
-      found.set(
-        name,
-        sums.map((sum, at) => sum + (known[at] ?? 0)),
-      );
-    }
-  }
+  for (const data of parts) addRowsTo(found, await rowsOf(table, data));
   return found;
+}
+
+export function addRowsTo(found: Map<string, number[]>, rows: readonly Row[]): void {
+  for (const { key, segment, sums } of rows) {
+    const name = JSON.stringify([key, segment]);
+    const known = found.get(name) ?? [];
+    found.set(
+      name,
+      sums.map((sum, at) => sum + (known[at] ?? 0)),
+    );
+  }
 }
 
 /** The parts in use of an application's rollup. */

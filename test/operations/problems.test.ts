@@ -22,6 +22,7 @@ const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   hourly: run({ schedule: 'hourly chores' }),
   rates: run({ schedule: 'exchange rates' }),
   snapshot: run({ schedule: 'snapshot' }),
+  months: run({ schedule: 'months' }),
   databaseBytes: 1e6,
   filed: new Map(),
   queues: [],
@@ -60,8 +61,19 @@ it.each<[string, Partial<Deployment>, string[]]>([
   ['nothing', {}, []],
   [
     'a deployment whose schedules have never run',
-    { chores: null, hourly: null, rates: null, snapshot: null },
+    { chores: null, hourly: null, rates: null, snapshot: null, months: null },
     [],
+  ],
+  ['a merge that failed an hour ago', { months: run({ succeededAt: NOW - 60 * MINUTE, failure: 'no' }) }, []],
+  [
+    'merges that have failed for longer',
+    { months: run({ succeededAt: NOW - 3 * 24 * 60 * MINUTE, failure: 'R2 is down' }) },
+    ['Old figures have not been moved to the bucket for 3 d: R2 is down.'],
+  ],
+  [
+    'merges that have never succeeded',
+    { months: run({ succeededAt: null, failure: 'no' }) },
+    ['Old figures have not been moved to the bucket: no.'],
   ],
   ['a run five minutes ago', { chores: run({ ranAt: NOW - 5 * MINUTE }) }, []],
   [

@@ -77,7 +77,7 @@ beforeAll(async () => {
 const LAST = addDays(FIRST, DAYS - 1);
 
 const read = (names: DimensionName[], more: Partial<GroupQuestion> = {}) =>
-  readGroupSums(db.asBinding(), tenant.application, {
+  readGroupSums({ ...env, DB: db.asBinding() }, tenant.application, {
     names,
     from: FIRST,
     to: LAST,

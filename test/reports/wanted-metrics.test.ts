@@ -44,7 +44,7 @@ it('computes the requested metrics as in the whole report, and reads nothing for
     const metrics = ['ad_revenue', 'impressions'] as const;
     const query = { ...asked(tenant, { group_by }), metrics, totals: false };
     const some = await reportPerformance(
-      { DB: db.asBinding(), COUNTERS: noCounters },
+      { ...env, DB: db.asBinding(), COUNTERS: noCounters },
       tenant.application,
       query,
       NOW,

@@ -13,7 +13,7 @@ import { GRAINS, type Grain, segmentColumns } from '../../src/rollup/grains.ts';
 import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 
-const PLACE: DuePlace = { rollup: 'rollup_daily', grain: 'segment', level: 0 };
+const PLACE: DuePlace = { rollup: 'rollup_daily', grain: 'segment', month: '2026-03', level: 0 };
 const NOW = Date.UTC(2026, 2, 10);
 
 /** A counter that added parts in as many runs, each with two days. */
@@ -44,7 +44,7 @@ async function read(applicationId: string, grain: Grain) {
     from: '2026-03-01',
     to: '2026-03-09',
   };
-  for await (const part of readParts(env.DB, query)) {
+  for await (const part of readParts(env, query)) {
     parts++;
     const versions = part.segments[2];
     for (let row = 0; row < part.size; row++) {
@@ -190,7 +190,7 @@ it('lets a report that listed parts before read them after their compaction', as
     from: '2026-03-01',
     to: '2026-03-02',
   };
-  const reading = readParts(env.DB, query, 1);
+  const reading = readParts(env, query, 1);
   const first = await reading.next();
   let rows = first.value?.size ?? 0;
   const compacted = await compactParts(env.DB, owner, PLACE);
@@ -247,7 +247,7 @@ it('reads only parts with the asked days, in pages of bounded size, those with t
   };
   const days = async (maxCharacters: number) => {
     const found: string[] = [];
-    for await (const part of readParts(env.DB, query, maxCharacters))
+    for await (const part of readParts(env, query, maxCharacters))
       found.push(...(part.keys[0]?.values ?? []));
     return found;
   };

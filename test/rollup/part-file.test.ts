@@ -35,6 +35,13 @@ const segmentOf = (id: number): Segment => ({
 });
 const segmentTexts = (id: number) => Object.values(segmentOf(id));
 
+/** The month of the events of a row. */
+function monthOf(table: RollupTable, key: readonly string[]): string {
+  const at = (column: string) => key[(ROLLUP_KEYS[table] as readonly string[]).indexOf(column) - 1] ?? '';
+  const day = at('day') || new Date(Date.parse(at('acquired_day')) + Number(at('age')) * 864e5).toISOString();
+  return day.slice(0, 7);
+}
+
 describe.each(CUBED)('parts of %s', (table) => {
   const width = sumColumnsOf(table).length;
   const row = fc.record({
@@ -74,6 +81,7 @@ describe.each(CUBED)('parts of %s', (table) => {
           const own = await rowsOf(table, part.data);
           const days = own.map(({ key }) => key[0] ?? '').sort();
           expect([part.fromDay, part.toDay, part.rows]).toEqual([days[0], days.at(-1), own.length]);
+          expect(new Set(own.map(({ key }) => monthOf(table, key)))).toEqual(new Set([part.month]));
         }
       }),
       { numRuns: 40 },
@@ -98,13 +106,13 @@ describe.each(CUBED)('parts of %s', (table) => {
     const parts = [...sumRowsOf(additions, 5, segmentOf)].flatMap(([kind, own]) =>
       kind === 'parts' ? [own] : [],
     );
-    expect(parts.map(([rollup, grain, number]) => [rollup, grain, number])).toEqual([
+    expect(parts.map(({ rollup, grain, number }) => [rollup, grain, number])).toEqual([
       [table, 'total', 5],
       [table, 'segment', 6],
       [table, 'creative', 7],
       [table, 'both', 8],
     ]);
-    const found = await Promise.all(parts.map(([, , , , , , data]) => addedUp(table, [data])));
+    const found = await Promise.all(parts.map(({ data }) => addedUp(table, [data])));
     const named = (creative: string, segment: number | null) =>
       JSON.stringify([
         keyOf(creative).slice(1).map(String),

@@ -141,6 +141,8 @@ export const cubeParts = sqliteTable(
     rollup: text().notNull(),
     /** See `GRAINS` in `src/rollup/grains.ts`. */
     grain: text().notNull(),
+    /** The month of the events of its rows, such as `2026-03`. */
+    month: text().notNull(),
     /** The first and last day of its rows; of cohorts, acquisition days. */
     fromDay: text('from_day').notNull(),
     toDay: text('to_day').notNull(),
@@ -169,6 +171,42 @@ export const cubeParts = sqliteTable(
         table.sequence,
         table.number,
       ],
+    }),
+  ],
+);
+
+/**
+ * Months of the cube in the bucket. A row is a Parquet object with the sums of parts that were merged: see `src/rollup/months`. Objects are
+ * never changed: a further merge writes a new one.
+ */
+export const cubeMonths = sqliteTable(
+  'cube_months',
+  {
+    applicationId: applicationId(),
+    rollup: text().notNull(),
+    grain: text().notNull(),
+    /** Such as `2026-03`. A large month has several objects, numbered from 1. */
+    month: text().notNull(),
+    number: integer().notNull(),
+    /** Distinguishes the objects that replaced one another. */
+    version: text().notNull(),
+    /** The first and last day of its rows; of cohorts, acquisition days. */
+    fromDay: text('from_day').notNull(),
+    toDay: text('to_day').notNull(),
+    rows: integer().notNull(),
+    /** The length of the object, and of its footer. */
+    bytes: integer().notNull(),
+    footerBytes: integer('footer_bytes').notNull(),
+    /** Epoch milliseconds. */
+    mergedAt: integer('merged_at').notNull(),
+    /** When another version replaced it; null if it is in use. */
+    replacedAt: integer('replaced_at'),
+    /** When it was copied to where other engines read it; null if it was not, or does not have to be. */
+    publishedAt: integer('published_at'),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.applicationId, table.rollup, table.grain, table.month, table.number, table.version],
     }),
   ],
 );

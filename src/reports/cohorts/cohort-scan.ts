@@ -1,5 +1,6 @@
 import type { RollupTable } from '#catalogue';
 import { database } from '#db';
+import type { CubeStores } from '#rollup';
 import { isOfCreatives } from '../device-groups.ts';
 import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
 import { CreativeNames } from '../names.ts';
@@ -13,15 +14,19 @@ export type ReadCohorts = RankedCohorts & { cells: CohortCells; details: CohortD
 
 /** Reads the activity of the cohorts that a report asks for, and decides which of them have a row. */
 export async function readCohorts(
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   asked: CohortQuestion,
 ): Promise<ReadCohorts> {
   const { group_by: group } = asked;
-  const names = new CreativeNames(database(db), applicationId, group && isOfCreatives(group) ? [group] : []);
+  const names = new CreativeNames(
+    database(stores.DB),
+    applicationId,
+    group && isOfCreatives(group) ? [group] : [],
+  );
   const cells = new CohortCells(asked, names);
   const activity = new CohortActivity(cells, asked);
-  const read = () => addActivity(db, applicationId, asked, activity);
+  const read = () => addActivity(stores, applicationId, asked, activity);
   await read();
   const ranked = activity.rank();
   if (activity.needsDetails) await read();
@@ -29,13 +34,13 @@ export async function readCohorts(
 }
 
 async function addActivity(
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   asked: CohortQuestion,
   activity: CohortActivity,
 ): Promise<void> {
   const scan = cohortScan(applicationId, 'cohort_activity', asked);
-  for await (const chunk of scanCube(db, scan)) await activity.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
 }
 
 /** The scan of a cohort table that a report needs. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { currencyCode } from '#http';
 import { amountField } from '#lib/money';
 import { dayIn } from '#lib/time';
+import type { CubeStores } from '#rollup';
 import { deviceGroupBy, isOfCreatives } from '../device-groups.ts';
 import { scanCosts } from '../engine/cost-scan.ts';
 import { scanCube } from '../engine/cube-scan.ts';
@@ -23,19 +24,19 @@ export type LtvQuery = z.infer<typeof LtvQuery>;
  * The lifetime-value report: for each cohort, the revenue by day N per device and relative to spend. For each day up to N, only the devices
  * whose day is over count, and only the costs of the days on which they were acquired.
  */
-export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
+export async function reportLtv(stores: CubeStores, application: Reported, query: LtvQuery, now: number) {
   const today = dayIn(application.timezone, now);
   const reporting = query.currency ?? application.currency;
   const asked = { ...query, filters: filtersOf(query), today };
-  const cohorts = await readCohorts(db, application.id, asked);
-  const rates = new DayRates(db, {
+  const cohorts = await readCohorts(stores, application.id, asked);
+  const rates = new DayRates(stores.DB, {
     teamId: application.teamId,
     reporting,
     from: query.from,
     // Devices earn revenue on any later day.
     to: END_OF_TIME,
   });
-  const value = await readValue(db, application.id, { ...asked, reporting }, { cohorts, rates });
+  const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates });
   const hasSpend = knowsSpend(asked);
   const { numbers } = cohorts.cells;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
@@ -81,7 +82,7 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
 
 /** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */
 async function readValue(
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   asked: CohortQuestion & { reporting: string },
   { cohorts, rates }: { cohorts: ReadCohorts; rates: DayRates },
@@ -89,9 +90,9 @@ async function readValue(
   const { group_by: group } = asked;
   const value = new CohortRevenue(cohorts.cells, rates, cohorts.sizes.length);
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
-  for await (const chunk of scanCube(db, scan)) await value.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await value.read(chunk);
   if (!knowsSpend(asked)) return value;
   const names = ['day' as const, ...(group && isOfCreatives(group) ? [group] : [])];
-  for await (const chunk of scanCosts(db, { ...asked, applicationId, names })) await value.read(chunk);
+  for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names })) await value.read(chunk);
   return value;
 }

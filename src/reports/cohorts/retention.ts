@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { per } from '#catalogue';
 import { dayIn } from '#lib/time';
+import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
 import { REST_ROW } from './cohort-activity.ts';
@@ -12,13 +13,13 @@ export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
 /** The retention report: how many devices of each cohort came back on day N (classic), and on day N or later (rolling). */
 export async function reportRetention(
-  db: D1Database,
+  stores: CubeStores,
   application: Reported,
   query: RetentionQuery,
   now: number,
 ) {
   const asked = { ...query, filters: filtersOf(query), today: dayIn(application.timezone, now) };
-  const cohorts = await readCohorts(db, application.id, asked);
+  const cohorts = await readCohorts(stores, application.id, asked);
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
     const size = cohorts.sizes[row] ?? 0;
     const dayOf = (number: number) => {

@@ -2,6 +2,7 @@ import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, typ
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
+import type { CubeStores } from '#rollup';
 import {
   type Grain,
   keyColumns,
@@ -44,7 +45,7 @@ const ROWS_PER_TURN = 20_000;
  * several times, and a part may have several days.
  */
 export async function* scanCube(
-  db: D1Database,
+  stores: CubeStores,
   scan: CubeScan,
   pageCharacters?: number,
 ): AsyncGenerator<Chunk> {
@@ -52,7 +53,7 @@ export async function* scanCube(
   const bySegment = scan.bySegment || isBySegment(filters);
   const byCreative = scan.byCreative || isByCreative(filters);
   const creativeIds = isByCreative(filters)
-    ? new Set(await findCreativeIds(database(db), applicationId, filters))
+    ? new Set(await findCreativeIds(database(stores.DB), applicationId, filters))
     : null;
   const columns = keyColumns(rollup);
   const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
@@ -68,7 +69,7 @@ export async function* scanCube(
   const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
   const giveWay = givingWay();
   let rows = 0;
-  for await (const part of readParts(db, { ...scan, grain }, pageCharacters)) {
+  for await (const part of readParts(stores, { ...scan, grain }, pageCharacters)) {
     const { segments, numbers } = known.in(part);
     const wanted = wantedRows(
       part,

@@ -2,6 +2,7 @@ import type { Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
+import type { CubeStores } from '#rollup';
 import { DIMENSIONS, isNamed } from '../dimensions.ts';
 import { isByCreative } from '../filters.ts';
 import { CreativeNames } from '../names.ts';
@@ -34,14 +35,14 @@ const MAX_PASSES = 16;
  * breaks ties. Throws `invalid_request` if there are too many groups even for `MAX_PASSES` passes.
  */
 export async function readGroupSums(
-  db: D1Database,
+  stores: CubeStores,
   application: Reported,
   asked: GroupQuestion,
 ): Promise<GroupSums> {
   const { names, from, to, reporting } = asked;
-  const creatives = new CreativeNames(database(db), application.id, names.filter(isNamed));
+  const creatives = new CreativeNames(database(stores.DB), application.id, names.filter(isNamed));
   const ratesUntil = (last: string) =>
-    new DayRates(db, { teamId: application.teamId, reporting, from, to: last });
+    new DayRates(stores.DB, { teamId: application.teamId, reporting, from, to: last });
   const { maxGroups = MAX_GROUPS } = asked;
   for (let passes = 1; passes <= MAX_PASSES; passes *= 2) {
     const ranking = new Ranking(asked, passes);
@@ -49,7 +50,7 @@ export async function readGroupSums(
     let pass = 0;
     for (; pass < passes; pass++) {
       const groups = new Groups(asked, { pass, passes, creatives, rates });
-      await addChunks(groups, db, application.id, asked);
+      await addChunks(groups, stores, application.id, asked);
       if (groups.isFull()) break;
       ranking.take(groups);
     }
@@ -57,7 +58,10 @@ export async function readGroupSums(
     ranking.finish();
     // Without spend there is nothing to compare with what devices have earned.
     if (asked.wantsAcquired && hasCosts(names) && ranking.hasSpend) {
-      await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
+      await addAcquired(ranking, stores, application.id, asked, {
+        creatives,
+        rates: ratesUntil(END_OF_TIME),
+      });
     }
     return ranking.read();
   }
@@ -68,14 +72,14 @@ export async function readGroupSums(
 /** Adds the figures, and the spend if it is wanted, to the groups of a pass until they are full. */
 async function addChunks(
   groups: Groups,
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   asked: GroupQuestion,
 ): Promise<void> {
-  const figures = scanFigures(db, applicationId, asked);
+  const figures = scanFigures(stores, applicationId, asked);
   const chunks =
     asked.wantsSpend && hasCosts(asked.names)
-      ? latestFirst(figures, scanCosts(db, { ...asked, applicationId }))
+      ? latestFirst(figures, scanCosts(stores.DB, { ...asked, applicationId }))
       : figures;
   for await (const chunk of chunks) {
     await groups.read(chunk);
@@ -85,16 +89,17 @@ async function addChunks(
 
 /** The figures of the period, from the cube or by hour. */
 async function* scanFigures(
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   { names, from, to, filters, untilHour }: GroupQuestion,
 ): AsyncGenerator<Chunk> {
   const byHour = names.includes('hour');
-  if (byHour) yield* scanHours(db, { applicationId, from, to, filters, untilHour });
-  else if (untilHour !== undefined) yield* scanHours(db, { applicationId, from: to, to, filters, untilHour });
+  if (byHour) yield* scanHours(stores.DB, { applicationId, from, to, filters, untilHour });
+  else if (untilHour !== undefined)
+    yield* scanHours(stores.DB, { applicationId, from: to, to, filters, untilHour });
   const last = untilHour === undefined ? to : addDays(to, -1);
   if (byHour || last < from) return;
-  yield* scanCube(db, {
+  yield* scanCube(stores, {
     applicationId,
     rollup: rollupFor(names),
     from,
@@ -107,7 +112,7 @@ async function* scanFigures(
 
 async function addAcquired(
   ranking: Ranking,
-  db: D1Database,
+  stores: CubeStores,
   applicationId: string,
   { names, from, to, filters }: GroupQuestion,
   around: { creatives: CreativeNames; rates: DayRates },
@@ -123,6 +128,6 @@ async function addAcquired(
     byCreative,
     bySegment: false,
   };
-  for await (const chunk of scanCube(db, scan)) await acquired.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await acquired.read(chunk);
   acquired.finish();
 }

@@ -1,4 +1,5 @@
 import { OF_ACQUIRED, OF_SPEND, type Sums } from '#catalogue';
+import type { CubeStores } from '#rollup';
 import { isBySegment } from '../dimensions.ts';
 import type { Reported } from '../query.ts';
 import { hasCosts } from './cost-scan.ts';
@@ -22,7 +23,7 @@ export type ReportSums = {
 
 /** The sums of the performance report's groups, and of all of them together. */
 export async function readReportSums(
-  db: D1Database,
+  stores: CubeStores,
   application: Reported,
   question: ReportQuestion,
 ): Promise<ReportSums> {
@@ -31,7 +32,7 @@ export async function readReportSums(
   const wantsAny = (some: readonly string[]) =>
     !isBySegment(filters) && some.some((name) => metrics.includes(name));
   const [wantsSpend, wantsAcquired] = [wantsAny(OF_SPEND), wantsAny(OF_ACQUIRED)];
-  const { groups, cut, total } = await readGroupSums(db, application, {
+  const { groups, cut, total } = await readGroupSums(stores, application, {
     ...question,
     wantsSpend,
     wantsAcquired,
@@ -40,6 +41,6 @@ export async function readReportSums(
   // Only the rollup by day has every measure, and not every grouping has spend.
   const isByDay = rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
   if (isByDay && (!(wantsSpend || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
-  const whole = await readReportSums(db, application, { ...question, names: [], limit: 1, q: undefined });
+  const whole = await readReportSums(stores, application, { ...question, names: [], limit: 1, q: undefined });
   return { groups, cut, total: whole.total };
 }

@@ -104,8 +104,8 @@ export async function creativePage(c: DashboardContext) {
       const unit = chosen.unit(view);
       const [compared, retention, ltv, click] = await Promise.all([
         readCompared(c.env, own, { group_by: unit }, now),
-        reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
-        reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
+        reportRetention(c.env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
+        reportLtv(c.env, application, ask(LtvQuery, { ...asked, ...ages }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
       ]);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>

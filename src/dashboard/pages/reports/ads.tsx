@@ -79,7 +79,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
-    const readDetail = () => reportAds(c.env.DB, view.application, ask(AdsQuery, detailQuery));
+    const readDetail = () => reportAds(c.env, view.application, ask(AdsQuery, detailQuery));
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([

@@ -64,12 +64,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
-      reportLtv(
-        c.env.DB,
-        view.application,
-        ask(LtvQuery, { ...ofView, days: days.join(','), ...changes }),
-        now,
-      );
+      reportLtv(c.env, view.application, ask(LtvQuery, { ...ofView, days: days.join(','), ...changes }), now);
     const grouped = cohortsAsked(asked);
     const predict = (changes: Record<string, unknown>) =>
       reportPredictedLtv(

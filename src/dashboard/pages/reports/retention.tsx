@@ -50,7 +50,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
     const compared = comparedWholeDays(view);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportRetention(
-        c.env.DB,
+        c.env,
         view.application,
         ask(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
         now,
