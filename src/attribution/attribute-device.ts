@@ -8,6 +8,7 @@ import { parseOs } from './device.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Device, type Hints, mayBeGuessed } from './match.ts';
 import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
+import { type PLAY_TIMES, playReferrerOf, readingsOf } from './play-referrer.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,18 +26,13 @@ export type DeviceReport = {
   click_id?: string | undefined;
   creative_token?: string | undefined;
   ip?: string | undefined;
-};
+} & Partial<Record<(typeof PLAY_TIMES)[number], number | undefined>>;
 
-/** Extracts the click id from the Play Install Referrer's result, whether or not it was decoded on the way. */
+/** Extracts our click id from the Play Install Referrer's result, whether or not it was decoded on the way. */
 export function clickIdOf(referrer: string | undefined): string | null {
-  for (let text = referrer ?? '', depth = 0; depth < 3; depth++) {
-    const id = new URLSearchParams(text).get('click_id');
+  for (const parameters of readingsOf(referrer)) {
+    const id = parameters.get('click_id');
     if (id) return id;
-    try {
-      text = decodeURIComponent(text);
-    } catch {
-      return null;
-    }
   }
   return null;
 }
@@ -132,6 +128,7 @@ export async function prepareAttribution<Own extends Installation>(
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeToken: report.creative_token,
+        playReferrer: playReferrerOf(report),
         metaAd: await readMetaAd(metaKey, report),
         guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now),
       };
@@ -159,6 +156,7 @@ export async function prepareAttribution<Own extends Installation>(
       const hints = { named: one.named, metaCreativeId, deepLinkCreativeId };
       const attribution = {
         ...attribute(one.device, hints, clicks, windows, now),
+        ...(one.playReferrer ? { play_referrer: one.playReferrer } : {}),
         ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
       };
       const { click_id, method } = attribution;

@@ -16,3 +16,4 @@ export { parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';
+export { PLAY_TIMES } from './play-referrer.ts';

@@ -10,6 +10,8 @@ import {
   type Size,
 } from './evidence.ts';
 
+import type { PlayReferrer } from './play-referrer.ts';
+
 // Decides which click led to a device. Pure: the caller reads the clicks and the clock.
 
 /** What is known about a click. Times are epoch milliseconds. */
@@ -79,6 +81,8 @@ export type Attribution = {
   /** The number of devices that had named this click before. One click leads to one install, so any is a sign of fraud. */
   earlier_installs: number;
   candidates: Candidate[];
+  /** What Google Play reported of the install, if anything. */
+  play_referrer?: PlayReferrer;
   /** The ad that Meta's install referrer named, also if no creative has its id. */
   meta_ad?: {
     campaign_id: string;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseExactJson } from '#lib/exact-json';
+import { readingsOf } from './play-referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
 // Source: developers.facebook.com/docs/app-ads/install-referrer
@@ -32,15 +33,10 @@ function parse(text: string): unknown {
  * source of every link that leads out of it, so `utm_source=apps.facebook.com` alone is not an ad.
  */
 export function metaSourceOf(referrer: string | undefined): MetaSource | null {
-  for (let text = referrer ?? '', depth = 0; depth < 3; depth++) {
-    const content = new URLSearchParams(text).get('utm_content');
+  for (const parameters of readingsOf(referrer)) {
+    const content = parameters.get('utm_content');
     const read = Content.safeParse(content === null ? null : parse(content));
     if (read.success) return read.data.source;
-    try {
-      text = decodeURIComponent(text);
-    } catch {
-      return null;
-    }
   }
   return null;
 }

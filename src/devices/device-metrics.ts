@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { PLAY_TIMES } from '#attribution';
 import {
   oneOf,
+  optionalCount,
   optionalNameOrNumber,
   optionalNumber,
   optionalText,
@@ -13,6 +15,13 @@ import { isTimezone } from '#lib/time';
 import { timestamp } from '#lib/timestamp';
 
 const pixels = () => descriptive(optionalNumber(1e6));
+/** Seconds since 1970, up to the year 5138. */
+const playTime = () => descriptive(optionalCount(1e11));
+const playTimes = () =>
+  Object.fromEntries(PLAY_TIMES.map((name) => [name, playTime()])) as Record<
+    (typeof PLAY_TIMES)[number],
+    ReturnType<typeof playTime>
+  >;
 const identity = () => descriptive(optionalTextOrNumber(128));
 
 /** Body of `POST /fetch-token`, and an item of `POST /fetch-token/batch`. */
@@ -48,6 +57,8 @@ export const DeviceMetrics = z.lazy(() =>
             ),
             /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
             install_referrer: descriptive(optionalText(4096)),
+            /** What the Play Install Referrer reports beside it. */
+            ...playTimes(),
             click_id: descriptive(optionalText(128)),
             /** The last segment of a tracking link, if the application was opened by a deep link. */
             creative_token: descriptive(optionalText(128)),

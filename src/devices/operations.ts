@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PLAY_TIMES } from '#attribution';
 import { EXAMPLE, inPath, noSuch, nullableText, type Operation, time } from '#http/operations';
 
 const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
@@ -34,6 +35,14 @@ const AttributionExplained = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Whether another click matches the device equally well.' }),
+  play_referrer: z
+    .object({
+      network: nullableText().meta({ description: 'The network whose click ID the install referrer has.' }),
+      click_ids: z.record(z.string(), z.string()),
+      ...Object.fromEntries(PLAY_TIMES.map((name) => [name, z.int().optional()])),
+    })
+    .optional()
+    .meta({ description: 'What Google Play reported of the install. Times are in seconds since 1970.' }),
   meta_ad: z
     .object({
       campaign_id: z.string(),

@@ -64,7 +64,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['access_tokens', 'api_keys', 'applications', 'teams'],
   },
   attribution: {
-    imports: ['catalogue', 'db', 'env', 'hashing', 'lib'],
+    imports: ['catalogue', 'db', 'env', 'hashing', 'lib', 'networks'],
     owns: ['clicks'],
     reads: ['applications', 'creatives', 'external_ids', 'tokens'],
   },
