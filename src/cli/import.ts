@@ -21,7 +21,7 @@ const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com
 Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue an interrupted import.
 --from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw data export, also with gzip (see docs/migrating.md). Import
 the installs first, then the events. --timezone is the IANA time zone of the export's times; the default is UTC.
---archive reads a raw event file (Parquet, see docs/raw-events.md). Devices keep their archived ids. Use it only for a deployment that
+--archive reads a raw event file (Parquet, see docs/data.md). Devices keep their archived ids. Use it only for a deployment that
 has not counted these events, because it would count them again.
 Without --url, events go to the local service, with the credentials in its demo.json. With --url, set API_KEY and, if the deployment
 has its own, SERVICE_NAME (default "service"), which is part of the header's name. With --from, also set TEAM_TOKEN, so that devices

@@ -4,7 +4,7 @@ import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/i
 import { NANOS_LIMIT } from '#lib/money';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 
-// The columns of a raw event file: one wide schema for all kinds of events, the same in every file. `docs/raw-events.md` describes them
+// The columns of a raw event file: one wide schema for all kinds of events, the same in every file. `docs/data.md` describes them
 // for people who query the files.
 
 type Encoding = ColumnMetaData['encodings'][number];

@@ -66,6 +66,10 @@ const storedText: Readonly<Record<string, { element: object; write: (text: strin
 };
 const PLAIN_TEXT = { element: TEXT, write: String };
 
+/** All columns of sums of a rollup, for a file that other engines read: they know no missing ones. */
+export const withAllSums = (table: RollupTable, types: SumTypes): SumTypes =>
+  new Map(sumColumnsOf(table).map((name) => [name, types.get(name) ?? 'INT32']));
+
 /** How a column of sums is stored. */
 type SumType = 'INT32' | 'INT64';
 /** The columns of sums that a file has. */
@@ -95,7 +99,7 @@ function sumTypesOf(table: RollupTable, sums: PartColumns['sums']): SumTypes {
 type FileOptions = {
   writer: Writer;
   sumTypes: SumTypes;
-  /** Whether row groups record their first and last day, so that readers can skip them. */
+  /** Whether row groups record their first and last day, and which sums are all 0, so that readers can skip them. */
   hasRanges: boolean;
 };
 
@@ -123,9 +127,10 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
   });
   const sourceOfSums = (name: string, sums: readonly number[]): ColumnSource[] => {
     const type = sumTypes.get(name);
-    if (type === 'INT64') return [{ name, data: sums.map(BigInt), encoding: 'PLAIN' }];
+    const statistics = hasRanges && sums.every((sum) => sum === 0);
+    if (type === 'INT64') return [{ name, data: sums.map(BigInt), encoding: 'PLAIN', statistics }];
     if (!sums.every((sum) => isSmall(sum) && (type || sum === 0))) throw new WideSumError(name);
-    return type ? [{ name, data: [...sums], encoding: 'PLAIN' }] : [];
+    return type ? [{ name, data: [...sums], encoding: 'PLAIN', statistics }] : [];
   };
   return {
     write: (columns: PartColumns): void | Promise<void> =>
@@ -192,7 +197,10 @@ export async function openRows(
   const { decompressors, parquetRead, plainParsers } = loaded();
   const size = Number(metadata.num_rows);
   const found = new Map<string, DecodedArray[]>();
+  const sums = new Set(sumColumnsOf(table));
+  const [, ...columns] = metadata.schema.map(({ name }) => name);
   await parquetRead({
+    columns: columns.filter((name) => !sums.has(name) || !isZero(metadata, name)),
     file: {
       byteLength: start + buffer.byteLength,
       slice: (from, to) => buffer.slice(from - start, to && to - start),
@@ -235,6 +243,14 @@ function numbered(name: string, size: number, chunks: readonly DecodedArray[] = 
   if (at === 0 && size > 0) values.push('');
   return { values, numbers };
 }
+
+/** Whether the row groups record that a column has nothing but zeros. */
+const isZero = ({ row_groups: groups }: FileMetaData, name: string): boolean =>
+  groups.every(({ columns }) => {
+    const column = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name);
+    const { min_value: least, max_value: greatest } = column?.meta_data?.statistics ?? {};
+    return least !== undefined && Number(least) === 0 && Number(greatest) === 0;
+  });
 
 const LOW_HALF = 2 ** 32;
 

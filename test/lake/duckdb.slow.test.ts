@@ -17,14 +17,15 @@ import { loadPartCodec } from '../../src/rollup/index.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
+import { type CubeInFiles, writeCube } from './cube-files.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 import { makeSlices } from './workload.ts';
 
-// A real DuckDB runs the queries of docs/raw-events.md, as they stand there, over files that a counter has exported. Only the location of
+// A real DuckDB runs the queries of docs/data.md, as they stand there, over files that a counter has exported. Only the location of
 // the files is bound: the bucket's address is replaced by a local folder. What DuckDB answers is compared with a count of the same events
 // that shares nothing with it.
 
-const DOCUMENT = path.join(import.meta.dirname, '../../docs/raw-events.md');
+const DOCUMENT = path.join(import.meta.dirname, '../../docs/data.md');
 /** As the document names them. */
 const BUCKET = 'r2://attribution-raw-events';
 const APPLICATION_ID = 'app_0123456789abcdef0123456789abcdef';
@@ -42,6 +43,7 @@ let duckdb: DuckDBConnection;
 let document: string;
 let blocks: { name: string; sql: string }[];
 let counted: LoggedEvent[];
+let cube: CubeInFiles;
 
 /** 40 days: in each hour events of devices that live on, and devices that are born, come back and tell their day number. */
 function makeHistory(): LoggedEvent[] {
@@ -118,6 +120,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'lake-'));
+  cube = await writeCube(folder, APPLICATION_ID);
   const events = makeHistory();
   counted = events.filter((event) => !('test' in event && event.test));
   // Each of the repeats has a key of an event that counts.
@@ -140,6 +143,7 @@ beforeAll(async () => {
   for (const { name, sql } of blocks) if (name === '') await duckdb.run(sql.replaceAll(BUCKET, folder));
 });
 afterAll(async () => {
+  await cube?.stop();
   duckdb?.closeSync();
   await rm(folder, { recursive: true, force: true });
 });
@@ -178,18 +182,21 @@ const of = <Type extends LoggedEvent['type']>(type: Type) =>
 
 it('shows how to connect, and runs everything else', () => {
   expect(blocks.filter(({ name }) => name === 'connect')).toHaveLength(1);
-  expect(blocks.filter(({ name }) => name === '')).toHaveLength(2);
+  expect(blocks.filter(({ name }) => name === '')).toHaveLength(3);
   expect(blocks.map(({ name }) => name).filter((name) => name !== '' && name !== 'connect')).toEqual([
     'ad-revenue',
     'device-history',
     'retention',
     'purchases',
     'custom-events',
+    'creatives-by-country',
+    'cohort-activity',
   ]);
 });
 
 it('describes the columns correctly', async () => {
-  const described = [...document.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map(([, name, type]) => [
+  const [, columns = ''] = document.split(/^### Columns of raw events|^## The cube/m);
+  const described = [...columns.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map(([, name, type]) => [
     name,
     type,
   ]);
@@ -323,4 +330,27 @@ it('reads files of releases with fewer columns and other decimal places together
   const revenue = rows.reduce((sum, [, , , , value]) => sum + BigInt(String(value).replace('.', '')), 0n);
   const nanos = ads.reduce((sum, { value_nanos }) => sum + BigInt(value_nanos), 0n);
   expect([impressions, revenue]).toEqual([2 * ads.length, nanos + 1_500_000_000n * BigInt(ads.length)]);
+});
+
+it('adds up the cube to the figures of the reports', async () => {
+  const rows = await run('creatives-by-country');
+  expect(rows.length).toBeGreaterThan(10);
+  const found = new Map<string, [number, number, string]>();
+  for (const [creative, country, , installs, impressions, revenue] of rows) {
+    const key = JSON.stringify([creative, country]);
+    const known = found.get(key) ?? [0, 0, '0.000000000'];
+    const whole = BigInt(known[2].replace('.', '')) + BigInt(String(revenue).replace('.', ''));
+    const text = String(whole).padStart(10, '0');
+    found.set(key, [
+      known[0] + Number(installs),
+      known[1] + Number(impressions),
+      `${text.slice(0, -9)}.${text.slice(-9)}`,
+    ]);
+  }
+  expect(found).toEqual(await cube.reported());
+});
+
+it('adds up cohorts whose devices were active in other months than that of their acquisition', async () => {
+  const rows = await run('cohort-activity');
+  expect(rows.map(([day, age, active]) => [day, Number(age), Number(active)])).toEqual(cube.activity);
 });

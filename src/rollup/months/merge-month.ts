@@ -8,6 +8,7 @@ import {
   sumTypesIn,
   sumTypesOfPart,
   WideSumError,
+  withAllSums,
 } from '../part-file.ts';
 import {
   type CubePlace,
@@ -18,7 +19,7 @@ import {
   readTexts,
 } from '../read-parts.ts';
 import { mergeRows } from './merge-rows.ts';
-import { type MonthFile, monthKey, readFooter } from './month-file.ts';
+import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';
 
 // A merge writes an object under a name that no other has, and then says in one transaction that it replaces what it was made from. It can end
@@ -114,7 +115,8 @@ async function writeMonth(
   making: Making,
 ): Promise<Written> {
   const wide = new Set<string>();
-  const sumTypes = await findSumTypes(stores, place, found);
+  const known = await findSumTypes(stores, place, found);
+  const sumTypes = place.grain === PUBLISHED ? withAllSums(place.rollup, known) : known;
   for (;;) {
     const types = new Map(
       [...sumTypes].map(([name, type]) => [name, wide.has(name) ? 'INT64' : type] as const),

@@ -10,6 +10,8 @@ import { type Bytes, type OpenPart, openRows } from '../part-file.ts';
 /** Where the objects are that reports read, and where other engines find a copy: see `publish.ts`. */
 const MONTHS = 'months/';
 const CUBES = 'cubes/';
+/** The grain that has everything. Sums of the others can be had from it. */
+export const PUBLISHED = 'both';
 
 /** Everything in the bucket that the cube has of an application. */
 export const monthPrefixes = (applicationId: string): string[] =>

@@ -1,13 +1,11 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cubeMonths, database } from '#db';
-import { monthKey, publicKey } from './month-file.ts';
+import { monthKey, PUBLISHED, publicKey } from './month-file.ts';
 
 // Other engines read `cubes/<application>/<rollup>/<month>.parquet`, which has each sum once at any time: a new version takes the place of the
 // old one in a single write. Reports read versions instead, which never change while they read.
 
-/** The grain that has everything. Sums of the others can be had from it. */
-const PUBLISHED = 'both';
 const MAX_PUBLISHED = 100;
 
 type PublishingStores = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'get' | 'put'> };
