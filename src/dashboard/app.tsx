@@ -11,6 +11,7 @@ import { alertPages } from './pages/operate/alerts.tsx';
 import { debuggerPages } from './pages/operate/debugger.tsx';
 import { getStartedPages } from './pages/operate/get-started.tsx';
 import { statusPages } from './pages/operate/status.tsx';
+import { stylePages } from './pages/operate/styles.tsx';
 import { adPages } from './pages/reports/ads.tsx';
 import { breakdownPages } from './pages/reports/breakdown.tsx';
 import { comparePages } from './pages/reports/compare.tsx';
@@ -67,6 +68,7 @@ dashboard.route('/', debuggerPages);
 dashboard.route('/', statusPages);
 dashboard.route('/', alertPages);
 dashboard.route('/', viewPages);
+dashboard.route('/', stylePages);
 dashboard.route(
   '/',
   sharedPages(async (request, env, ctx) => dashboard.fetch(request, env, ctx)),

@@ -25,6 +25,7 @@ const PAGES = [
   '/creatives/*',
   '/filters',
   '/search',
+  '/_styles',
   '/breakdown',
   '/ads',
   '/retention',

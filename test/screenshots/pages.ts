@@ -22,9 +22,9 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     return (await linksOf(page, selector))[0];
   };
   const creative = await firstOf('/creatives', 'main tbody a[href^="/creatives/crt_"]');
-  const event = await firstOf('/debugger', 'main tbody a[href^="/debugger/evt_"]');
+  const event = await firstOf('/debugger', 'main tbody a[href^="/debugger/event?"]');
   const application = await firstOf('/settings/applications', 'main a[href^="/settings/applications/app_"]');
-  const device = event && (await firstOf(event, 'main a[href^="/debugger/dev_"]'));
+  const device = event && (await firstOf(event, 'main a[href^="/debugger/device?"]'));
   const found: [string, string | undefined][] = [
     ['creative', creative],
     ['event', event],
@@ -57,6 +57,8 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'account', address: '/settings/account' },
     { name: 'not-found', address: '/nothing-here' },
     { name: 'docs', address: '/docs' },
+    { name: 'search', address: '/search?q=cat' },
+    { name: 'parts', address: '/_styles' },
     { name: 'sign-in', address: '/login', isPublic: true },
     ...found.flatMap(([name, address]) => (address ? [{ name, address }] : [])),
   ];

@@ -234,7 +234,7 @@ export const LineChart = ({
         <svg class="x-axis" aria-hidden="true">
           {ticks.map(({ index, text }) => {
             const place = places[index] ?? 0;
-            const anchor = place < 4 ? 'start' : place > 96 ? 'end' : 'middle';
+            const anchor = place > 96 ? 'end' : 'middle';
             return (
               <text x={`${place.toFixed(2)}%`} y="0.9em" text-anchor={anchor}>
                 {text}

@@ -27,3 +27,27 @@ export const Range = ({
     </svg>
   );
 };
+
+/** A difference and its interval around zero, on an axis from `-extent` to `extent`; in colour once the interval leaves zero out. */
+export const Interval = ({
+  low,
+  value,
+  high,
+  extent,
+}: {
+  low: number;
+  value: number;
+  high: number;
+  extent: number;
+}) => {
+  const at = (amount: number) =>
+    Math.min(100, Math.max(0, 50 + (extent === 0 ? 0 : (amount / extent) * 50))).toFixed(2);
+  const tone = low > 0 ? ' up' : high < 0 ? ' down' : '';
+  return (
+    <svg class={`interval${tone}`} viewBox="0 0 100 16" preserveAspectRatio="none" aria-hidden="true">
+      <line class="zero" x1="50" x2="50" y1="0" y2="16" />
+      <rect x={at(low)} y="4" width={(Number(at(high)) - Number(at(low))).toFixed(2)} height="8" />
+      <line class="middle" x1={at(value)} x2={at(value)} y1="2" y2="14" />
+    </svg>
+  );
+};

@@ -65,6 +65,8 @@ const DONE = {
   saved: 'Saved.',
   created: 'Created.',
   new_creative: 'Created. Use its tracking link as the destination of your ad.',
+  duplicate_creative:
+    'Created. This ad set has another creative of the same name; their figures are apart, by their links.',
   new_key: 'A new API key was created. It works everywhere within 10 seconds; show it below.',
   archived: 'Archived. Its link keeps working.',
   restored: 'Unarchived.',

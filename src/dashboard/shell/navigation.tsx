@@ -258,7 +258,7 @@ export const NavigationList = ({
     ))}
     <ul class="rail">
       <li>
-        <button type="button" class="quiet" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
+        <button type="button" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
           <Icon name="collapse" />
           <span class="label">Collapse</span>
         </button>

@@ -156,13 +156,13 @@ export async function renderPage(
 /** Renders a page for someone who is not signed in: a single card. */
 export function renderPlainPage(
   c: DashboardContext,
-  page: { title: string; status?: ContentfulStatusCode },
+  page: { title: string; status?: ContentfulStatusCode; isWide?: boolean },
   content: Child,
 ): Response | Promise<Response> {
   return send(
     c,
     <Document title={page.title}>
-      <body class="plain">
+      <body class={page.isWide ? 'shared' : 'plain'}>
         <main>
           <p class="product">
             <svg class="logo" viewBox="0 0 28 28" aria-hidden="true">

@@ -59,6 +59,34 @@ export const FormMenu = ({
   </details>
 );
 
+/** What a page shows until it has data: a faint picture of what will be here, a sentence and a way there. */
+export const Blank = ({
+  text,
+  way,
+}: {
+  text: string;
+  way?: readonly [text: string, href: string] | undefined;
+}) => (
+  <div class="blank">
+    <svg class="ghost" viewBox="0 0 340 90" aria-hidden="true">
+      <path
+        d="M0 88h340M0 60h340M0 32h340M0 70L48 58 96 64 144 34 192 46 240 22 288 30 340 8"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.5"
+      />
+    </svg>
+    <p class="empty">
+      {text}{' '}
+      {way && (
+        <a class="button quiet" href={way[1]}>
+          {way[0]}
+        </a>
+      )}
+    </p>
+  </div>
+);
+
 const MAX_NAME = 40;
 const TAIL = 14;
 const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -10,6 +10,8 @@ import { GroupCell, groupLabel } from './groups.tsx';
 
 export const FEW_HINT = 'Italic: fewer than half of the devices have completed that day.';
 const HEAT_STEPS = 10;
+/** The share of cells below the deepest colour. */
+const HEAT_TOP = 0.95;
 
 /** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
 type Cell = { value: number | null; eligible: number; text: string; mark?: Child };
@@ -48,12 +50,16 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
     const { value, eligible } = cell(row, day);
     return isHeat(day) && !isBefore.has(row) && isMostOf(row, eligible) ? value : null;
   };
-  const top = Math.max(0, ...rows.flatMap((row) => days.map((day) => heatIn(row, day) ?? 0)));
+  // One outlier must not leave all others pale.
+  const heats = rows.flatMap((row) => days.flatMap((day) => heatIn(row, day) ?? [])).sort((a, b) => a - b);
+  const top = heats[Math.ceil((heats.length - 1) * HEAT_TOP)] ?? 0;
   const heatOf = (row: Row, day: number) => {
     const value = heatIn(row, day);
     const { eligible } = cell(row, day);
     const few = eligible > 0 && !isMostOf(row, eligible) ? ' few' : '';
-    return value !== null && value > 0 ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}` : few;
+    return value !== null && value > 0
+      ? ` h${Math.min(HEAT_STEPS, Math.max(1, Math.round((value / (top || value)) * HEAT_STEPS)))}`
+      : few;
   };
   const acquired = (row: Row): Child =>
     isBefore.has(row) ? (

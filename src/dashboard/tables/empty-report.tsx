@@ -1,6 +1,6 @@
 import { database } from '#db';
 import { findFirstDay } from '#reports';
-import { Card } from '../shell/parts.tsx';
+import { Blank, Card } from '../shell/parts.tsx';
 import { FILTER_NAMES, type View, viewQuery } from '../shell/view.ts';
 
 /** A link, as its text and address. */
@@ -50,9 +50,7 @@ export const EmptyReport = ({
           ];
   return (
     <Card title={title}>
-      <p class="empty">
-        {text} {link && <a href={link[1]}>{link[0]}</a>}
-      </p>
+      <Blank text={text} way={link} />
     </Card>
   );
 };

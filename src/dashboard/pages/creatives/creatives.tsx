@@ -64,15 +64,21 @@ const Tabs = <Name extends string>({
   names,
   current,
   href,
+  total,
 }: {
   label: string;
   names: readonly (readonly [Name, string])[];
   current: Name;
+  /** The number of items behind the current tab. */
+  total: number;
   href: (name: Name) => string;
 }) => (
   <nav class="tabs-links" aria-label={label}>
     {names.map(([name, text]) => (
-      <a href={href(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
+      <a
+        href={href(name)}
+        {...(name === current ? { 'aria-current': 'page' as const, 'data-count': count(total) } : {})}
+      >
         {text}
       </a>
     ))}
@@ -264,6 +270,7 @@ function listPage(c: DashboardContext) {
             label="Level"
             names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
             current={asked.level}
+            total={rows.length}
             href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
           />
           <div class="tabs-tools">
@@ -306,10 +313,11 @@ export const creativePages = new Hono<DashboardEnv>()
   .post('/creatives', requireRole('admin'), async (c) => {
     const view = await requireView(c);
     const names = parseCreative(CreativeNames, await readForm(c));
-    const { creativeId } = await createCreative(c.env, callerOf(c), view.application, names, {
+    const { creativeId, duplicateOf } = await createCreative(c.env, callerOf(c), view.application, names, {
       linkTo: linkTo(c),
     });
-    return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, 'new_creative');
+    const done = duplicateOf === null ? 'new_creative' : 'duplicate_creative';
+    return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
   .get('/creatives/:id', creativePage)
   .get('/creatives/:id/clicks', clicksPage)

@@ -2,10 +2,10 @@ import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { fillPage } from '../../shell/fill-page.ts';
-import { moment } from '../../shell/format.ts';
+import { count, moment, money, NOTHING } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Card } from '../../shell/parts.tsx';
+import { Card, Figure } from '../../shell/parts.tsx';
 import { ask } from '../../shell/report.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 import { ExplanationCard } from './event-page.tsx';
@@ -16,6 +16,48 @@ const SHOWN = 100;
 const MAX_READS = 10;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+type DeviceEvent = Record<string, unknown>;
+
+const PAID: readonly unknown[] = ['completed', 'success'];
+
+/** What a counted ad or paid purchase brought; null for any other event. */
+function amountOf(event: DeviceEvent): { kind: 'ads' | 'purchases'; currency: string; value: number } | null {
+  const { type, status, value, currency, status_of_event: counted } = event;
+  if (counted !== 'counted' || typeof value !== 'number' || typeof currency !== 'string') return null;
+  if (type === 'custom.ad') return { kind: 'ads', currency, value };
+  return type === 'custom.purchase' && PAID.includes(status) ? { kind: 'purchases', currency, value } : null;
+}
+
+/** The device's revenue, days and events, of the events on this page. */
+const SoFar = ({ events, hasOlder }: { events: readonly DeviceEvent[]; hasOlder: boolean }) => {
+  const amounts = events.flatMap((event) => amountOf(event) ?? []);
+  const sum = (kind: 'ads' | 'purchases') => {
+    const byCurrency = Map.groupBy(
+      amounts.filter((amount) => amount.kind === kind),
+      ({ currency }) => currency,
+    );
+    const sums = [...byCurrency].map(([currency, own]) =>
+      money(
+        own.reduce((total, { value }) => total + value, 0),
+        currency,
+      ),
+    );
+    return sums.length === 0 ? NOTHING : sums.join(' + ');
+  };
+  const days = new Set(events.map((event) => text(event.day)).filter((day) => day !== ''));
+  const note = hasOlder ? { note: `of these ${count(events.length)} events` } : {};
+  return (
+    <Card title="So far">
+      <dl class="figures">
+        <Figure label="Ad revenue" value={sum('ads')} {...note} />
+        <Figure label="Purchases" value={sum('purchases')} {...note} />
+        <Figure label="Days active" value={count(days.size)} {...note} />
+        <Figure label="Events" value={hasOlder ? `${count(events.length)}+` : count(events.length)} />
+      </dl>
+    </Card>
+  );
+};
 
 /** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
@@ -46,36 +88,42 @@ export async function devicePage(c: DashboardContext) {
     c,
     { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
     <>
+      <SoFar events={page.data} hasOlder={page.next_cursor !== null || query.cursor !== ''} />
       {explanation && <ExplanationCard explanation={explanation} />}
       <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
           <ol class="timeline">
             {page.data.map((event: Record<string, unknown>) => (
-              <li>
+              <li class={amountOf(event) === null ? '' : 'money'}>
                 <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
-                <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
-                  {typeLabel(event)}
-                </a>{' '}
-                {summary(event)} <StatusBadge status={event.status_of_event} />
+                <span>
+                  <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
+                    {typeLabel(event)}
+                  </a>{' '}
+                  {summary(event)}
+                </span>
+                <StatusBadge status={event.status_of_event} />
               </li>
             ))}
             {page.next_cursor === null && explanation && (
               <>
-                <li>
+                <li class="start">
                   <time datetime={new Date(explanation.acquiredAt).toISOString()}>
                     {at(explanation.acquiredAt)}
                   </time>
-                  Acquired, by{' '}
-                  {explanation.attribution.creative_id
-                    ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
-                    : 'no ad (organic)'}
+                  <span>
+                    Acquired, by{' '}
+                    {explanation.attribution.creative_id
+                      ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
+                      : 'no ad (organic)'}
+                  </span>
                 </li>
                 {explanation.click && (
-                  <li>
+                  <li class="start">
                     <time datetime={new Date(explanation.click.clickedAt).toISOString()}>
                       {at(explanation.click.clickedAt)}
                     </time>
-                    Clicked the ad
+                    <span>Clicked the ad</span>
                   </li>
                 )}
               </>

@@ -4,6 +4,7 @@ import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
 import { shortDays } from '../../charts/axis.ts';
+import { Interval } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { count, money, NOTHING, percent } from '../../shell/format.ts';
@@ -70,6 +71,24 @@ export function certainty(
   if (p < 0.01) return 'Very likely a real difference';
   if (p < 0.05) return 'Likely a real difference';
   return 'May be chance';
+}
+
+/** What the comparison says, in one sentence. */
+function verdictOf(
+  { data, a, b }: Awaited<ReturnType<typeof reportCompare>>,
+  names: { a: string; b: string },
+): string {
+  const real = data.filter(({ p_value }) => p_value !== null && p_value < 0.05);
+  if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
+  if (real.length === 0) return 'No difference that could not be chance yet.';
+  const wins = (isMore: boolean) => real.filter(({ difference }) => (difference ?? 0) > 0 === isMore);
+  const listed = (rows: readonly Row[]) =>
+    rows.map(({ metric, day }) => `${METRIC_LABELS[metric].toLowerCase()} on day ${day}`).join(', ');
+  const sentences = [
+    { name: names.b, rows: wins(true) },
+    { name: names.a, rows: wins(false) },
+  ].filter(({ rows }) => rows.length > 0);
+  return sentences.map(({ name, rows }) => `${name} is ahead in ${listed(rows)}.`).join(' ');
 }
 
 /** The options to compare: those with the most installs first, and the chosen ones in any case. */
@@ -220,9 +239,18 @@ const Sides = ({
       ? `${sign}${money(Math.abs(value), view.currency)}`
       : `${sign}${(Math.abs(value) * 100).toFixed(2)} pts`;
   };
+  /** Bars of the same metric share an axis. */
+  const extentOf = ({ metric }: Row) =>
+    Math.max(
+      0,
+      ...report.data
+        .filter((row) => row.metric === metric)
+        .flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]),
+    );
   return (
     <Card title={`${names.a} against ${names.b}`} aside={children}>
-      <p>{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
+      <p class="verdict">{verdictOf(report, names)}</p>
+      <p class="muted">{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
       <Table
         caption={`${names.a} against ${names.b}`}
         rows={report.data}
@@ -243,6 +271,17 @@ const Sides = ({
             numeric: true,
             hint: 'B minus A',
             cell: (row) => showDifference(row, row.difference),
+          },
+          {
+            label: 'B against A',
+            wideOnly: true,
+            hint: 'The difference and its 95% interval; the line is no difference',
+            cell: (row) =>
+              row.low === null || row.high === null || row.difference === null ? (
+                NOTHING
+              ) : (
+                <Interval low={row.low} value={row.difference} high={row.high} extent={extentOf(row)} />
+              ),
           },
           {
             label: '95% interval',

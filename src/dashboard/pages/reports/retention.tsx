@@ -5,6 +5,7 @@ import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { percent } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -116,12 +117,19 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
           asked={asked}
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
-        <Card title="Retention by day" aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}>
+        <Card
+          title="Retention by day"
+          info={
+            <Info about="retention by day">
+              <p>
+                Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
+                {view.application.timezone}.
+              </p>
+            </Info>
+          }
+          aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
+        >
           <CohortCurves title="Retention" format={percent} series={series} />
-          <p class="hint">
-            Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
-            {view.application.timezone}.
-          </p>
         </Card>
         <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>
           <CohortTable

@@ -88,7 +88,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
               name="timezone"
               value={values.timezone ?? 'UTC'}
               faults={faults}
-              hint="Such as Europe/Berlin. Report days begin at its midnight."
+              hint="Report days begin at its midnight. It cannot be changed for days in the past."
               list="time-zones"
               required
             />

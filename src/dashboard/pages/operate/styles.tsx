@@ -1,0 +1,237 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { AppError } from '#http';
+import { LineChart } from '../../charts/chart.tsx';
+import { Bar, Interval } from '../../charts/shapes.tsx';
+import { Copyable } from '../../shell/copyable.tsx';
+import { money } from '../../shell/format.ts';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Icon } from '../../shell/icons.tsx';
+import { Info } from '../../shell/info.tsx';
+import { renderPlainPage } from '../../shell/page.tsx';
+import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Pill } from '../../tables/compared.tsx';
+
+/** A part in one state, with the state's name. */
+const State = ({ name, children }: { name: string; children?: Child }) => (
+  <div class="state">
+    <span class="muted">{name}</span>
+    <div>{children}</div>
+  </div>
+);
+
+const ROWS = [
+  { name: 'Noob vs pro', spend: 900, roas: 0.54, by: 0.04 },
+  { name: 'ألغاز القلعة', spend: 744, roas: 0.97, by: -0.09 },
+  { name: 'Satisfying loop', spend: 666, roas: 1.14, by: 0 },
+];
+const VALUES = [500, 590, 510, 400, 580, 660, 470, 560, 610, 270];
+const BEFORE = [490, 520, 460, 340, 410, 570, 330, 500, 480, 340];
+
+const Colours = () => (
+  <ul class="swatches">
+    {[
+      'bg',
+      'panel',
+      'line',
+      'line-soft',
+      'line-strong',
+      'ink',
+      'ink-2',
+      'ink-3',
+      'accent',
+      'accent-soft',
+    ].map((name) => (
+      <li>
+        <span class={`swatch ${name}`} />
+        <code>--{name}</code>
+      </li>
+    ))}
+    {['good', 'good-soft', 'bad', 'bad-soft', 'warm', 'warm-soft'].map((name) => (
+      <li>
+        <span class={`swatch ${name}`} />
+        <code>--{name}</code>
+      </li>
+    ))}
+  </ul>
+);
+
+const Controls = () => (
+  <Card title="Controls">
+    <div class="states">
+      <State name="Filled">
+        <button type="button">Save</button>
+      </State>
+      <State name="Hover">
+        <button type="button" class="is-hover">
+          Save
+        </button>
+      </State>
+      <State name="Focus">
+        <button type="button" class="is-focus">
+          Save
+        </button>
+      </State>
+      <State name="Disabled">
+        <button type="button" disabled>
+          Save
+        </button>
+      </State>
+      <State name="Loading">
+        <button type="button" aria-busy="true">
+          Save
+        </button>
+      </State>
+      <State name="Quiet">
+        <button type="button" class="quiet">
+          Columns
+        </button>
+      </State>
+      <State name="Danger">
+        <Action to="/_styles" label="Remove" kind="danger" />
+      </State>
+      <State name="Copy">
+        <Copyable text="https://example.test/t/abc" label="link" />
+      </State>
+    </div>
+    <div class="states">
+      <State name="Field">
+        <Field label="Name" name="style-name" value="Puzzle Quest" />
+      </State>
+      <State name="With a hint">
+        <Field label="Campaign" name="style-hint" hint="Empty: named after the week" />
+      </State>
+      <State name="Error">
+        <Field
+          label="Limit"
+          name="style-error"
+          value="x"
+          faults={[{ path: 'style-error', message: 'must be a number' }]}
+        />
+      </State>
+      <State name="List">
+        <Field
+          label="Role"
+          name="style-list"
+          options={[
+            ['viewer', 'Viewer'],
+            ['admin', 'Admin'],
+          ]}
+          value="viewer"
+        />
+      </State>
+    </div>
+  </Card>
+);
+
+const Figures = () => (
+  <Card title="Figures">
+    <div class="states">
+      <State name="Better">
+        <Pill name="revenue" by={0.124} />
+      </State>
+      <State name="Worse">
+        <Pill name="revenue" by={-0.018} />
+      </State>
+      <State name="Neutral">
+        <Pill name="spend" by={0.07} />
+      </State>
+      <State name="Badges">
+        <span class="badge good">Counted</span> <span class="badge waiting">Queued</span>{' '}
+        <span class="badge bad">Parked</span> <span class="badge">Archived</span>
+      </State>
+      <State name="Share">
+        <Bar share={0.62} />
+      </State>
+      <State name="Interval">
+        <Interval low={-0.2} value={0.1} high={0.5} extent={0.6} />
+      </State>
+      <State name="Info">
+        <Info about="this figure">
+          <p>A caveat stands behind the figure that it is about.</p>
+        </Info>
+      </State>
+      <State name="Icons">
+        <Icon name="overview" /> <Icon name="creatives" /> <Icon name="alerts" />
+      </State>
+    </div>
+    <LineChart
+      title="Revenue by day"
+      labels={VALUES.map((_, index) => `Day ${index + 1}`)}
+      format={(value) => money(value, 'usd')}
+      partial={[VALUES.length - 1]}
+      markers={[{ index: 3, text: 'Version 2.3 released' }]}
+      series={[
+        { name: 'Revenue', values: VALUES },
+        { name: 'Revenue, before', values: BEFORE, before: 0, isWhole: true },
+      ]}
+    />
+  </Card>
+);
+
+const Tables = () => (
+  <Card title="Table">
+    <Table
+      caption="Creatives"
+      rows={ROWS}
+      columns={[
+        { label: 'Creative', cell: (row) => <bdi>{row.name}</bdi> },
+        {
+          label: 'Spend',
+          unit: 'USD',
+          numeric: true,
+          sortHref: '/_styles',
+          sorted: 'descending',
+          cell: (row) => (
+            <>
+              {money(row.spend, 'usd')} <Pill name="spend" by={row.by} />
+            </>
+          ),
+        },
+        {
+          label: 'ROAS',
+          numeric: true,
+          classOf: (row) => `heat h${Math.ceil(row.roas * 8)}`,
+          cell: (row) => `${(row.roas * 100).toFixed(0)}%`,
+        },
+      ]}
+      totals={['All', money(2310, 'usd'), '71%']}
+    />
+  </Card>
+);
+
+/** Every part in every state, for whoever works on the dashboard. */
+export const stylePages = new Hono<DashboardEnv>().get('/_styles', requirePerson, (c) => {
+  const { hostname } = new URL(c.req.url);
+  if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
+    throw new AppError('not_found', 'There is no page at this address');
+  }
+  return renderPlainPage(
+    c,
+    { title: 'Parts', isWide: true },
+    <>
+      <Card title="Colour">
+        <Colours />
+      </Card>
+      <Card title="Type">
+        <h1>Page title</h1>
+        <h2>Title of a panel</h2>
+        <p>Text, 13.5 px. Headings are nouns; every sentence is in sentence case.</p>
+        <p class="hint">A hint, 12.5 px.</p>
+        <p class="fault">A fault names the field and says what it must be.</p>
+      </Card>
+      <Controls />
+      <Figures />
+      <Tables />
+      <Notice>Something worth knowing.</Notice>
+      <Notice kind="good">Saved.</Notice>
+      <Notice kind="bad">Somebody must act.</Notice>
+      <FoldedCard title="A form that opens when it is needed">
+        <Field label="Name" name="folded" />
+      </FoldedCard>
+      <Card title="Empty">
+        <Blank text="No costs in this period." way={['Upload costs', '/_styles']} />
+      </Card>
+    </>,
+  );
+});
