@@ -87,7 +87,7 @@ export function rollupOf(names: readonly DimensionName[]): RollupTable | undefin
 /** The columns that distinguish the rows of a rollup: its key, and its breakdown. */
 const columnsIn = (table: RollupTable): readonly string[] => [
   ...ROLLUP_KEYS[table],
-  table === 'rollup_hours' ? 'hour' : 'segments',
+  ...(table === 'rollup_hours' ? [] : ['segments']),
 ];
 
 /** The metrics whose sums a rollup has. `all` are those of the daily rollup, which has every measure. */

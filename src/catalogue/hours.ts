@@ -7,8 +7,8 @@ import { DAY_MS } from '#lib/time';
 /** Figures by hour are kept for this many days before today. */
 export const HOURS_KEPT_DAYS = 32;
 
-/** The format of an hour's id: `clockHour * perHour + quarters + ofUtc`, with the UTC offset in quarters of an hour. */
-export const HOUR_ID = { perHour: 256, ofUtc: 128 } as const;
+/** The format of an hour's id within its day: `clockHour * perHour + quarters + ofUtc`, with the UTC offset in quarters of an hour. */
+const HOUR_ID = { perHour: 256, ofUtc: 128 } as const;
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MINUTES = 15;
@@ -28,4 +28,15 @@ export function hourIdOf(event: {
   const local = occurred_at + zone_offset * 60_000;
   const clockHour = Math.floor((local - Math.floor(local / DAY_MS) * DAY_MS) / HOUR_MS);
   return clockHour * HOUR_ID.perHour + HOUR_ID.ofUtc + Math.round(zone_offset / QUARTER_MINUTES);
+}
+
+const twoDigits = (value: number) => String(value).padStart(2, '0');
+
+/** The hour with an id of `hourIdOf` as ISO 8601 with its offset, such as `2026-11-01T01:00:00-04:00`. */
+export function hourText(day: string, id: number): string {
+  const quarters = (id % HOUR_ID.perHour) - HOUR_ID.ofUtc;
+  const offset = Math.abs(quarters);
+  const [hours, minutes] = [Math.floor(offset / 4), (offset % 4) * 15];
+  const clock = twoDigits(Math.floor(id / HOUR_ID.perHour));
+  return `${day}T${clock}:00:00${quarters < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(minutes)}`;
 }

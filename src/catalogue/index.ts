@@ -12,7 +12,7 @@ export {
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
-export { HOUR_ID, HOURS_KEPT_DAYS, hourIdOf } from './hours.ts';
+export { HOURS_KEPT_DAYS, hourIdOf, hourText } from './hours.ts';
 export type { ClientTotal, ColumnType, EventKind, Rollups } from './kind.ts';
 export {
   EVENT_COLUMNS,

@@ -48,10 +48,10 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table, whose order is stored like that of its measures. A row contains its own breakdown, by segment or by hour. */
+/** The primary key of each rollup table, whose order is stored like that of its measures. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
-  rollup_hours: ['application_id', 'day', 'creative_id', 'currency'],
+  rollup_hours: ['application_id', 'day', 'hour', 'creative_id', 'currency'],
   rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
   rollup_items: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
   rollup_custom: ['application_id', 'day', 'event_name', 'creative_id'],

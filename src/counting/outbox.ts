@@ -1,5 +1,5 @@
 import { asc, eq, min } from 'drizzle-orm';
-import { MEASURES, type RollupTable } from '#catalogue';
+import type { RollupTable } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
 import { logWarning } from '#lib/log';
 import {
@@ -8,8 +8,10 @@ import {
   PARK_REASON,
   type Parked,
   parkStatements,
+  ROLLUP_TABLES,
   replaceParts,
   type SegmentOfId,
+  type StoredTable,
   type SumRows,
   sumRowsOf,
   sumStatement,
@@ -26,7 +28,7 @@ import { moveOn, wasAborted } from './turn.ts';
 /** The size of one D1 transaction: some hundred rows, so that other queries wait only a few milliseconds. */
 const MAX_PART_CHARACTERS = 125_000;
 
-type Kind = RollupTable | 'parts' | 'compacted' | 'parked';
+type Kind = StoredTable | 'parts' | 'compacted' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
 /** Appends compacted parts of the cube to the outbox. */
@@ -72,14 +74,14 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: Kind): kind is RollupTable => kind in MEASURES;
+const isStored = (kind: Kind): kind is StoredTable => ROLLUP_TABLES.some((table) => table === kind);
 
 /** A part of the outbox of a counter, by its name. */
 type Source = { counter: string; sequence: number };
 
 /** The sums among the rows of a part; null for rows of another kind. */
 function sumsOf({ counter, sequence }: Source, [kind, rows]: Part[number]): SumRows | null {
-  if (isRollup(kind)) return { table: kind, rows };
+  if (isStored(kind)) return { table: kind, rows };
   return kind === 'parts' ? { parts: { ...readCounterName(counter), sequence }, rows } : null;
 }
 

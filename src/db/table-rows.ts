@@ -92,7 +92,6 @@ export function* insertStatements({ table, columns, rows }: TableRows): Generato
 /** The rollups of an application, which its counters add to. A snapshot reads them while no counter writes. */
 export const ROLLED_UP: readonly SQLiteTable[] = [
   schema.rollupDaily,
-  schema.rollupHours,
   schema.rollupAds,
   schema.rollupItems,
   schema.rollupCustom,

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { isMoney, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { toStatement } from '#db';
-import { hoursSql } from './hours.ts';
-import { additionColumns, NANOS_PER_HIGH } from './tables.ts';
+import { additionColumns, NANOS_PER_HIGH, type StoredTable } from './tables.ts';
 
 // The statements that add a run's sums to the rollup tables. Table and column names come from the catalogue, never from a caller.
 
@@ -10,7 +9,7 @@ import { additionColumns, NANOS_PER_HIGH } from './tables.ts';
 const ROWS = '?1';
 
 /** How an upsert adds to the sums of a row. What exceeds 10^12 nanos is carried into the high part of an amount. */
-const assigned = (table: RollupTable): string =>
+const assigned = (table: StoredTable): string =>
   MEASURES[table]
     .flatMap((measure) => {
       const sum = `${measure} + excluded.${measure}`;
@@ -24,7 +23,7 @@ const assigned = (table: RollupTable): string =>
     .join(', ');
 
 /** Adds rows (`ROWS`, a JSON array as `Additions.rows` gives it) to a rollup table. */
-function additionSql(table: RollupTable): string {
+function additionSql(table: StoredTable): string {
   const columns = additionColumns(table);
   const keys = ROLLUP_KEYS[table].length;
   // Rows of an earlier release end before the measures that it did not have.
@@ -36,12 +35,12 @@ function additionSql(table: RollupTable): string {
 }
 
 /** The SQL of each table. Kept, because putting it together takes longer than sending a part. */
-const additionTexts = new Map<RollupTable, string>();
+const additionTexts = new Map<StoredTable, string>();
 
-function textOf(table: RollupTable): string {
+function textOf(table: StoredTable): string {
   const known = additionTexts.get(table);
   if (known !== undefined) return known;
-  const text = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
+  const text = additionSql(table);
   additionTexts.set(table, text);
   return text;
 }
@@ -49,7 +48,7 @@ function textOf(table: RollupTable): string {
 /** The statement that adds rows, as `Additions.rows` gives them, to the table of a rollup. */
 export function additionStatement(
   db: D1Database,
-  table: RollupTable,
+  table: StoredTable,
   rows: readonly unknown[],
 ): D1PreparedStatement {
   const [before = '', after = ''] = textOf(table).split(ROWS);

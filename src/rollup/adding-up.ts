@@ -3,12 +3,12 @@ import {
   type DeviceEvent,
   type EventKind,
   hourIdOf,
+  hourText,
   type LoggedEvent,
   type Rollups,
 } from '#catalogue';
 import { dayNumber, daysBetween } from '#lib/time';
 import type { RunningDevice } from './device-state.ts';
-import type { HourAdditions } from './hours.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
@@ -16,7 +16,7 @@ import type { Additions, KeyNumbers } from './tables.ts';
 /** The changes from counting a run of events. */
 export type Counted = {
   daily: Additions<'rollup_daily'>;
-  hours: HourAdditions;
+  hours: Additions<'rollup_hours'>;
   ads: Additions<'rollup_ads'>;
   items: Additions<'rollup_items'>;
   custom: Additions<'rollup_custom'>;
@@ -44,12 +44,15 @@ export class AddingUp implements Rollups {
   private readonly segmentOf: SegmentOf;
   /** The values that the event's rows have in their keys, as far as they are set. */
   private readonly key: KeyNumbers = {
-    ...{ application_id: 0, day: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
+    ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
     ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
   };
   private segments: Segments = { event: 0, cohort: 0 };
-  /** The number of its hour; null if it is not counted by hour. */
-  private hour: number | null = null;
+  private isByHour = false;
+  /** Figures by hour are not broken down. */
+  private readonly noSegment: number;
+  /** By day, the numbers of its hours by their ids. */
+  private readonly hours = new Map<string, Map<number, number>>();
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice; appVersion: string } | null = null;
 
@@ -57,6 +60,7 @@ export class AddingUp implements Rollups {
     this.counted = counted;
     this.isFirstOfKeys = isFirst;
     this.segmentOf = segmentOf;
+    this.noSegment = this.numberOf(0);
   }
 
   /** Starts the next event. `creativeId` is empty for an organic device. */
@@ -68,14 +72,15 @@ export class AddingUp implements Rollups {
     if (of) key.acquired_day = this.numberOf(of.event.acquired_day);
     this.segments = segments;
     const hour = hourIdOf(event);
-    this.hour = hour === null ? null : this.numberOf(hour);
+    this.isByHour = hour !== null;
+    if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
     this.of = of;
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
     this.key.currency = this.numberOf(currency);
     this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
-    if (this.hour !== null) this.counted.hours.addNumbered(this.key, this.hour, amounts);
+    if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
   }
 
   /** Counts the device once per day, which does not exist by hour, under the version of the day's latest event: see `DayVersions`. */
@@ -157,6 +162,14 @@ export class AddingUp implements Rollups {
   private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
     this.key.age = this.numberOf(age);
     this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  private numberOfHour(day: string, id: number): number {
+    const known = this.hours.get(day) ?? new Map<number, number>();
+    this.hours.set(day, known);
+    const number = known.get(id) ?? this.numberOf(hourText(day, id));
+    known.set(id, number);
+    return number;
   }
 
   private numberOf(value: string | number): number {

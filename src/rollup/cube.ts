@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { ROLLUP_KEYS, type RollupTable, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { addDays } from '#lib/time';
-import { GRAINS, type Grain, keyColumns, PAID, segmentColumns } from './grains.ts';
+import { type Grain, grainsOf, keyColumns, PAID, segmentColumns } from './grains.ts';
 import { type PartColumns, writePart } from './part-file.ts';
-import { type Additions, type SegmentedRow, sumColumnsOf } from './tables.ts';
+import { type Additions, hasTable, type SegmentedRow, type StoredTable, sumColumnsOf } from './tables.ts';
 
 // The cube: the rollups by creative and by segment. A run only adds parts and changes none: usually one for each rollup and grain that it counted
 // something for, whatever days it touches.
@@ -145,25 +145,20 @@ function* packColumns(
 }
 
 /**
- * What a run adds to D1 for a rollup: the rows of its table, which has all creatives together, and parts of the cube numbered from `first`.
+ * What a run adds to D1 for a rollup: the rows of its table if it has one, with all creatives together, and parts of the cube numbered from `first`.
  */
 export function* sumRowsOf(
   additions: Additions<RollupTable>,
   first: number,
   segmentOf: SegmentOfId,
-): Generator<[kind: RollupTable, row: (string | number)[]] | [kind: 'parts', row: PartRow]> {
+): Generator<[kind: StoredTable, row: (string | number)[]] | [kind: 'parts', row: PartRow]> {
   const { table } = additions;
-  // Figures by hour have no segments, and their rows are by creative.
-  if (table === 'rollup_hours') {
-    for (const row of additions.rows()) yield [table, row];
-    return;
-  }
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
   const together = additions.emptied();
   for (const { key, segments } of additions.segmentedRows()) {
     together.addSegments(key.with(creativeAt, key[creativeAt] === '' ? '' : PAID), segments);
   }
-  for (const row of together.rows()) yield [table, row];
+  if (hasTable(table)) for (const row of together.rows()) yield [table, row];
   // Rows are not kept: a run may have hundreds of thousands.
   const summedUp = function* (rows: Iterable<SegmentedRow>): Generator<SegmentedRow> {
     for (const { key, segments } of rows) {
@@ -177,7 +172,7 @@ export function* sumRowsOf(
     both: additions.latestFirst(),
   };
   let number = first;
-  for (const grain of GRAINS) {
+  for (const grain of grainsOf(table)) {
     for (const part of packParts(table, grain, rowsIn[grain], segmentOf)) {
       yield ['parts', { rollup: table, grain, number: number++, ...part }];
     }

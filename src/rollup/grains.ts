@@ -10,6 +10,10 @@ export type Grain = (typeof GRAINS)[number];
 /** The creative of sums of all creatives together. Those of organic devices have none, as elsewhere. */
 export const PAID = 'paid';
 
+/** The grains of a rollup. Figures by hour have no segments. */
+export const grainsOf = (rollup: RollupTable): readonly Grain[] =>
+  rollup === 'rollup_hours' ? ['total', 'creative'] : GRAINS;
+
 /** The columns of a row's key: all of the rollup's except the application. */
 export const keyColumns = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
 

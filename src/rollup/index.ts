@@ -32,6 +32,13 @@ export { type CubeStores, readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';
 export { neutralSums, parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
-export { type Additions, highOf, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
+export {
+  type Additions,
+  highOf,
+  NANOS_PER_HIGH,
+  ROLLUP_TABLES,
+  type StoredTable,
+  sumColumnsOf,
+} from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';

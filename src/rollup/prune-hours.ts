@@ -1,27 +1,31 @@
-import { and, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { HOURS_KEPT_DAYS } from '#catalogue';
-import { applications, columnList, database, retryTransient, rollupHours } from '#db';
+import { applications, cubeParts, database, retryTransient } from '#db';
 import { addDays, dayIn } from '#lib/time';
+import { grainsOf } from './grains.ts';
 
 const PRUNED_AT_ONCE = 1_000;
 
 /**
- * Deletes figures by hour that reports no longer read; the figures by day are kept. Deletes at most 1,000 rows per call: the cron calls it every
- * minute, and the next call continues.
+ * Deletes parts with figures by hour that no report reads any longer; the figures by day are kept. A part goes once all of its days may go. Deletes
+ * at most 1,000 parts per call: the cron calls it every minute, and the next call continues.
  */
 export async function pruneHours(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
-  const { applicationId, day, creativeId, currency } = rollupHours;
   // Somewhere it is still the day before UTC's today.
   const firstKept = addDays(dayIn('UTC', now), -HOURS_KEPT_DAYS - 1);
-  // Per application, so that the primary key finds the oldest days.
   const old = db
-    .select({ applicationId, day, creativeId, currency })
-    .from(rollupHours)
+    .select({ id: sql`${cubeParts}.rowid` })
+    .from(cubeParts)
     .where(
-      and(inArray(applicationId, db.select({ id: applications.id }).from(applications)), lt(day, firstKept)),
+      and(
+        // By application, so that the primary key finds the oldest days.
+        inArray(cubeParts.applicationId, db.select({ id: applications.id }).from(applications)),
+        eq(cubeParts.rollup, 'rollup_hours'),
+        inArray(cubeParts.grain, [...grainsOf('rollup_hours')]),
+        lt(cubeParts.toDay, firstKept),
+      ),
     )
     .limit(PRUNED_AT_ONCE);
-  const key = columnList([applicationId, day, creativeId, currency]);
-  await retryTransient(() => db.delete(rollupHours).where(sql`(${key}) IN ${old}`).run());
+  await retryTransient(() => db.delete(cubeParts).where(sql`rowid IN ${old}`).run());
 }

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { MEASURES, type RollupTable } from '#catalogue';
 import { additionStatement } from './add-rows.ts';
 import { addParts, type PartRow, type PartSource } from './cube.ts';
-import { additionColumns } from './tables.ts';
+import { additionColumns, ROLLUP_TABLES, type StoredTable } from './tables.ts';
 
 /** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or parts of the cube (`PartRow`). */
 export type SumRows =
-  | { table: RollupTable; rows: readonly unknown[] }
+  | { table: StoredTable; rows: readonly unknown[] }
   | { parts: PartSource; rows: readonly unknown[] };
 
 /** The statement that adds sums. */
@@ -37,7 +36,7 @@ const ParkedSums = z.lazy(() => {
   return z.object({
     sums: z.union([
       z.object({
-        table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
+        table: z.custom<StoredTable>((name) => ROLLUP_TABLES.some((table) => table === name)),
         rows,
       }),
       z.object({

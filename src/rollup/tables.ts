@@ -12,7 +12,12 @@ import { KeyValues } from './key-values.ts';
 // What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from
 // the catalogue, never from a caller.
 
-export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
+const ROLLUPS = Object.keys(MEASURES) as RollupTable[];
+
+/** Figures by hour are only in the cube. The other rollups also have a table, which anyone can read with SQL. */
+export type StoredTable = Exclude<RollupTable, 'rollup_hours'>;
+export const hasTable = (rollup: RollupTable): rollup is StoredTable => rollup !== 'rollup_hours';
+export const ROLLUP_TABLES = ROLLUPS.filter(hasTable);
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 /** The values of the keys of all tables, by column. */
@@ -28,7 +33,7 @@ export const highOf = (nanos: number): number => (nanos - (nanos % NANOS_PER_HIG
 type Place = { at: number; isAmount: boolean };
 
 const PLACES = new Map<RollupTable, Map<string, Place>>(
-  ROLLUP_TABLES.map((table) => {
+  ROLLUPS.map((table) => {
     const places = new Map<string, Place>();
     let at = 0;
     for (const name of MEASURES[table]) {
@@ -261,8 +266,8 @@ function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amo
 /** The columns of a table's sums, in the order of a segment's sums. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** The columns of a table's rows, in the order of `Additions.rows`. In `rollup_hours`, all sums are packed into one column. */
+/** The columns of a table's rows, in the order of `Additions.rows`. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
-  ...(table === 'rollup_hours' ? ['hours'] : sumColumnsOf(table)),
+  ...sumColumnsOf(table),
 ];

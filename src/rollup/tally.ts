@@ -9,7 +9,6 @@ import {
 } from '#catalogue';
 import { AddingUp, type Counted, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
-import { HourAdditions } from './hours.ts';
 import { Journal } from './journal.ts';
 import { KeyValues } from './key-values.ts';
 import { keysOf, scopedKey } from './keys.ts';
@@ -111,7 +110,7 @@ export function startTally(known: KnownSoFar): Tally {
   const values = new KeyValues();
   const counted: Counted = {
     daily: new Additions('rollup_daily', values),
-    hours: new HourAdditions(values),
+    hours: new Additions('rollup_hours', values),
     ads: new Additions('rollup_ads', values),
     items: new Additions('rollup_items', values),
     custom: new Additions('rollup_custom', values),

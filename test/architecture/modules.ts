@@ -78,7 +78,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_ads',
       'rollup_custom',
       'rollup_daily',
-      'rollup_hours',
       'rollup_items',
       'cube_months',
       'cube_parts',
@@ -167,7 +166,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
-    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'rollup_hours'],
+    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily'],
   },
   skan: {
     imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],

@@ -5,7 +5,6 @@ import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { database, parkedMessages } from '#db';
 import { newId } from '#lib/ids';
 import { loadPartCodec, type Parked, parkStatements, wholeBody } from '#rollup';
-import { additionStatement } from '../../src/rollup/add-rows.ts';
 import { addParts, packParts } from '../../src/rollup/cube.ts';
 import { ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { dumpRows } from '../helpers/dump.ts';
@@ -62,7 +61,7 @@ const rowOf = (table: RollupTable): fc.Arbitrary<SegmentedRow> => {
     }));
 };
 
-const tables = ROLLUP_TABLES.filter((table) => table !== 'rollup_hours');
+const tables = ROLLUP_TABLES;
 const runs = fc
   .constantFrom(...tables)
   .chain((table) =>
@@ -127,21 +126,4 @@ it('parks messages in rows that fit into statements, and reads them whole', asyn
     }),
     { numRuns: 15 },
   );
-});
-
-it('adds figures by hour to rows that fit into statements', async () => {
-  // A day of 25 hours, in two time zones because the application's was changed, with the largest sums.
-  const hours = Array.from({ length: 50 }, (_, hour) =>
-    JSON.stringify([hour * 128, ...sumColumnsOf('rollup_hours').map(() => 2 ** 53 - 1)]),
-  ).join(',');
-  const row = [newId('app'), '2026-03-01', newId('crt'), 'usd', hours];
-  const sizes: number[] = [];
-  for (let run = 0; run < 40; run++) {
-    await additionStatement(env.DB, 'rollup_hours', [row]).run();
-    await expectRoundTrip('rollup_hours');
-    const size = await env.DB.prepare('SELECT length(hours) AS size FROM rollup_hours').first<number>('size');
-    sizes.push(size ?? 0);
-  }
-  // Long rows are merged, and others are not, because that takes longer than appending.
-  expect(Math.max(...sizes)).toBeGreaterThan(6 * hours.length);
 });

@@ -103,7 +103,6 @@ it('deletes everything in D1, its counters and R2, and nothing of another applic
       'tokens',
       'parked_messages',
       'rollup_daily',
-      'rollup_hours',
       'cube_parts',
       'costs',
       'clicks',
@@ -402,7 +401,6 @@ it('also deletes late arrivals, once nothing more can arrive', async () => {
     'counter_flushes',
     'cube_parts',
     'rollup_daily',
-    'rollup_hours',
   ];
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);
   await scheduled(at + 8 * DAY_MS);

@@ -1,5 +1,4 @@
 import { type Amounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
-import { HourAdditions } from '../../src/rollup/hours.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from './add-run.ts';
 
@@ -10,7 +9,7 @@ export type Figures<Table extends RollupTable> = Partial<Record<KeyOf<Table>, st
   Amounts<Table>;
 
 const UNKNOWN = segmentId(UNKNOWN_SEGMENT);
-/** No counter of a test has this shard, so that its blocks and those of counters differ. */
+/** No counter of a test has this shard, so that its parts and those of counters differ. */
 const SHARD = 10_000;
 
 let sequence = 0;
@@ -28,22 +27,6 @@ export async function addFigures<Table extends RollupTable>(
     const values: Readonly<Record<string, string | number | undefined>> = row;
     const key = Object.fromEntries(keys.map((name) => [name, values[name] ?? '']));
     additions.add({ ...key, application_id: applicationId } as Record<string, string | number>, UNKNOWN, row);
-  }
-  await addRun(db, { applicationId, shard: SHARD, sequence: ++sequence }, additions);
-}
-
-/** Figures of one hour (`HOUR_ID`) of a row of `rollup_hours`. */
-export type HourFigures = Figures<'rollup_hours'> & { hour: number };
-
-/** Adds figures by hour, as `addFigures` adds the others. */
-export async function addHours(
-  db: D1Database,
-  applicationId: string,
-  rows: readonly HourFigures[],
-): Promise<void> {
-  const additions = new HourAdditions();
-  for (const { day = '', creative_id = '', currency = '', hour, ...figures } of rows) {
-    additions.add({ application_id: applicationId, day, creative_id, currency }, hour, figures);
   }
   await addRun(db, { applicationId, shard: SHARD, sequence: ++sequence }, additions);
 }

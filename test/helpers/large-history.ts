@@ -1,6 +1,6 @@
-import { HOUR_ID, HOURS_KEPT_DAYS } from '../../src/catalogue/index.ts';
+import { HOURS_KEPT_DAYS } from '../../src/catalogue/index.ts';
 import { addDays, dayIn } from '../../src/lib/time.ts';
-import { addFigures, addHours, type Figures, type HourFigures } from './figures.ts';
+import { addFigures, type Figures } from './figures.ts';
 
 /** Names that layouts break on: as long as they may be, without a space, right to left, and of emoji. */
 export const ODD_NAMES = [
@@ -29,7 +29,7 @@ const PAYING_AGES = [0, 3];
 const EVERY_HOURS = 3;
 
 /** A day's figures spread over its hours. The first of them has what cannot be divided. Figures by hour count no devices. */
-function inHours(figures: Figures<'rollup_daily'>, first: number, end: number): HourFigures[] {
+function inHours(figures: Figures<'rollup_daily'>, first: number, end: number): Figures<'rollup_hours'>[] {
   const { day, creative_id, currency, active_devices: _, payers: __, ...amounts } = figures;
   const clock = Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => hour % EVERY_HOURS === first);
   const hours = clock.filter((hour) => hour < end);
@@ -37,7 +37,7 @@ function inHours(figures: Figures<'rollup_daily'>, first: number, end: number): 
     ...(day === undefined ? {} : { day }),
     ...(creative_id === undefined ? {} : { creative_id }),
     ...(currency === undefined ? {} : { currency }),
-    hour: hour * HOUR_ID.perHour + HOUR_ID.ofUtc,
+    hour: `${day}T${String(hour).padStart(2, '0')}:00:00+00:00`,
     ...Object.fromEntries(
       Object.entries(amounts).map(([name, sum = 0]) => {
         const share = Math.floor(Number(sum) / hours.length);
@@ -155,7 +155,7 @@ export async function addLargeHistory(
       const hours = daily.flatMap((figures, at) =>
         inHours(figures, end < EVERY_HOURS ? 0 : at % EVERY_HOURS, end),
       );
-      await addHours(db, applicationId, hours);
+      await addFigures(db, applicationId, 'rollup_hours', hours);
     }
     await addFigures(db, applicationId, 'rollup_ads', ads);
     await addFigures(db, applicationId, 'cohort_activity', activity);

@@ -4,10 +4,8 @@ import { HOURS_KEPT_DAYS, hourIdOf, type LoggedEvent, SegmentBook } from '#catal
 import { newId } from '#lib/ids';
 import { DAY_MS, zoneOffset } from '#lib/time';
 import { pruneHours } from '#rollup';
-import { additionStatement } from '../../src/rollup/add-rows.ts';
-import { HourAdditions } from '../../src/rollup/hours.ts';
-import { sumColumnsOf } from '../../src/rollup/tables.ts';
 import { tally } from '../../src/rollup/tally.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
 // Figures by hour: which hour an event belongs to, what is added up, and what is forgotten.
@@ -90,14 +88,19 @@ describe('the hour of an event', () => {
 });
 
 describe('a tally', () => {
-  it('adds up the hours of a day in one row', () => {
+  it('adds up by hour and by day', () => {
     const { hours, daily } = count([
       click('2026-03-01T09:00:00Z'),
       click('2026-03-01T09:59:59Z'),
       click('2026-03-01T10:00:00Z'),
     ]);
-    const row = ['app_1', '2026-03-01', 'crt_1', ''];
-    expect([...hours.rows()]).toEqual([[...row, `[${9 * 256 + 128},2],[${10 * 256 + 128},1]`]]);
+    const rows = [...hours.rows()].map(([, day, hour, creative, currency, clicks]) => [
+      ...[day, hour, creative, currency, clicks],
+    ]);
+    expect(rows).toEqual([
+      ['2026-03-01', '2026-03-01T09:00:00+00:00', 'crt_1', '', 2],
+      ['2026-03-01', '2026-03-01T10:00:00+00:00', 'crt_1', '', 1],
+    ]);
     expect([...daily.rows()]).toHaveLength(1);
   });
 
@@ -107,75 +110,88 @@ describe('a tally', () => {
     expect([...hours.rows()]).toEqual([]);
     expect([...daily.rows()]).toHaveLength(1);
   });
+
+  it('names an hour with its offset, before and after UTC', () => {
+    const hourOf = (at: string, zone_offset: number) =>
+      [...count([click(at, { zone_offset })]).hours.rows()][0]?.[2];
+    expect(hourOf('2026-03-01T09:10:00Z', 345)).toBe('2026-03-01T14:00:00+05:45');
+    expect(hourOf('2026-03-01T09:10:00Z', -150)).toBe('2026-03-01T06:00:00-02:30');
+  });
 });
 
-describe('a row of hours', () => {
-  it('adds up exactly over many runs, even if its hours are merged in between', async () => {
-    const { application } = await createTenant();
-    const key = { application_id: application.id, day: '2026-03-01', creative_id: '', currency: 'usd' };
-    const large = 2 ** 53 - 1;
-    for (let run = 0; run < 40; run++) {
-      const additions = new HourAdditions();
-      additions.add(key, 2_432, { impressions: 1, ad_revenue: large });
-      additions.add(key, 2_688 + (run % 2), { clicks: 2 });
-      await additionStatement(env.DB, 'rollup_hours', [...additions.rows()]).run();
-    }
-    const row = await env.DB.prepare('SELECT hours, hour_parts FROM rollup_hours WHERE application_id = ?')
-      .bind(application.id)
-      .first<{ hours: string; hour_parts: number }>();
-    const hours: number[][] = JSON.parse(`[${row?.hours}]`);
-    const columns = sumColumnsOf('rollup_hours');
-    const sum = (id: number, column: string) =>
-      hours
-        .filter(([own]) => own === id)
-        .reduce((total, sums) => total + BigInt(sums[columns.indexOf(column) + 1] ?? 0), 0n);
-    expect(sum(2_432, 'impressions')).toBe(40n);
-    expect(sum(2_432, 'ad_revenue_high') * 10n ** 12n + sum(2_432, 'ad_revenue')).toBe(40n * BigInt(large));
-    expect([sum(2_688, 'clicks'), sum(2_689, 'clicks')]).toEqual([40n, 40n]);
-    expect(row?.hour_parts).toBeLessThanOrEqual(16);
-    // Two of each run would be 80.
-    expect(hours.length).toBeLessThan(40);
-  });
+it('figures by hour are in the cube alone, with all creatives together and by creative', async () => {
+  const applicationId = newId('app');
+  const hour = '2026-03-01T09:00:00+00:00';
+  await addFigures(env.DB, applicationId, 'rollup_hours', [
+    {
+      day: '2026-03-01',
+      hour,
+      creative_id: 'crt_1',
+      currency: 'usd',
+      impressions: 1,
+      ad_revenue: 2 ** 53 - 1,
+    },
+    { day: '2026-03-01', hour, creative_id: 'crt_2', currency: 'usd', impressions: 2 },
+  ]);
+  const { results } = await env.DB.prepare(
+    'SELECT rollup, grain, rows FROM cube_parts WHERE application_id = ? ORDER BY grain',
+  )
+    .bind(applicationId)
+    .all();
+  expect(results).toEqual([
+    { rollup: 'rollup_hours', grain: 'creative', rows: 2 },
+    { rollup: 'rollup_hours', grain: 'total', rows: 1 },
+  ]);
 });
 
 describe('pruneHours', () => {
   const NOW = Date.UTC(2026, 3, 15, 12);
 
+  const addDay = (applicationId: string, day: string) =>
+    Promise.all(
+      (['rollup_hours', 'rollup_daily'] as const).map((rollup) =>
+        addFigures(env.DB, applicationId, rollup, [{ day, creative_id: 'crt_1', clicks: 1 }]),
+      ),
+    );
+  const daysIn = async (applicationId: string, rollup: string) => {
+    const { results } = await env.DB.prepare(
+      `SELECT DISTINCT to_day FROM cube_parts WHERE application_id = ? AND rollup = ? ORDER BY to_day`,
+    )
+      .bind(applicationId, rollup)
+      .all<{ to_day: string }>();
+    return results.map(({ to_day }) => to_day);
+  };
+
   it('deletes only the hours that no report reads', async () => {
     const { application } = await createTenant();
     const days = ['2026-03-11', '2026-03-12', '2026-03-13', '2026-03-14', '2026-04-15'];
-    const events = days.map((day) => click(`${day}T10:00:00Z`, { application_id: application.id }));
-    const { hours, daily } = count(events);
-    await env.DB.batch([
-      additionStatement(env.DB, 'rollup_hours', [...hours.rows()]),
-      additionStatement(env.DB, 'rollup_daily', [...daily.rows()]),
-    ]);
+    for (const day of days) await addDay(application.id, day);
     await pruneHours(env.DB, NOW);
-    const daysIn = async (table: string) => {
-      const { results } = await env.DB.prepare(
-        `SELECT day FROM ${table} WHERE application_id = ? ORDER BY day`,
-      )
-        .bind(application.id)
-        .all<{ day: string }>();
-      return results.map(({ day }) => day);
-    };
     // 32 days before April 15th is March 14th. One more day is kept for zones where it is still the day before.
-    expect(await daysIn('rollup_hours')).toEqual(['2026-03-13', '2026-03-14', '2026-04-15']);
-    expect(await daysIn('rollup_daily')).toEqual(days);
+    expect(await daysIn(application.id, 'rollup_hours')).toEqual(['2026-03-13', '2026-03-14', '2026-04-15']);
+    expect(await daysIn(application.id, 'rollup_daily')).toEqual(days);
   });
 
-  it('deletes at most a thousand rows per call', async () => {
+  it('deletes at most a thousand parts per call', async () => {
     const { application } = await createTenant();
-    const events = Array.from({ length: 1_001 }, (_, index) =>
-      click('2026-01-01T10:00:00Z', { application_id: application.id, creative_id: `crt_${index}` }),
-    );
-    await additionStatement(env.DB, 'rollup_hours', [...count(events).hours.rows()]).run();
+    await addDay(application.id, '2026-01-01');
+    await env.DB.prepare(
+      `WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1000)
+        INSERT INTO cube_parts SELECT application_id, rollup, grain, month, from_day, to_day, shard, 1000000 + n, number, level, rows,
+          replaced_at, bytes, data FROM cube_parts CROSS JOIN number
+        WHERE application_id = ? AND rollup = 'rollup_hours' AND grain = 'creative'`,
+    )
+      .bind(application.id)
+      .run();
     const left = async () =>
-      env.DB.prepare('SELECT count(*) AS rows FROM rollup_hours WHERE application_id = ?')
+      env.DB.prepare(
+        "SELECT count(*) AS parts FROM cube_parts WHERE application_id = ? AND rollup = 'rollup_hours'",
+      )
         .bind(application.id)
-        .first<number>('rows');
+        .first<number>('parts');
+    expect(await left()).toBe(1_002);
     await pruneHours(env.DB, NOW);
-    expect(await left()).toBe(1);
+    expect(await left()).toBe(2);
     await pruneHours(env.DB, NOW);
     expect(await left()).toBe(0);
   });

@@ -10,7 +10,7 @@ import { addedUp, rowsOf } from '../helpers/cube.ts';
 
 beforeAll(loadPartCodec);
 
-const CUBED = ROLLUP_TABLES.filter((table) => table !== 'rollup_hours');
+const CUBED = ROLLUP_TABLES;
 
 const sum = fc.oneof(
   fc.constant(0),

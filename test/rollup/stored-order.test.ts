@@ -3,10 +3,9 @@ import { expect, it } from 'vitest';
 import { MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { additionStatement } from '../../src/rollup/add-rows.ts';
 import { FIXED_STEPS } from '../../src/rollup/step-format.ts';
-import { sumColumnsOf } from '../../src/rollup/tables.ts';
+import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
 
-// These lists are stored, though not by name: the position of a sum is its bit in the mask of a block, its place in an hour of
-// `rollup_hours.hours`, and its place in the rows that wait in a counter's outbox or are parked. A different order reads what is stored under
+// These lists are stored, though not by name: the position of a sum is its place in the rows that wait in a counter's outbox or are parked. A different order reads what is stored under
 // other names, and no migration can tell the two apart.
 //
 // If this fails, restore the order. A new measure goes to the end of its list, and then to the end of its list here. A measure that is no
@@ -56,7 +55,7 @@ const SUMS = {
 
 const KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
-  rollup_hours: ['application_id', 'day', 'creative_id', 'currency'],
+  rollup_hours: ['application_id', 'day', 'hour', 'creative_id', 'currency'],
   rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
   rollup_items: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
   rollup_custom: ['application_id', 'day', 'event_name', 'creative_id'],
@@ -82,24 +81,11 @@ it('keeps the fixed steps of funnel histories, whose number is also stored', () 
   expect(FIXED_STEPS).toEqual(['install', 'retention', 'purchase', 'ad']);
 });
 
-it.each(TABLES.filter((table) => table !== 'rollup_hours'))(
-  'adds rows of %s from before its last measure existed',
-  async (table) => {
-    const key = KEYS[table].map((name) => (name === 'age' ? 3 : `a ${name}`));
-    const sums = SUMS[table].slice(0, -1).map((_, index) => index + 1);
-    const add = () => additionStatement(env.DB, table, [[...key, ...sums]]);
-    await env.DB.batch([add(), add()]);
-    const row = await env.DB.prepare(`SELECT * FROM ${table}`).first<Record<string, unknown>>();
-    expect(SUMS[table].map((name) => row?.[name])).toEqual([...sums.map((sum) => sum * 2), 0]);
-  },
-);
-
-it('merges hours from before their last measure existed', async () => {
-  const key = KEYS.rollup_hours.map((name) => `a ${name}`);
-  const sums = SUMS.rollup_hours.slice(0, -1).map((_, index) => index + 1);
-  const parts = 16;
-  for (let part = 0; part <= parts; part++)
-    await additionStatement(env.DB, 'rollup_hours', [[...key, JSON.stringify([5, ...sums])]]).run();
-  const row = await env.DB.prepare('SELECT hours FROM rollup_hours').first<{ hours: string }>();
-  expect(JSON.parse(`[${row?.hours}]`)).toEqual([[5, ...sums.map((sum) => sum * (parts + 1)), 0]]);
+it.each(ROLLUP_TABLES)('adds rows of %s from before its last measure existed', async (table) => {
+  const key = KEYS[table].map((name) => (name === 'age' ? 3 : `a ${name}`));
+  const sums = SUMS[table].slice(0, -1).map((_, index) => index + 1);
+  const add = () => additionStatement(env.DB, table, [[...key, ...sums]]);
+  await env.DB.batch([add(), add()]);
+  const row = await env.DB.prepare(`SELECT * FROM ${table}`).first<Record<string, unknown>>();
+  expect(SUMS[table].map((name) => row?.[name])).toEqual([...sums.map((sum) => sum * 2), 0]);
 });

@@ -25,24 +25,6 @@ export const rollupDaily = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
 
-/**
- * The sums of `rollup_daily` by creative and hour of the application's clock, for recent days only. Sums that count a device once per day
- * have no hours.
- */
-export const rollupHours = sqliteTable(
-  'rollup_hours',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    creativeId: creativeId(),
-    currency: currency(),
-    /** `[hour id, sum, …],…`, with the lists of `hour_parts` additions one after the other, so an hour may occur several times. */
-    hours: text().notNull(),
-    hourParts: integer('hour_parts').notNull().default(1),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
-);
-
 export const rollupAds = sqliteTable(
   'rollup_ads',
   {

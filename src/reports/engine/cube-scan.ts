@@ -9,6 +9,7 @@ import {
   type NumberedColumn,
   type OpenPart,
   readParts,
+  sumColumnsOf,
   type TakeEntries,
 } from '#rollup';
 import { isBySegment } from '../dimensions.ts';
@@ -27,7 +28,13 @@ export type CubeScan = {
   byCreative: boolean;
   /** Whether rows are needed by segment. */
   bySegment: boolean;
+  /** Of figures by hour: the last day ends at this hour of the clock. */
+  untilHour?: number | undefined;
 };
+
+/** Figures by hour have some of the sums of a day, and are added up with them. */
+const HOURLY = sumColumnsOf('rollup_daily').map((name) => sumColumnsOf('rollup_hours').indexOf(name));
+const asDaily = (part: OpenPart): OpenPart => ({ ...part, sums: HOURLY.map((at) => part.sums[at] ?? null) });
 
 /** By whether rows are needed by creative, and by segment. */
 const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
@@ -49,7 +56,7 @@ export async function* scanCube(
   scan: CubeScan,
   pageCharacters?: number,
 ): AsyncGenerator<Chunk> {
-  const { applicationId, rollup, from, to, filters } = scan;
+  const { applicationId, rollup, from, to, filters, untilHour } = scan;
   const bySegment = scan.bySegment || isBySegment(filters);
   const byCreative = scan.byCreative || isByCreative(filters);
   const creativeIds = isByCreative(filters)
@@ -58,6 +65,9 @@ export async function* scanCube(
   const columns = keyColumns(rollup);
   const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
     [columns[0] ?? '']: (day) => day >= from && day <= to,
+    // An hour is text such as `2026-11-01T01:00:00-04:00`.
+    hour:
+      untilHour === undefined ? undefined : (hour) => hour < `${to}T${String(untilHour).padStart(2, '0')}`,
     creative_id:
       creativeIds || filters.attribution
         ? (id) =>
@@ -69,7 +79,8 @@ export async function* scanCube(
   const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
   const giveWay = givingWay();
   let rows = 0;
-  for await (const part of readParts(stores, { ...scan, grain }, pageCharacters)) {
+  for await (const stored of readParts(stores, { ...scan, grain }, pageCharacters)) {
+    const part = rollup === 'rollup_hours' ? asDaily(stored) : stored;
     const { segments, numbers } = known.in(part);
     const wanted = wantedRows(
       part,

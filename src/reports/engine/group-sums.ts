@@ -14,7 +14,6 @@ import { scanCube } from './cube-scan.ts';
 import type { Cut } from './cut.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { Groups } from './groups.ts';
-import { scanHours } from './hour-scan.ts';
 import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 import { Ranking } from './ranking.ts';
 
@@ -94,20 +93,18 @@ async function* scanFigures(
   { names, from, to, filters, untilHour }: GroupQuestion,
 ): AsyncGenerator<Chunk> {
   const byHour = names.includes('hour');
-  if (byHour) yield* scanHours(stores.DB, { applicationId, from, to, filters, untilHour });
-  else if (untilHour !== undefined)
-    yield* scanHours(stores.DB, { applicationId, from: to, to, filters, untilHour });
-  const last = untilHour === undefined ? to : addDays(to, -1);
-  if (byHour || last < from) return;
-  yield* scanCube(stores, {
+  const scan = {
     applicationId,
-    rollup: rollupFor(names),
-    from,
-    to: last,
     filters,
     byCreative: names.some(isNamed) || isByCreative(filters),
     bySegment: names.some((name) => DIMENSIONS[name].kind === 'segment'),
-  });
+  };
+  if (byHour || untilHour !== undefined) {
+    yield* scanCube(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour });
+  }
+  const last = untilHour === undefined ? to : addDays(to, -1);
+  if (byHour || last < from) return;
+  yield* scanCube(stores, { ...scan, rollup: rollupFor(names), from, to: last });
 }
 
 async function addAcquired(

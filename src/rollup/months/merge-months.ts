@@ -57,7 +57,8 @@ async function placesToMerge(d1: D1Database, now: number): Promise<Due[]> {
   return database(d1).all<Due & { rollup: RollupTable; grain: Grain }>(
     sql`SELECT due.* FROM (
         SELECT ${applicationId} AS applicationId, ${rollup} AS rollup, ${grain} AS grain, ${month} AS month, sum(${bytes}) AS bytes
-          FROM ${cubeParts} WHERE ${cubeParts.replacedAt} IS NULL AND ${month} < ${firstHot} GROUP BY 1, 2, 3, 4
+          FROM ${cubeParts} WHERE ${cubeParts.replacedAt} IS NULL AND ${month} < ${firstHot}
+            AND ${rollup} <> 'rollup_hours' GROUP BY 1, 2, 3, 4
       ) AS due LEFT JOIN (
         SELECT ${cubeMonths.applicationId} AS applicationId, ${cubeMonths.rollup} AS rollup, ${cubeMonths.grain} AS grain,
             ${cubeMonths.month} AS month, sum(${cubeMonths.bytes}) AS bytes, max(${cubeMonths.mergedAt}) AS mergedAt
