@@ -1,5 +1,3 @@
-// The order of every list of measures and of every key in this file is stored: see `MEASURES`.
-
 const DAILY = [
   'clicks',
   'installs',
@@ -25,10 +23,7 @@ type OnceADay = (typeof ONCE_A_DAY)[number];
 const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, OnceADay> =>
   !ONCE_A_DAY.some((name) => name === measure);
 
-/**
- * The sums in each rollup table. **Their order is a storage format:** blocks, `rollup_hours.hours`, counters' outboxes and parked sums contain
- * positions instead of names. Add a measure at the end of a list, and never move, rename or remove one.
- */
+/** The sums in each rollup table. What is stored names them: a measure can be added anywhere in its list, and its name never changes. */
 export const MEASURES = {
   rollup_daily: DAILY,
   rollup_hours: DAILY.filter(isHourly),
@@ -48,7 +43,7 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table, whose order is stored like that of its measures. */
+/** The primary key of each rollup. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_hours: ['application_id', 'day', 'hour', 'creative_id', 'currency'],

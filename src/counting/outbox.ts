@@ -4,11 +4,12 @@ import { batchWithRetry, isTransient } from '#db';
 import { logWarning } from '#lib/log';
 import {
   type Additions,
+  additionColumns,
   type Compacted,
   PARK_REASON,
   type Parked,
+  type PartRow,
   parkStatements,
-  ROLLUP_TABLES,
   replaceParts,
   type SegmentOfId,
   type StoredTable,
@@ -28,12 +29,17 @@ import { moveOn, wasAborted } from './turn.ts';
 /** The size of one D1 transaction: some hundred rows, so that other queries wait only a few milliseconds. */
 const MAX_PART_CHARACTERS = 125_000;
 
-type Kind = StoredTable | 'parts' | 'compacted' | 'parked';
-type Part = [kind: Kind, rows: unknown[]][];
+/** Rows of the rollup tables with the names of their columns, and objects. */
+type Rows =
+  | { kind: 'sums'; table: StoredTable; columns: readonly string[]; rows: (readonly unknown[])[] }
+  | { kind: 'parts'; rows: PartRow[] }
+  | { kind: 'compacted'; rows: Compacted[] }
+  | { kind: 'parked'; rows: Parked[] };
+type Part = Rows[];
 
 /** Appends compacted parts of the cube to the outbox. */
 export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
-  const part: Part = [['compacted', [compacted]]];
+  const part: Part = [{ kind: 'compacted', rows: [compacted] }];
   const state = store.select({ sequence: progress.sequence }).from(progress).get();
   const sequence = (state?.sequence ?? 0) + 1;
   store
@@ -50,59 +56,61 @@ export function* toParts(
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
-  const rowsOf = function* (): Generator<[Kind, unknown]> {
+  const rowsOf = function* (): Generator<Rows> {
     let parts = 0;
     for (const own of additions) {
-      for (const row of sumRowsOf(own, parts, segmentOf)) {
-        if (row[0] === 'parts') parts++;
-        yield row;
+      for (const [table, row] of sumRowsOf(own, parts, segmentOf)) {
+        if (table === 'parts') {
+          parts++;
+          yield { kind: 'parts', rows: [row] };
+        } else yield { kind: 'sums', table, columns: additionColumns(table), rows: [row] };
       }
     }
-    for (const message of parked) yield ['parked', message];
+    for (const message of parked) yield { kind: 'parked', rows: [message] };
   };
-  for (const [kind, row] of rowsOf()) {
-    const length = JSON.stringify(row).length;
+  for (const added of rowsOf()) {
+    const length = JSON.stringify(added.rows).length;
     if (size > 0 && size + length > MAX_PART_CHARACTERS) {
       yield JSON.stringify(part);
       [part, size] = [[], 0];
     }
-    const own = part.find((one) => one[0] === kind);
-    if (own) own[1].push(row);
-    else part.push([kind, [row]]);
-    size += length + 1;
+    addTo(part, added);
+    size += length;
   }
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isStored = (kind: Kind): kind is StoredTable => ROLLUP_TABLES.some((table) => table === kind);
+/** Adds rows to those of the same kind and table. */
+function addTo(part: Part, added: Rows): void {
+  const tableOf = (rows: Rows) => ('table' in rows ? rows.table : null);
+  const own = part.find((rows) => rows.kind === added.kind && tableOf(rows) === tableOf(added));
+  if (own) (own.rows as unknown[]).push(...added.rows);
+  else part.push(added);
+}
 
 /** A part of the outbox of a counter, by its name. */
 type Source = { counter: string; sequence: number };
 
-/** The sums among the rows of a part; null for rows of another kind. */
-function sumsOf({ counter, sequence }: Source, [kind, rows]: Part[number]): SumRows | null {
-  if (isStored(kind)) return { table: kind, rows };
-  return kind === 'parts' ? { parts: { ...readCounterName(counter), sequence }, rows } : null;
+/** The sums of a part's rows; null for rows of another kind. */
+function sumsOf({ counter, sequence }: Source, own: Rows): SumRows | null {
+  if (own.kind === 'sums') return own;
+  if (own.kind === 'parts') return { parts: { ...readCounterName(counter), sequence }, rows: own.rows };
+  return null;
 }
 
 /** The statements that add rows of one kind. */
-function statementsOf(
-  db: D1Database,
-  source: Source,
-  [kind, rows]: Part[number],
-  now: number,
-): D1PreparedStatement[] {
-  const sums = sumsOf(source, [kind, rows]);
+function statementsOf(db: D1Database, source: Source, own: Rows, now: number): D1PreparedStatement[] {
+  const sums = sumsOf(source, own);
   if (sums) return [sumStatement(db, sums)];
-  switch (kind) {
+  switch (own.kind) {
     case 'compacted':
-      return (rows as Compacted[]).flatMap((own) =>
-        replaceParts(db, { ...readCounterName(source.counter), sequence: source.sequence }, own, now),
+      return own.rows.flatMap((compacted) =>
+        replaceParts(db, { ...readCounterName(source.counter), sequence: source.sequence }, compacted, now),
       );
     case 'parked':
-      return parkStatements(db, rows as Parked[], now);
+      return parkStatements(db, own.rows, now);
     default:
-      throw new Error(`the outbox has rows of the unknown kind ${kind}`);
+      throw new Error('the outbox has rows of an unknown kind');
   }
 }
 
@@ -111,11 +119,11 @@ function statementsOf(
  * erased, so only parked sums are kept.
  */
 const toKeep = (part: Part): Part =>
-  part.flatMap(([kind, rows]): Part => {
-    if (kind === 'compacted') return [];
-    if (kind !== 'parked') return [[kind, rows]];
-    const sums = (rows as Parked[]).filter(({ reason }) => reason === PARK_REASON.refused);
-    return sums.length > 0 ? [[kind, sums]] : [];
+  part.flatMap((own): Part => {
+    if (own.kind === 'compacted') return [];
+    if (own.kind !== 'parked') return [own];
+    const sums = own.rows.filter(({ reason }) => reason === PARK_REASON.refused);
+    return sums.length > 0 ? [{ kind: 'parked', rows: sums }] : [];
   });
 
 /**
@@ -164,7 +172,7 @@ export async function flushNext(
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
   keepSent(store, { ...next, payload: JSON.stringify(toKeep(part)) }, now);
-  if (part.some(([kind]) => kind === 'parts')) onParts();
+  if (part.some(({ kind }) => kind === 'parts')) onParts();
   return true;
 }
 
@@ -178,20 +186,24 @@ async function withoutRefused(
   part: Part,
   limit: StatementLimit,
 ): Promise<Part | null> {
-  if (part.length > 0 && part.every(([kind]) => kind === 'compacted')) return [];
+  if (part.length > 0 && part.every(({ kind }) => kind === 'compacted')) return [];
   const refused = await findRefused(
     db,
     part.flatMap((own) => sumsOf(source, own) ?? []),
     limit,
   );
   if (refused.length === 0) return null;
-  const rows = new Set(refused.flatMap(({ sums }) => sums.rows));
-  const rest = part
-    .map(([kind, own]): Part[number] => [kind, own.filter((row) => !rows.has(row))])
-    .filter(([, own]) => own.length > 0);
+  const rows = new Set<unknown>(refused.flatMap(({ sums }) => sums.rows));
+  const rest = part.flatMap((own): Part => {
+    const taken = (own.rows as unknown[]).filter((row) => !rows.has(row));
+    return taken.length > 0 ? [{ ...own, rows: taken } as Rows] : [];
+  });
   const { counter, sequence } = source;
   const { applicationId } = readCounterName(counter);
-  return [...rest, ['parked', await parkRefused(applicationId, `${counter}/${sequence}`, refused)]];
+  return [
+    ...rest,
+    { kind: 'parked', rows: await parkRefused(applicationId, `${counter}/${sequence}`, refused) },
+  ];
 }
 
 /** When the oldest waiting event was appended; null if the outbox is empty. */

@@ -56,8 +56,9 @@ export async function findRefused(
       return [{ sums, error }];
     }
     const middle = Math.ceil(rows.length / 2);
-    const first = await refusedAmong({ ...sums, rows: rows.slice(0, middle) });
-    return [...first, ...(await refusedAmong({ ...sums, rows: rows.slice(middle) }))];
+    const slice = (from: number, to?: number) => ({ ...sums, rows: rows.slice(from, to) }) as SumRows;
+    const first = await refusedAmong(slice(0, middle));
+    return [...first, ...(await refusedAmong(slice(middle)))];
   };
   const found: Refused[] = [];
   for (const sums of added) found.push(...(await refusedAmong(sums)));
@@ -73,8 +74,8 @@ export async function parkRefused(
   return Promise.all(
     refused.map(async ({ sums, error }) => {
       const body = parkedSums(sums);
-      const id = await parkedId(`${part}/${body}`, 'whole');
       const table = 'table' in sums ? sums.table : 'cube_parts';
+      const id = await parkedId(`${part}/${body}`, 'whole');
       logError('sums parked', error, { message_id: id, application_id: applicationId, table });
       return { id, applicationId, body, reason: PARK_REASON.refused };
     }),

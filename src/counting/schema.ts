@@ -165,7 +165,7 @@ export const fileErasures = sqliteTable(
 /** Sums to be added to D1, in order. */
 export const outbox = sqliteTable('outbox', {
   sequence: integer().primaryKey(),
-  /** JSON: `[kind, rows]` for each statement. */
+  /** JSON: rows by kind, sums with the names of their columns. */
   payload: text().notNull(),
   /** When the first event of the run was appended. */
   oldestAt: integer('oldest_at').notNull(),

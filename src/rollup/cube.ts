@@ -151,7 +151,7 @@ export function* sumRowsOf(
   additions: Additions<RollupTable>,
   first: number,
   segmentOf: SegmentOfId,
-): Generator<[kind: StoredTable, row: (string | number)[]] | [kind: 'parts', row: PartRow]> {
+): Generator<[table: StoredTable, row: (string | number)[]] | [table: 'parts', row: PartRow]> {
   const { table } = additions;
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
   const together = additions.emptied();

@@ -5,7 +5,7 @@ export {
   placesToCompact,
   replaceParts,
 } from './compact.ts';
-export { type SegmentOfId, sumRowsOf } from './cube.ts';
+export { type PartRow, type SegmentOfId, sumRowsOf } from './cube.ts';
 export { REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
 export type { Entries, TakeEntries } from './entries.ts';
@@ -31,12 +31,17 @@ export { pruneHours } from './prune-hours.ts';
 export { type CubeStores, readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';
-export { neutralSums, parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
+export {
+  neutralSums,
+  parkedSums,
+  type SumRows,
+  sumStatement,
+} from './sum-rows.ts';
 export {
   type Additions,
+  additionColumns,
   highOf,
   NANOS_PER_HIGH,
-  ROLLUP_TABLES,
   type StoredTable,
   sumColumnsOf,
 } from './tables.ts';

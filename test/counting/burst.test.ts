@@ -86,5 +86,5 @@ it('is stated by reports, their CSV and the pages', async () => {
   expect(csv.headers.get('X-Uncounted')).toBe('41500');
   const browser = await signedIn(worker, tenant.team, 'viewer');
   const page = await pageOf(await browser.get('/breakdown'));
-  expect(page.notices).toEqual([expect.stringContaining('41,500 are not included yet.')]);
+  expect(page.texts('#fresh')).toEqual([expect.stringContaining('Counting 41,500 newer events')]);
 });

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { additionColumns } from '#rollup';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 
@@ -10,14 +11,19 @@ const PARTS = 250;
 it('writes a long outbox to D1 in several alarms, each within the statements of an invocation', async () => {
   const { applicationId, inside } = startCounter();
   const row = [applicationId, '2026-03-01', 'paid', 'usd'];
-  const rollups = ['rollup_daily', 'cohort_activity', 'rollup_custom', 'rollup_items'];
+  const rollups = ['rollup_daily', 'cohort_activity', 'rollup_custom', 'rollup_items'] as const;
   const keys: Record<string, unknown[]> = {
     rollup_daily: row,
     cohort_activity: [applicationId, '2026-03-01', 'paid', 0],
     rollup_custom: [applicationId, '2026-03-01', 'level_1', 'paid'],
     rollup_items: [applicationId, '2026-03-01', 'gold', 'paid', 'usd'],
   };
-  const payload = JSON.stringify(rollups.map((table) => [table, [[...(keys[table] ?? []), 1]]]));
+  const payload = JSON.stringify(
+    rollups.map((table) => {
+      const row = [...(keys[table] ?? []), 1];
+      return { kind: 'sums', table, columns: additionColumns(table).slice(0, row.length), rows: [row] };
+    }),
+  );
   const watched = new WatchedD1(env.DB);
   const runs: { statements: number; waiting: number }[] = [];
   await inside(async (counter, { storage }) => {
@@ -58,12 +64,13 @@ it('finds refused rows within the statements of an invocation', async () => {
     (sql, bindings) => /INTO cohort_activity/.test(sql) && String(bindings[0]).includes(applicationId),
     'D1_ERROR: CHECK constraint failed',
   );
-  const rows = Array.from({ length: 150 }, (_, age) => [applicationId, '2026-03-01', 'paid', age, 1]);
+  const columns = additionColumns('cohort_activity');
+  const rows = Array.from({ length: 150 }, (_, age) => [applicationId, '2026-03-01', 'paid', age, 1, 0]);
   await inside(async (counter, { storage }) => {
     counter.db = watched.asBinding();
     storage.sql.exec(
       'INSERT INTO outbox (sequence, payload, oldest_at) VALUES (1, ?, 1)',
-      JSON.stringify([['cohort_activity', rows]]),
+      JSON.stringify([{ kind: 'sums', table: 'cohort_activity', columns, rows }]),
     );
     storage.sql.exec('UPDATE progress SET sequence = 1');
     for (let alarm = 0; storage.sql.exec('SELECT 1 FROM outbox LIMIT 1').toArray().length > 0; alarm++) {

@@ -1,6 +1,14 @@
 import { type RollupTable, segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { chunksOf } from '../../src/lib/chunks.ts';
-import { loadPartCodec, type SegmentOfId, sumRowsOf, sumStatement } from '../../src/rollup/index.ts';
+import {
+  additionColumns,
+  loadPartCodec,
+  type PartRow,
+  type SegmentOfId,
+  type StoredTable,
+  sumRowsOf,
+  sumStatement,
+} from '../../src/rollup/index.ts';
 import type { Additions } from '../../src/rollup/tables.ts';
 
 /** The counter and the part of its outbox that a run's rows come from. */
@@ -25,13 +33,19 @@ export async function addRun(
 ): Promise<void> {
   await loadPartCodec();
   const statements: D1PreparedStatement[] = [];
-  for (const [kind, rows] of Map.groupBy(sumRowsOf(additions, 0, segmentOf), ([kind]) => kind)) {
-    const isParts = kind === 'parts';
-    for (const some of chunksOf(rows, isParts ? PARTS_PER_STATEMENT : ROWS_PER_STATEMENT)) {
-      const added = some.map(([, row]) => row);
-      const sums = isParts ? { parts: source, rows: added } : { table: kind, rows: added };
-      statements.push(sumStatement(db, sums));
+  const parts: PartRow[] = [];
+  const tables = new Map<StoredTable, (string | number)[][]>();
+  for (const [table, row] of sumRowsOf(additions, 0, segmentOf)) {
+    if (table === 'parts') parts.push(row);
+    else tables.set(table, [...(tables.get(table) ?? []), row]);
+  }
+  for (const [table, own] of tables) {
+    for (const rows of chunksOf(own, ROWS_PER_STATEMENT)) {
+      statements.push(sumStatement(db, { table, columns: additionColumns(table), rows }));
     }
+  }
+  for (const rows of chunksOf(parts, PARTS_PER_STATEMENT)) {
+    statements.push(sumStatement(db, { parts: source, rows }));
   }
   await db.batch(statements);
 }
