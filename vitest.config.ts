@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+import { withDimensions } from './test/catalogue/with-dimensions.ts';
 import { withSubscription } from './test/catalogue/with-subscription.ts';
 import { bundledDependencies } from './test/helpers/bundled-dependencies.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
@@ -44,6 +45,9 @@ const NODE = [
 const NEW_KIND = 'test/catalogue/new-kind.test.ts';
 /** Also runs as it is, without the new kind. */
 const OLD_FILES = 'test/lake/old-files.test.ts';
+const NEW_DIMENSION = 'test/catalogue/new-dimension.test.ts';
+/** What earlier releases stored, as it is and with more dimensions in the middle of their list. */
+const OLD_STORES = 'test/upgrade/upgrade.test.ts';
 
 // Files share an isolate, since starting one and importing the Worker anew cost more than most files' tests. The setup file empties
 // the bindings; a file that tests what the Worker's modules remember resets them: `vi.hoisted(() => vi.resetModules())`.
@@ -69,7 +73,7 @@ export default defineConfig({
           ...inWorker,
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: [SLOW, NEW_KIND, ...NODE],
+          exclude: [SLOW, NEW_KIND, NEW_DIMENSION, ...NODE],
         },
       },
       {
@@ -81,6 +85,11 @@ export default defineConfig({
         extends: true,
         plugins: [dependencies, sqlAsText, withSubscription, worker()],
         test: { ...inWorker, name: 'new-kind', include: [NEW_KIND, OLD_FILES] },
+      },
+      {
+        extends: true,
+        plugins: [dependencies, sqlAsText, withDimensions, worker()],
+        test: { ...inWorker, name: 'new-dimension', include: [NEW_DIMENSION, OLD_FILES, OLD_STORES] },
       },
       { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },
       {

@@ -2,6 +2,7 @@ import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import { decryptText } from '#lib/crypto';
 import { canonicalTimezone, isTimezone } from '#lib/time';
+import { networkOfParams, toNetwork } from '#networks';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
 import { parseOs } from './device.ts';
@@ -25,17 +26,22 @@ export type DeviceReport = {
   install_referrer?: string | undefined;
   click_id?: string | undefined;
   creative_token?: string | undefined;
+  /** The network that brought the device, if the sender knows it. */
+  network?: string | undefined;
   ip?: string | undefined;
 } & Partial<Record<(typeof PLAY_TIMES)[number], number | undefined>>;
 
-/** Extracts our click id from the Play Install Referrer's result, whether or not it was decoded on the way. */
-export function clickIdOf(referrer: string | undefined): string | null {
+/** The parameters in the Play Install Referrer's result, whether or not it was decoded on the way; null without our click id. */
+function paramsOf(referrer: string | undefined): Record<string, string> | null {
   for (const parameters of readingsOf(referrer)) {
-    const id = parameters.get('click_id');
-    if (id) return id;
+    if (parameters.get('click_id')) return Object.fromEntries(parameters);
   }
   return null;
 }
+
+/** The click id in the Play Install Referrer's result. */
+export const clickIdOf = (referrer: string | undefined): string | null =>
+  paramsOf(referrer)?.click_id ?? null;
 
 /** Whether the report itself names a click, passed on by the store or by the device's application. */
 export const namesClick = ({ install_referrer, click_id }: DeviceReport): boolean =>
@@ -98,8 +104,8 @@ export type AttributionSettings = {
   probabilisticWindowHours: number;
 };
 
-/** `clickCountry` is the credited click's, as reported by the edge. */
-export type Attributed = { attribution: Attribution; clickCountry: string | null };
+/** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown, and for an organic device. */
+export type Attributed = { attribution: Attribution; clickCountry: string | null; network: string };
 
 /**
  * Reads the clicks that may have led to some devices, in one round trip however many devices there are. The returned function finds the
@@ -151,7 +157,7 @@ export async function prepareAttribution<Own extends Installation>(
           ? click
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
-      const deepLinkCreativeId = found.creatives.get(one.creativeToken ?? '') ?? null;
+      const deepLinkCreativeId = found.creatives.get(one.creativeToken ?? '')?.id ?? null;
       const metaCreativeId = found.metaCreativeOf(one);
       const hints = { named: one.named, metaCreativeId, deepLinkCreativeId };
       const attribution = {
@@ -163,7 +169,15 @@ export async function prepareAttribution<Own extends Installation>(
       if (click_id !== null && !installation.test) {
         taken.set(click_id, (taken.get(click_id) ?? 0) + (method === 'probabilistic' ? 0 : 1));
       }
-      return { attribution, clickCountry: rows.find(({ id }) => id === click_id)?.country ?? null };
+      const credited = rows.find(({ id }) => id === click_id);
+      const creative = found.creatives.get(attribution.creative_id ?? '');
+      const network =
+        attribution.creative_id === null
+          ? ''
+          : toNetwork(installation.report.network) ||
+            (method === 'meta_referrer' ? 'meta' : (credited?.network ?? creative?.network ?? '')) ||
+            networkOfParams(paramsOf(installation.report.install_referrer) ?? {});
+      return { attribution, clickCountry: credited?.country ?? null, network };
     });
   };
 }

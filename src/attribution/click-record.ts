@@ -20,9 +20,10 @@ export const ClickRecord = z.lazy(() => {
     device_model: text(128).optional(),
     /** A keyed hash. The address itself is never sent. */
     ip_hash: optionalText,
-    /** Only in the record of the request for the link, from the edge and the link's query. */
+    /** Only in the record of the request for the link, from the edge, the link and its query. */
     country: ClickCountry.optional(),
     params: ClickParams.optional(),
+    network: optionalText,
     /** Only in the record of the measurement: a canonical time zone name, CSS pixels, device pixels per CSS pixel. */
     timezone: optionalText,
     screen_width: size,

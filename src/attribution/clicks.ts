@@ -34,6 +34,7 @@ const COLUMNS = [
   clicks.pixelRatio,
   clicks.country,
   clicks.params,
+  clicks.network,
 ];
 
 /**
@@ -56,6 +57,7 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     record.pixel_ratio ?? null,
     record.country ?? null,
     record.params ? JSON.stringify(record.params) : null,
+    record.network ?? null,
   ]);
   const { applicationId, id, timezone, osFamily } = clicks;
   const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
@@ -69,6 +71,7 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     clicks.pixelRatio,
     clicks.country,
     clicks.params,
+    clicks.network,
   ].map((column) => sql`${named(column)} = coalesce(${column}, ${excluded(column)})`);
   return toStatement(
     db,

@@ -1,4 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm';
+import type { Segment } from '#catalogue';
 import { clicks, creatives, database } from '#db';
 import type { Attribution } from './match.ts';
 
@@ -16,11 +17,16 @@ type CreditedClick = {
 /** The country that a device is counted in, and its source; null if unknown. */
 type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
 
+/** The part of a stored device's description that is explained. */
+type Described = { segment: Pick<Segment, 'country' | 'network'>; countrySource: Place['countrySource'] };
+
 /** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
 export type Explanation = {
   acquiredDay: string;
   acquiredAt: number;
   place: Place;
+  /** The network that brought the device; null if unknown, and for an organic device. */
+  network: string | null;
   attribution: Partial<Attribution>;
   /** Null if no click was credited, or if the click is no longer in any window. */
   click: CreditedClick | null;
@@ -33,7 +39,7 @@ export type Acquisition = {
   acquiredDay: string;
   acquiredAt: number;
   attribution: string;
-  description: Place;
+  description: Described;
 };
 
 /** Explains the attribution of a device. The caller has checked that the application belongs to the team. */
@@ -66,7 +72,8 @@ export async function explainDevice(
   return {
     acquiredDay,
     acquiredAt,
-    place: { country: description.country, countrySource: description.countrySource ?? null },
+    place: { country: description.segment.country || null, countrySource: description.countrySource ?? null },
+    network: description.segment.network || null,
     attribution,
     click: click ? { ...click, params: click.params === null ? {} : JSON.parse(click.params) } : null,
     creatives: Object.fromEntries(named.map(({ id, name }) => [id, name])),

@@ -26,13 +26,16 @@ type DeviceQuery = {
 };
 
 export type FoundClicks = {
-  /** The application's creatives, by the link tokens that the devices named. */
-  creatives: ReadonlyMap<string, string>;
+  /** The application's creatives that the devices named, by their ids and by the tokens of their links. */
+  creatives: ReadonlyMap<string, FoundCreative>;
   /** The creative with the id of a device's ad; null if none has it. */
   metaCreativeOf: (query: DeviceQuery) => string | null;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (query: DeviceQuery) => ClickRow[];
 };
+
+/** `network` is the one that its link is for; null if the clicks tell. */
+type FoundCreative = { token: string; id: string; network: string | null };
 
 type ClickRow = {
   id: string;
@@ -47,6 +50,7 @@ type ClickRow = {
   screen_height: number | null;
   pixel_ratio: number | null;
   country: string | null;
+  network: string | null;
   claimed_by: string | null;
   named_installs: number;
 };
@@ -76,14 +80,15 @@ const COLUMNS = commaList(
     clicks.screenHeight,
     clicks.pixelRatio,
     clicks.country,
+    clicks.network,
     clicks.claimedBy,
     clicks.namedInstalls,
   ].map((column) => sql`${column} AS ${named(column)}`),
 );
 
-const readCreatives = (application: string, linkTokens: readonly string[]) => sql`
-  SELECT ${creatives.token} AS token, ${creatives.id} AS id FROM ${creatives}
-  WHERE ${isAmong(creatives.token, linkTokens)}
+const readCreatives = (application: string, linkTokens: readonly string[], ids: readonly string[]) => sql`
+  SELECT ${creatives.token} AS token, ${creatives.id} AS id, ${creatives.network} AS network FROM ${creatives}
+  WHERE (${isAmong(creatives.token, linkTokens)} OR ${isAmong(creatives.id, ids)})
     AND ${creatives.applicationId} = ${application}`;
 
 const readMetaCreatives = (application: string, adIds: readonly string[]) => sql`
@@ -168,10 +173,13 @@ export async function findClicks(
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = queries.flatMap(({ creativeToken }) => creativeToken ?? []);
   const adIds = queries.flatMap(({ metaAd }) => (metaAd ? idsOfMetaAd(metaAd) : []));
+  const creativeIds = queries.flatMap(({ named }) => named.flatMap((click) => click.creativeId ?? []));
   const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
   /** The reads, each under a key by which its rows are found again. */
   const reads = new Map<string, D1PreparedStatement>();
-  if (linkTokens.length > 0) reads.set('creatives', toStatement(db, readCreatives(application, linkTokens)));
+  if (linkTokens.length + creativeIds.length > 0) {
+    reads.set('creatives', toStatement(db, readCreatives(application, linkTokens, creativeIds)));
+  }
   if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
   if (adIds.length > 0) reads.set('ads', toStatement(db, readMetaCreatives(application, adIds)));
   const first = firstClickId(guessedSince);
@@ -184,9 +192,9 @@ export async function findClicks(
   const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
   return {
     creatives: new Map(
-      ((rowsOfRead.get('creatives') ?? []) as { token: string; id: string }[]).map(({ token, id }) => [
-        token,
-        id,
+      ((rowsOfRead.get('creatives') ?? []) as FoundCreative[]).flatMap((creative) => [
+        [creative.id, creative] as const,
+        [creative.token, creative] as const,
       ]),
     ),
     metaCreativeOf: ({ metaAd }) => {

@@ -8,7 +8,7 @@ import {
   sumOf,
   WITH_CURRENCY,
 } from './metrics.ts';
-import type { Segment } from './segments.ts';
+import { ofDimensions, SEGMENT, SEGMENT_DIMENSIONS } from './segments.ts';
 
 /** A dimension that reports can group by. */
 export type DimensionDefinition = {
@@ -23,6 +23,14 @@ export type DimensionDefinition = {
 
 const WITHOUT_CURRENCY = ALL_METRICS.filter((metric) => !WITH_CURRENCY.includes(metric));
 
+/** See `SEGMENT`, which has all that is known of them. */
+const SEGMENT_GROUPINGS = ofDimensions(SEGMENT_DIMENSIONS, (name) => ({
+  label: SEGMENT[name].label,
+  kind: 'segment' as const,
+  column: name,
+  lacks: OF_SPEND,
+}));
+
 /** The groupings of the performance report, in the order in which they are offered. */
 export const DIMENSIONS = {
   hour: { label: 'Hour', kind: 'time', column: 'hour' },
@@ -32,9 +40,7 @@ export const DIMENSIONS = {
   creative: { label: 'Creative', kind: 'named', column: 'creative_id' },
   adset: { label: 'Ad set', kind: 'named', column: 'creative_id' },
   campaign: { label: 'Campaign', kind: 'named', column: 'creative_id' },
-  country: { label: 'Country', kind: 'segment', column: 'country', lacks: OF_SPEND },
-  os: { label: 'OS', kind: 'segment', column: 'os', lacks: OF_SPEND },
-  app_version: { label: 'App version', kind: 'segment', column: 'app_version', lacks: OF_SPEND },
+  ...SEGMENT_GROUPINGS,
   source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_SPEND },
   // Ad requests are made before any network is known, so they cannot be attributed to one.
   media_source: {
@@ -50,21 +56,6 @@ export const DIMENSIONS = {
 } as const satisfies Record<string, DimensionDefinition>;
 
 export type DimensionName = keyof typeof DIMENSIONS;
-
-/** The dimensions that are parts of a segment. */
-export type SegmentDimension = {
-  [Name in DimensionName]: (typeof DIMENSIONS)[Name]['kind'] extends 'segment' ? Name : never;
-}[DimensionName];
-
-/** The part of a segment that each of these dimensions shows. Everything that reads a segment by dimension uses this. */
-export const SEGMENT_PARTS: Readonly<Record<SegmentDimension, keyof Segment>> = {
-  country: 'country',
-  os: 'os',
-  app_version: 'appVersion',
-};
-export const SEGMENT_DIMENSIONS = Object.keys(SEGMENT_PARTS) as SegmentDimension[];
-export const isSegmentDimension = (name: string): name is SegmentDimension =>
-  Object.hasOwn(SEGMENT_PARTS, name);
 
 /** The rollups that the performance report reads, the one with the most metrics first. */
 const REPORTED: readonly RollupTable[] = [

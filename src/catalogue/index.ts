@@ -3,12 +3,8 @@ export {
   type DimensionDefinition,
   type DimensionName,
   HOURLY_METRICS,
-  isSegmentDimension,
   metricsIn,
   rollupOf,
-  SEGMENT_DIMENSIONS,
-  SEGMENT_PARTS,
-  type SegmentDimension,
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
@@ -63,15 +59,34 @@ export {
   sumOf,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';
+export { segmentFilters } from './segment-filters.ts';
 export {
+  COST_DIMENSIONS,
+  type CostDimension,
+  DEVICE_DIMENSIONS,
+  type DeviceDimension,
+  EVENT_DIMENSIONS,
+  type EventDimension,
+  isSegmentDimension,
   MAX_SEGMENTS,
+  normalised,
   OTHER_SEGMENT,
   OTHER_VALUE,
+  type OwnValues,
+  ofDimensions,
+  ownValues,
+  ownValuesOf,
+  SEGMENT,
+  SEGMENT_DIMENSIONS,
   type Segment,
   SegmentBook,
-  SHOWN_PARTS,
+  type SegmentDimension,
   segmentId,
+  segmentOf,
   shownCountry,
+  shownValue,
   UNKNOWN_SEGMENT,
+  valuesOfSegment,
+  withOwnValues,
 } from './segments.ts';
 export { findValuesByName, valueName } from './value-names.ts';

@@ -2,6 +2,7 @@ import { EVENT_STEP } from './events/custom.ts';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventColumn, ShownEvent } from './kind.ts';
 import { findKind, type LoggedEvent } from './logged-event.ts';
+import { DEVICE_DIMENSIONS, SEGMENT } from './segments.ts';
 
 // Lists derived from the kinds of events, for documentation, pages and files.
 
@@ -10,9 +11,12 @@ type EventType = LoggedEvent['type'];
 /** The types of events, as stored, listed and filtered. */
 export const EVENT_TYPES = EVENT_KINDS.map(({ type }) => type) as [EventType, ...EventType[]];
 
-const columns: readonly EventColumn[] = EVENT_KINDS.flatMap<EventColumn>((kind) => kind.columns);
+const columns: readonly EventColumn[] = [
+  ...EVENT_KINDS.flatMap<EventColumn>((kind) => kind.columns),
+  ...DEVICE_DIMENSIONS.map((name): EventColumn => ({ name: SEGMENT[name].field, type: 'text' })),
+];
 
-/** The fields that only some kinds have, each once. */
+/** The fields that only some kinds have, each once, and what events tell of their device. */
 export const EVENT_COLUMNS: readonly EventColumn[] = [
   ...new Map(columns.map((column) => [column.name, column])).values(),
 ];

@@ -71,7 +71,7 @@ const OF_CREATIVES: ReadonlySet<DimensionName> = new Set(['creative', 'adset', '
 export function valueName(dimension: DimensionName, value: string): string {
   if (value === '') return OF_CREATIVES.has(dimension) ? 'Organic' : 'None';
   if (dimension === 'hour') return value.slice(0, 16).replace('T', ' ');
-  if (dimension === 'media_source') return named(NETWORK_NAMES, value) ?? value;
+  if (dimension === 'media_source' || dimension === 'network') return named(NETWORK_NAMES, value) ?? value;
   if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;
   if (dimension === 'country') return countryName(value);
   if (dimension === 'currency') return value.toUpperCase();
@@ -82,6 +82,7 @@ export function valueName(dimension: DimensionName, value: string): string {
 /** Values whose names differ in more than spelling. */
 const NAMED_VALUES: Readonly<Partial<Record<DimensionName, readonly string[]>>> = {
   media_source: Object.keys(NETWORK_NAMES),
+  network: Object.keys(NETWORK_NAMES),
   source: Object.keys(FORMAT_NAMES),
   country: COUNTRY_CODES,
 };

@@ -150,6 +150,7 @@ function metricsOf(event: ExportedEvent, installedAt: number, creativeToken: str
       timezone: 'unknown',
       ...(event.country ? { country: event.country } : {}),
       ...(creativeToken ? { creative_token: creativeToken } : {}),
+      ...(event.network ? { network: event.network } : {}),
     },
   };
 }
@@ -218,8 +219,7 @@ type Created = { creative: { tracking_link: string } };
 const NO_CAMPAIGN = '(no campaign)';
 
 /**
- * The names under which a device's acquisition appears; null if it is organic. Reports have no dimension for networks, so the network stands
- * in for the names that an export leaves out.
+ * The names under which a device's acquisition appears; null if it is organic. The network stands in for the names that an export leaves out.
  */
 function namesOf({ network, campaign, adset, creative }: ExportedEvent) {
   if (!network && !campaign && !adset && !creative) return null;

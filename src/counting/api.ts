@@ -1,4 +1,4 @@
-import type { LoggedEvent, OsFamily } from '#catalogue';
+import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type {
@@ -26,13 +26,10 @@ export type DeviceDescription = {
   osSystem: string;
   /** IANA name; empty if unknown. */
   timezone: string;
-  /** Lower-case ISO 3166 code. */
-  country: string | null;
+  /** At its acquisition. */
+  segment: Segment;
   /** The source of the country: the backend, the device's click, or its time zone. */
   countrySource: 'data' | 'click' | 'timezone' | null;
-  /** The OS family, such as `android`. */
-  os: OsFamily;
-  appVersion: string | null;
   dpi: number | null;
   windowHeight: number | null;
   windowWidth: number | null;

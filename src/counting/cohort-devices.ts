@@ -1,12 +1,7 @@
+import { isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
-import {
-  type DeviceDay,
-  type DeviceFactsRow,
-  deviceDaysOf,
-  type HistoryRow,
-  readFacts,
-  readPage,
-} from './device-pages.ts';
+import { type DeviceDay, deviceDaysOf, type HistoryRow, readFacts, readPage } from './device-pages.ts';
+import { columnOfDimension, type DeviceFactsRow } from './device-row.ts';
 import type { Cohort, DeviceFilter } from './questions.ts';
 import type { Store } from './store.ts';
 
@@ -19,10 +14,8 @@ export type CohortFacts = {
   acquiredDay: string;
   /** Empty for an organic device. */
   creativeId: string;
-  /** Empty if unknown. */
-  country: string;
-  os: string;
-  appVersion: string;
+  /** The row itself, which has the segment: see `columnOfDimension`. */
+  row: DeviceFactsRow;
   activeAges: string;
   paidDays: string;
   adTotals: string | null;
@@ -32,22 +25,21 @@ export type CohortFacts = {
 export type CohortDevice = CohortFacts & { steps: string; revenue: string };
 
 function toFacts(acquiredDay: string, row: DeviceFactsRow): CohortFacts {
-  const [id, creativeId, country, os, appVersion, , activeAges, paidDays, adTotals, purchaseTotals] = row;
-  const described = { id, acquiredDay, creativeId, country, os, appVersion };
-  return { ...described, activeAges, paidDays, adTotals, purchaseTotals };
+  const [id, creativeId, , activeAges, paidDays, adTotals, purchaseTotals] = row;
+  return { id, acquiredDay, creativeId, row, activeAges, paidDays, adTotals, purchaseTotals };
 }
 
 /** Whether a device matches a filter. */
-function matcherOf({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter) {
-  const among = (values: readonly string[] | undefined) => {
-    const set = values && new Set(values);
-    return (value: string) => set?.has(value) ?? true;
-  };
-  const wanted = [among(creativeIds), among(countries), among(oses), among(appVersions)] as const;
-  return ([, creativeId, country, os, appVersion]: DeviceFactsRow): boolean => {
+function matcherOf({ creativeIds, segment = {}, attribution }: DeviceFilter) {
+  const creatives = creativeIds && new Set(creativeIds);
+  const wanted = Object.entries(segment).flatMap(([name, values]) =>
+    isSegmentDimension(name) ? [{ at: columnOfDimension(name), values: new Set<unknown>(values) }] : [],
+  );
+  return (row: DeviceFactsRow): boolean => {
+    const creativeId = row[1];
     if (attribution === 'paid' && creativeId === '') return false;
     if (attribution === 'organic' && creativeId !== '') return false;
-    return wanted[0](creativeId) && wanted[1](country) && wanted[2](os) && wanted[3](appVersion);
+    return (creatives?.has(creativeId) ?? true) && wanted.every(({ at, values }) => values.has(row[at]));
   };
 }
 

@@ -1,8 +1,9 @@
 import { inArray, sql } from 'drizzle-orm';
-import { type DeviceEvent, kindOf, type Segment } from '#catalogue';
+import { type DeviceEvent, kindOf, type Segment, UNKNOWN_SEGMENT, valuesOfSegment } from '#catalogue';
 import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } from '#rollup';
 import type { DeviceDescription } from './api.ts';
-import type { DeviceFactsRow, HistoryRow } from './device-pages.ts';
+import type { HistoryRow } from './device-pages.ts';
+import { type DeviceFactsRow, emptyRow, segmentOfRow, segmentTextOfRow } from './device-row.ts';
 import { devices } from './schema.ts';
 import { perStore, type Store, toParameters } from './store.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
@@ -26,10 +27,10 @@ export class Shared {
     return known ?? text;
   }
 
-  segment(country: string, os: string, appVersion: string): Segment {
-    const name = `${country}\0${os}\0${appVersion}`;
-    const known = this.segments.get(name) ?? { country, os, appVersion };
-    this.segments.set(name, known);
+  segmentOf(row: DeviceFactsRow): Segment {
+    const text = segmentTextOfRow(row);
+    const known = this.segments.get(text) ?? segmentOfRow(row);
+    this.segments.set(text, known);
     return known;
   }
 }
@@ -41,11 +42,11 @@ export function loadCounted(
   facts: DeviceFactsRow,
   shared: Shared,
 ): LoadedDevice {
-  const [id, creativeId, country, os, appVersion, activeDays, activeAges, paidDays, ad, purchase] = facts;
-  const [, , , , , , , , , , launches = '', activeVersions = '', paidVersions = ''] = facts;
+  const [id, creativeId, activeDays, activeAges, paidDays, ad, purchase] = facts;
+  const [, , , , , , , launches, activeVersions, paidVersions] = facts;
   return {
     ...{ applicationId, acquiredDay: shared.text(acquiredDay), id, test: false },
-    ...{ creativeId: shared.text(creativeId), segment: shared.segment(country, os, appVersion) },
+    ...{ creativeId: shared.text(creativeId), segment: shared.segmentOf(facts) },
     ...{ activeDays, activeAges, paidDays, launches, activeVersions, paidVersions },
     ...{ isNew: false, totals: { ad, purchase } },
   };
@@ -76,11 +77,8 @@ export function* loadNew(
     for (const row of statementsOf(store).known.all({ ids: parameter })) {
       // Parsed here once, where SQLite would parse it again for every field.
       const described: Partial<DeviceDescription> = JSON.parse(row.description);
-      const { country, os, appVersion, test } = described;
-      const facts: DeviceFactsRow = [
-        ...([row.id, row.creativeId, country ?? '', os ?? '', appVersion ?? ''] as const),
-        ...(['', '', '', null, null] as const),
-      ];
+      const { segment, test } = described;
+      const facts = emptyRow(row.id, row.creativeId, { ...UNKNOWN_SEGMENT, ...segment });
       const device = loadCounted(applicationId, row.acquiredDay, facts, shared);
       yield { ...device, isNew: true, test: test === true };
     }
@@ -124,12 +122,11 @@ export class CountedDevice extends RunningDevice {
     if (!isChanged && !this.hasNewTotals) return null;
     const { id, segment, activeDays, activeAges, paidDays, steps, revenue } = state;
     const { launches, activeVersions, paidVersions } = state;
-    const { country, os, appVersion } = segment;
-    const known = [id, this.creativeId, country, os, appVersion] as const;
     return {
       facts: [
-        ...([...known, activeDays, activeAges, paidDays, toText(this.ad), toText(this.purchase)] as const),
-        ...([launches, activeVersions, paidVersions] as const),
+        ...([id, this.creativeId, activeDays, activeAges, paidDays] as const),
+        ...([toText(this.ad), toText(this.purchase), launches, activeVersions, paidVersions] as const),
+        ...valuesOfSegment(segment),
       ],
       history: [steps, revenue],
     };

@@ -1,37 +1,15 @@
-import type { Buffer } from 'node:buffer';
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import { inflateText } from '#lib/deflate';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
+import { type DeviceFactsRow, readRows } from './device-row.ts';
 import { deviceDays, devicePages } from './schema.ts';
 import { perStore, type Store } from './store.ts';
 
 // The counted state of devices, many of them packed per row. A row is then written once per run however many of its devices changed, and what
 // devices have in common is stored once. Devices acquired on the same day share pages, because they tend to be active at the same time, and
 // because most questions are about the devices of some days.
-
-/** A device as its page stores it. Its history is stored next to it, because counting only reads that to add to it. */
-export type DeviceFactsRow = [
-  id: string,
-  /** Empty for an organic device. */
-  creativeId: string,
-  /** Empty if unknown, like its version. */
-  country: string,
-  os: string,
-  appVersion: string,
-  /** Day sets, in days since acquisition: days with any event, day numbers that count for retention, days with a purchase. */
-  activeDays: string,
-  activeAges: string,
-  paidDays: string,
-  /** Counted revenue and the running total that the client keeps, for ads and for purchases: see `totals.ts`. */
-  adTotals: string | null,
-  purchaseTotals: string | null,
-  /** What only further events need. Absent for devices that are erased or not counted yet, and on pages of earlier releases. */
-  launches?: string,
-  activeVersions?: string,
-  paidVersions?: string,
-];
 
 /** Funnel steps with their times, and revenue by age: see `StepHistory` and `DeviceRevenue`. */
 export type HistoryRow = [steps: string, revenue: string];
@@ -129,7 +107,7 @@ const isOfPage = (id: number, { day, pages }: DeviceDay, page: number) =>
 /** The facts of a page's devices. Throws if they cannot be read. */
 export function readFacts(store: Store, day: DeviceDay, page: number): DeviceFactsRow[] {
   const rows = statementsOf(store).facts.all(parametersOf(day, page));
-  return rows.flatMap(({ id, facts }) => (isOfPage(id, day, page) ? unpack<DeviceFactsRow>(facts) : []));
+  return rows.flatMap(({ id, facts }) => (isOfPage(id, day, page) ? readRows(inflateText(facts)) : []));
 }
 
 /** A page's devices. Throws if they cannot be read. */
@@ -138,12 +116,10 @@ export function readPage(store: Store, day: DeviceDay, page: number): PageRows {
     .both.all(parametersOf(day, page))
     .filter(({ id }) => isOfPage(id, day, page));
   return {
-    facts: rows.flatMap(({ facts }) => unpack<DeviceFactsRow>(facts)),
-    histories: rows.flatMap(({ histories }) => unpack<HistoryRow>(histories)),
+    facts: rows.flatMap(({ facts }) => readRows(inflateText(facts))),
+    histories: rows.flatMap(({ histories }): HistoryRow[] => JSON.parse(inflateText(histories))),
   };
 }
-
-const unpack = <Row>(bytes: Buffer): Row[] => JSON.parse(inflateText(bytes));
 
 /** A device for which something was counted. */
 export type CountedRows = { facts: DeviceFactsRow; history: DeviceHistory };

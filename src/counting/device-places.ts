@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { isOfDevice, type LoggedEvent, type OsFamily } from '#catalogue';
+import { DEVICE_DIMENSIONS, isOfDevice, type LoggedEvent, SEGMENT, type Segment } from '#catalogue';
 import type { Placed, StoredEvent } from '#lake';
 import { devices } from './schema.ts';
 import { type Store, toParameters } from './store.ts';
 
-type Row = [id: string, country: string | null, os: OsFamily | null];
+type Row = [id: string, segment: string | null];
 
 /** About 100 bytes each. */
 const MAX_KNOWN = 20_000;
 
 /**
- * The country and OS of devices at their acquisition, each looked up once. A device that is erased afterwards is still known, so do not keep
+ * What raw events tell of their devices (`DEVICE_DIMENSIONS`), each device looked up once. A device that is erased afterwards is still known, so do not keep
  * this for longer than one read of the log.
  */
 export class DevicePlaces {
@@ -25,7 +25,7 @@ export class DevicePlaces {
   }
 
   /**
-   * Adds the country and OS of their devices to events and leaves out those of erased devices. Changes the events. An event of a creative has
+   * Adds what events tell of their devices and leaves out events of erased devices. Changes the events. An event of a creative has
    * its own and stays unchanged.
    */
   addTo(events: readonly StoredEvent[]): StoredEvent[] {
@@ -51,23 +51,26 @@ export class DevicePlaces {
     }
     for (const parameter of toParameters(wanted)) {
       const rows = this.store.values<Row>(sql`
-        SELECT ${devices.id}, ${devices.description} ->> 'country', ${devices.description} ->> 'os'
+        SELECT ${devices.id}, ${devices.description} -> 'segment'
         FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-      for (const [id, country, os] of rows) {
-        this.known.set(id, this.placeOf(country, os));
+      for (const [id, segment] of rows) {
+        this.known.set(id, this.placeOf(segment ?? '{}'));
         wanted.delete(id);
       }
     }
     for (const id of wanted) this.known.set(id, null);
   }
 
-  private placeOf(country: string | null, os: OsFamily | null): Placed {
-    const name = `${country} ${os}`;
-    const place = this.places.get(name) ?? {
-      ...(country ? { country } : {}),
-      ...(os ? { os_family: os } : {}),
-    };
-    this.places.set(name, place);
+  /** `text` is a segment as JSON. */
+  private placeOf(text: string): Placed {
+    const known = this.places.get(text);
+    if (known) return known;
+    const segment: Partial<Segment> = JSON.parse(text);
+    const told = DEVICE_DIMENSIONS.flatMap((name) =>
+      segment[name] ? [[SEGMENT[name].field, segment[name]]] : [],
+    );
+    const place: Placed = Object.fromEntries(told);
+    this.places.set(text, place);
     return place;
   }
 }

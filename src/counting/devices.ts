@@ -103,7 +103,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
   const { creativeId, description, ...rest } = row;
   const counted = findCounted(store, new Map([[id, row.acquiredDay]])).found.get(id);
   const { alias: _, ...described } = JSON.parse(description);
-  const [, , , , , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
+  const [, , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
   return {
     ...rest,
     ...{ activeDays, activeAges, paidDays },

@@ -1,4 +1,5 @@
 import { count, desc, max, sql } from 'drizzle-orm';
+import { UNKNOWN_SEGMENT } from '#catalogue';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
 import { insertDevice } from './devices.ts';
 import { appendSome, type Pending, progressOf } from './log.ts';
@@ -28,10 +29,8 @@ const TRIAL_DEVICE: NewDevice = {
     deviceModel: '',
     osSystem: '',
     timezone: '',
-    country: null,
+    segment: UNKNOWN_SEGMENT,
     countrySource: null,
-    os: 'other',
-    appVersion: null,
     dpi: null,
     windowHeight: null,
     windowWidth: null,

@@ -1,5 +1,6 @@
 import { PART_OF, type Part } from '#lib/calendar';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
+import { columnOfDimension } from './device-row.ts';
 import type { Cohort, DeviceFilter, DeviceGroup } from './questions.ts';
 import type { Store } from './store.ts';
 
@@ -56,7 +57,8 @@ class GroupCounts {
 export function keyFor(groupBy: DeviceGroup | null): (device: CohortFacts) => string {
   if (groupBy === 'creative') return ({ creativeId }) => creativeId;
   if (groupBy === null) return () => '';
-  return (device) => device[groupBy];
+  const at = columnOfDimension(groupBy);
+  return ({ row }) => String(row[at] ?? '');
 }
 
 type Grouped = {

@@ -1,5 +1,12 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
-import { type DeviceEvent, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
+import {
+  type DeviceEvent,
+  EVENT_DIMENSIONS,
+  isOfDevice,
+  keepsKeys,
+  type LoggedEvent,
+  ofDimensions,
+} from '#catalogue';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
@@ -35,7 +42,7 @@ export function readLog(
     .orderBy(desc(log.lastEventId))
     .all();
   // Filter by the events' own fields first, so that fewer devices have to be looked up.
-  const { countries: _countries, oses: _oses, ...ofEvents } = filter;
+  const ofEvents = { ...filter, segment: ofDimensions(EVENT_DIMENSIONS, (name) => filter.segment?.[name]) };
   let found: StoredEvent[] = [];
   let characters = 0;
   for (const [index, { batch }] of heads.entries()) {

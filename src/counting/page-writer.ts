@@ -15,6 +15,7 @@ import {
   pageOf,
   readPage,
 } from './device-pages.ts';
+import { anonymousRow, writeRows } from './device-row.ts';
 import { deviceDays, devicePages } from './schema.ts';
 import { perStore, type Store } from './store.ts';
 
@@ -37,7 +38,7 @@ export type PreparedPages = { pages: PreparedPage[]; days: DeviceDay[] };
 type Packed = { facts: Buffer; histories: Buffer };
 
 const packPage = ({ facts, histories }: PageRows): Packed => ({
-  facts: deflateText(JSON.stringify(facts)),
+  facts: deflateText(writeRows(facts)),
   histories: deflateText(JSON.stringify(histories)),
 });
 
@@ -201,14 +202,7 @@ export function anonymiseCounted(store: Store, id: string, acquiredDay: string):
   const found = facts[index];
   if (!found) return;
   // Nothing is counted for it any more, so what only further events need goes too.
-  const [, creativeId, country, os, appVersion, activeDays, activeAges, paidDays, ad, purchase] = found;
-  const segment = [creativeId, country, os, appVersion] as const;
-  const packed = packPage({
-    facts: facts.with(index, [
-      ...([anonymousId(page, day.pages), ...segment] as const),
-      ...([activeDays, activeAges, paidDays, ad, purchase] as const),
-    ]),
-    histories,
-  });
+  const row = anonymousRow(found, anonymousId(page, day.pages));
+  const packed = packPage({ facts: facts.with(index, row), histories });
   statementsOf(store).savePage.run({ id: pageId(day.day, page), ...packed });
 }

@@ -1,7 +1,9 @@
+import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { NANOS_PER_HIGH } from '#rollup';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
 import { isAnonymous } from './device-pages.ts';
+import { columnOfDimension } from './device-row.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
@@ -129,22 +131,23 @@ const ALL_DEVICES: Cohort = { from: '0000-01-01', to: '9999-12-31' };
 /** See `CounterApi.payers`. Reads what is stored for every device, but none of their events. */
 export async function payers(store: Store, { periods, by, filter }: PayersQuery): Promise<Payers> {
   const counts = new Map<string, Payers[number]>();
+  const columns = DEVICE_DIMENSIONS.map((name) => ({ name, at: columnOfDimension(name) }));
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
   const count = (device: CohortFacts) => {
     const runs = readRuns(device.paidDays);
-    const own = {
-      creativeId: shown('creative', device.creativeId),
-      country: shown('country', device.country),
-      os: shown('os', device.os),
-    };
-    const name = `${own.creativeId}/${own.country}/${own.os}`;
+    const creativeId = shown('creative', device.creativeId);
+    const values = columns.map(({ name, at }) => shown(name, String(device.row[at] ?? '')));
+    const group = [creativeId, ...values].join('\0');
     for (const [period, { from, to }] of periods.entries()) {
       const [first, last] = [daysBetween(device.acquiredDay, from), daysBetween(device.acquiredDay, to)];
       if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
-      const key = `${period}/${name}`;
+      const key = `${period}/${group}`;
       const known = counts.get(key);
       if (known) known.devices++;
-      else counts.set(key, { period, ...own, devices: 1 });
+      else {
+        const segment = ofDimensions(DEVICE_DIMENSIONS, (_, index) => values[index] ?? '');
+        counts.set(key, { period, creativeId, segment, devices: 1 });
+      }
     }
   };
   for await (const portion of factsOf(store, ALL_DEVICES, filter)) {

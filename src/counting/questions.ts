@@ -1,3 +1,4 @@
+import type { DeviceDimension, SegmentDimension } from '#catalogue';
 import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 
@@ -7,7 +8,7 @@ import type { Sample } from '#lib/statistics/compare';
 export type Cohort = { from: string; to: string };
 
 /** The properties in a device's row by which devices can be grouped. */
-export type DeviceGroup = 'creative' | 'country' | 'os' | 'appVersion';
+export type DeviceGroup = 'creative' | SegmentDimension;
 
 export type FunnelQuestion = {
   cohort: Cohort;
@@ -25,8 +26,8 @@ export type FunnelQuestion = {
 
 export type FunnelAnswer = {
   /**
-   * A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. Null for all groups
-   * without a row of their own.
+   * A creative's id (`''` for organic), or a value of a dimension (`''` for an unknown one); `''` without grouping. Null for all groups without
+   * a row of their own.
    */
   key: string | null;
   /** Devices that reach each step. */
@@ -91,8 +92,8 @@ export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
   /**
-   * A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. Null for all groups
-   * without a row of their own.
+   * A creative's id (`''` for organic), or a value of a dimension (`''` for an unknown one); `''` without grouping. Null for all groups without
+   * a row of their own.
    */
   key: string | null;
   size: number;
@@ -157,16 +158,20 @@ export type ClientTotals = {
  */
 export type DeviceFilter = {
   creativeIds?: string[];
-  countries?: string[];
-  oses?: string[];
-  appVersions?: string[];
+  segment?: Partial<Record<SegmentDimension, string[]>>;
   attribution?: 'paid' | 'organic';
 };
 
-export type PayerGrouping = DeviceGroup;
+/** A version is that of an event, so payers are not grouped by it. */
+export type PayerGrouping = 'creative' | DeviceDimension;
 
 /** Periods are days, both ends included; at most 400. */
 export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
 
 /** Distinct devices that paid in each period. Properties that are not grouped by are empty, like an organic device's creative. */
-export type Payers = { period: number; creativeId: string; country: string; os: string; devices: number }[];
+export type Payers = {
+  period: number;
+  creativeId: string;
+  segment: Record<DeviceDimension, string>;
+  devices: number;
+}[];

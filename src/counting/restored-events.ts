@@ -1,5 +1,16 @@
 import { inArray, lte, sql } from 'drizzle-orm';
-import { type DeviceEvent, isOfDevice, type LoggedEvent } from '#catalogue';
+import {
+  DEVICE_DIMENSIONS,
+  type DeviceEvent,
+  isOfDevice,
+  type LoggedEvent,
+  ofDimensions,
+  ownValuesOf,
+  SEGMENT,
+  type Segment,
+  UNKNOWN_SEGMENT,
+  withOwnValues,
+} from '#catalogue';
 import { type FileEntry, mayHoldId, type StoredEvent } from '#lake';
 import { idTime } from '#lib/ids';
 import { firstTimes } from '#rollup';
@@ -36,15 +47,19 @@ const deviceOf = (event: StoredDeviceEvent): NewDevice => ({
   creativeId: event.creative_id,
   description: {
     ...{ deviceName: '', deviceModel: '', osSystem: '', timezone: '' },
-    country: event.country ?? null,
+    segment: acquiredSegmentOf(event),
     countrySource: null,
-    os: event.os_family ?? 'other',
-    appVersion: event.device?.app_version ?? null,
     ...{ dpi: null, windowHeight: null, windowWidth: null },
     test: event.test === true,
   },
   attribution: JSON.stringify({ creative_id: event.creative_id }),
 });
+
+function acquiredSegmentOf(event: StoredDeviceEvent): Segment {
+  const placed = ofDimensions(DEVICE_DIMENSIONS, (name) => event[SEGMENT[name].field] ?? '');
+  const device: Segment = { ...UNKNOWN_SEGMENT, ...placed };
+  return withOwnValues(device, ownValuesOf(event, device));
+}
 
 function erasedAmong(store: Store, ids: Iterable<string>): Set<string> {
   const found = new Set<string>();

@@ -4,14 +4,8 @@ import { dayFromNumber, dayNumber } from '#lib/time';
 import { TupleIndex } from '#lib/tuple-index';
 import { Journal } from '#rollup';
 import { CountedDevice, type LoadedDevice, loadCounted, loadNew, Shared } from './counted-devices.ts';
-import {
-  type DeviceDay,
-  type DeviceFactsRow,
-  deviceDay,
-  hashOfDevice,
-  pageOf,
-  readFacts,
-} from './device-pages.ts';
+import { type DeviceDay, deviceDay, hashOfDevice, pageOf, readFacts } from './device-pages.ts';
+import type { DeviceFactsRow } from './device-row.ts';
 import { type Head, readDeviceWords } from './log-heads.ts';
 import { DEVICE_WORDS } from './pack.ts';
 import { PageWriter } from './page-writer.ts';

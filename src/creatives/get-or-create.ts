@@ -118,6 +118,7 @@ function createStatements(db: Database, wanted: WantedCreative) {
             adsetId: sql<string>`${adsets.id}`.as('adset_id'),
             name: sql<string>`${names.creative}`.as('name'),
             token: sql<string>`${minted.token}`.as('token'),
+            network: sql<null>`NULL`.as('network'),
             archivedAt: sql<null>`NULL`.as('archived_at'),
             createdAt: sql<number>`${now}`.as('created_at'),
           })

@@ -11,4 +11,4 @@ export {
   MAX_INVENTORY,
   tokensOf,
 } from './inventory.ts';
-export { archiveCreative, getCreative, listAdsets, listCampaigns } from './list.ts';
+export { changeCreative, getCreative, listAdsets, listCampaigns } from './list.ts';

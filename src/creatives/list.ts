@@ -1,10 +1,12 @@
-import { and, asc, eq, exists, gt, isNotNull, isNull } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
-import { AppError, idListQuery, requiredText, searchText } from '#http';
+import { AppError, idListQuery, requiredName, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
 import { iso } from '#lib/time';
+import { toNetwork } from '#networks';
 import { namesContain } from './inventory.ts';
 import type { Creative } from './operations.ts';
 
@@ -17,11 +19,20 @@ export const CreativesQuery = listQuery('crt');
 type ListQuery = Omit<z.infer<typeof CreativesQuery>, 'q'> & { q?: string | undefined };
 
 /** Body of `PATCH /v1/creatives/:id`. */
-export const CreativeChanges = z.object({
-  archived: z.boolean({
-    error: (issue) => (issue.input === undefined ? 'is required' : 'must be true or false'),
-  }),
-});
+export const CreativeChanges = z
+  .object(
+    {
+      archived: z.boolean({ error: 'must be true or false' }).optional(),
+      /** The network that the link is for. Null if the clicks tell. */
+      network: z.union([z.null(), requiredName(64)], { error: 'must be a name or null' }).optional(),
+    },
+    { error: 'The body must be a JSON object' },
+  )
+  .refine(({ archived, network }) => archived !== undefined || network !== undefined, {
+    path: ['archived'],
+    error: 'is required, unless network is given',
+  });
+export type CreativeChanges = z.infer<typeof CreativeChanges>;
 
 /** A page of a list and the cursor of the next one: the last id, or null on the last page. */
 export function toPage<Row extends { id: string }>(rows: Row[], limit: number) {
@@ -81,6 +92,7 @@ const creativeColumns = {
   adset: adsets.name,
   campaignId: campaigns.id,
   campaign: campaigns.name,
+  network: creatives.network,
   archivedAt: creatives.archivedAt,
   createdAt: creatives.createdAt,
 };
@@ -105,6 +117,7 @@ function showCreative(row: CreativeRow, linkTo: (token: string) => string): Crea
     adset_id: row.adsetId,
     campaign: row.campaign,
     campaign_id: row.campaignId,
+    network: row.network,
     archived: row.archivedAt !== null,
     archived_at: row.archivedAt === null ? null : iso(row.archivedAt),
     created_at: iso(row.createdAt),
@@ -138,11 +151,14 @@ export async function getCreative(
   return showCreative(row, linkTo);
 }
 
-/** Archives or unarchives a creative; its link works either way. Throws `not_found` for another team's creative too. */
-export async function archiveCreative(
+/**
+ * Archives or unarchives a creative, whose link works either way, or sets the network that its link is for, which later clicks and devices have.
+ * Throws `not_found` for another team's creative too.
+ */
+export async function changeCreative(
   caller: Caller,
   id: string,
-  archived: boolean,
+  { archived, network: named }: CreativeChanges,
   linkTo: (token: string) => string,
 ) {
   const { db, team, now } = caller;
@@ -150,20 +166,31 @@ export async function archiveCreative(
     and(eq(creatives.id, id), eq(applications.teamId, team.id)),
   );
   if (!current) throw new AppError('not_found', 'Creative not found');
-  if ((current.archivedAt !== null) === archived) return showCreative(current, linkTo);
-  const archivedAt = archived ? now : null;
-  const action = archived ? 'creative.archived' : 'creative.unarchived';
-  const unlike = and(
-    eq(creatives.id, id),
-    archived ? isNull(creatives.archivedAt) : isNotNull(creatives.archivedAt),
-  );
-  await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry(action, `${current.name} (${id})`),
-      exists(db.select({ id: creatives.id }).from(creatives).where(unlike)),
-    ),
-    db.update(creatives).set({ archivedAt }).where(unlike),
-  ]);
-  return showCreative({ ...current, archivedAt }, linkTo);
+  const changed = { ...current };
+  const statements: BatchItem<'sqlite'>[] = [];
+  const change = (action: AuditAction, unlike: SQL, set: Partial<typeof creatives.$inferSelect>) => {
+    const where = and(eq(creatives.id, id), unlike);
+    statements.push(
+      auditStatement(
+        caller,
+        newAuditEntry(action, `${current.name} (${id})`),
+        exists(db.select({ id: creatives.id }).from(creatives).where(where)),
+      ),
+      db.update(creatives).set(set).where(where),
+    );
+    Object.assign(changed, set);
+  };
+  if (archived !== undefined && (current.archivedAt !== null) !== archived) {
+    const isUnlike = archived ? isNull(creatives.archivedAt) : isNotNull(creatives.archivedAt);
+    change(archived ? 'creative.archived' : 'creative.unarchived', isUnlike, {
+      archivedAt: archived ? now : null,
+    });
+  }
+  const network = named === undefined ? current.network : toNetwork(named ?? '') || null;
+  if (network !== current.network) {
+    change('creative.network_changed', sql`${creatives.network} IS NOT ${network}`, { network });
+  }
+  const [first, ...rest] = statements;
+  if (first) await db.batch([first, ...rest]);
+  return showCreative(changed, linkTo);
 }

@@ -39,6 +39,9 @@ const Creative = z
     adset_id: z.string(),
     campaign: z.string(),
     campaign_id: z.string(),
+    network: z.string().nullable().meta({
+      description: "The network that the link is for. Null if the clicks' parameters tell.",
+    }),
     archived: z.boolean(),
     archived_at: time().nullable(),
     created_at: time(),
@@ -127,10 +130,14 @@ export const operations: Operation[] = [
     ...shared,
     method: 'patch',
     path: '/v1/creatives/{id}',
-    summary: 'Archive or unarchive a creative',
-    description: 'The tracking link of an archived creative keeps working.',
+    summary: 'Archive a creative, or set its network',
+    description:
+      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are.',
     parameters: inPath('id', EXAMPLE.creative),
-    body: { schema: CreativeChanges, examples: { archive: { archived: true } } },
+    body: {
+      schema: CreativeChanges,
+      examples: { archive: { archived: true }, network: { network: 'tiktok' } },
+    },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
     errors: noSuch('creative'),
   },

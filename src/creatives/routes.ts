@@ -20,10 +20,10 @@ import { createCreative, NewCreative, parseCreative } from './create-creative.ts
 import { ExternalIds, listExternalIds, saveExternalIds } from './external-ids.ts';
 import {
   AdsetsQuery,
-  archiveCreative,
   CampaignsQuery,
   CreativeChanges,
   CreativesQuery,
+  changeCreative,
   getCreative,
   listAdsets,
   listCampaigns,
@@ -125,8 +125,7 @@ export const creativeRoutes = new Hono<AppEnv>()
     ...jsonBody(CreativeChanges),
     async (c) => {
       const { id } = c.req.param();
-      const { archived } = c.req.valid('json');
-      return c.json<Creative>(await archiveCreative(apiCaller(c), id, archived, linkTo(c)));
+      return c.json<Creative>(await changeCreative(apiCaller(c), id, c.req.valid('json'), linkTo(c)));
     },
   )
   .get('/v1/campaigns', requireTeamToken, queryString(CampaignsQuery), async (c) => {

@@ -3,6 +3,7 @@ import { PLAY_TIMES } from '#attribution';
 import {
   oneOf,
   optionalCount,
+  optionalName,
   optionalNameOrNumber,
   optionalNumber,
   optionalText,
@@ -62,6 +63,8 @@ export const DeviceMetrics = z.lazy(() =>
             click_id: descriptive(optionalText(128)),
             /** The last segment of a tracking link, if the application was opened by a deep link. */
             creative_token: descriptive(optionalText(128)),
+            /** The network that brought the device, if the sender knows it, as an import does. */
+            network: descriptive(optionalName(64)),
             /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
             ip: descriptive(optionalText(64)),
           },

@@ -1,5 +1,5 @@
 import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
-import type { LoggedEvent } from '#catalogue';
+import type { DeviceDimension, EventDimension, LoggedEvent, Segment } from '#catalogue';
 import type { NewDevice } from '#counting';
 import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
@@ -77,16 +77,31 @@ async function aliasOf(
   return toBase64Url(await hmac(hashKey, `device:${applicationId}:${identity}`));
 }
 
-/** The country that a device is counted in, and its source: the backend, else the click, else the time zone. */
+/** The country that a device is counted in, empty if unknown, and its source: the backend, else the click, else the time zone. */
 function placeOf({ metrics: { data }, clickCountry }: NewDraft) {
   if (data.country) return { country: data.country, countrySource: 'data' } as const;
   if (clickCountry) return { country: clickCountry, countrySource: 'click' } as const;
   const country = countryOfTimezone(data.timezone);
-  return { country, countrySource: country === null ? null : 'timezone' } as const;
+  return { country: country ?? '', countrySource: country === null ? null : 'timezone' } as const;
+}
+
+/** What is decided of a device once, at its acquisition. What events tell themselves is what its own message tells. */
+function acquiredSegmentOf(draft: NewDraft): Segment {
+  const { data, ...told } = draft.metrics;
+  const ofDevice: Record<DeviceDimension, string> = {
+    country: placeOf(draft).country,
+    os: parseOs(data.os_system, data.device_name, data.device_model).family,
+    network: draft.network,
+  };
+  const ofEvents: Record<EventDimension, string> = {
+    app_version: told.app_version ?? '',
+    sdk_version: told.sdk_version ?? '',
+  };
+  return { ...ofDevice, ...ofEvents };
 }
 
 export function newDeviceOf(draft: NewDraft): NewDevice {
-  const { data, app_version } = draft.metrics;
+  const { data } = draft.metrics;
   return {
     id: draft.deviceId,
     acquiredDay: draft.acquiredDay,
@@ -97,9 +112,8 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
       deviceModel: data.device_model,
       osSystem: data.os_system,
       timezone: data.timezone,
-      ...placeOf(draft),
-      os: parseOs(data.os_system, data.device_name, data.device_model).family,
-      appVersion: app_version ?? null,
+      segment: acquiredSegmentOf(draft),
+      countrySource: placeOf(draft).countrySource,
       dpi: data.dpi ?? null,
       windowHeight: data.window_height ?? null,
       windowWidth: data.window_width ?? null,

@@ -54,13 +54,14 @@ export async function explainAttribution(env: Env, teamId: string, token: string
   const explanation =
     application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
   if (!explanation) throw new AppError('not_found', 'Device not found');
-  const { acquiredAt, place, attribution, click } = explanation;
+  const { acquiredAt, place, network, attribution, click } = explanation;
   const { candidates = [], earlier_installs = 0, ...outcome } = attribution;
   return {
     device_id: claims.deviceId,
     acquired_at: iso(acquiredAt),
     country: place.country && shownCountry(place.country),
     country_source: place.countrySource,
+    network,
     ...outcome,
     repeated: earlier_installs > 0,
     earlier_installs,

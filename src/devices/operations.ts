@@ -65,6 +65,10 @@ const AttributionExplained = z.object({
   country_source: z.enum(['data', 'click', 'timezone']).nullable().meta({
     description: "Where the country comes from: your backend, the credited click or the device's time zone.",
   }),
+  network: nullableText().meta({
+    description:
+      "The network that brought the device: from the request, the link, the click's parameters or the install referrer. Null if none of them names one, and for an organic device.",
+  }),
   click: z
     .object({
       clicked_at: time(),

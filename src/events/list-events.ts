@@ -1,11 +1,20 @@
 import * as z from 'zod';
-import { EVENT_COLUMNS, EVENT_TYPES, isOfDevice, type LoggedEvent, shownCountry } from '#catalogue';
+import {
+  EVENT_COLUMNS,
+  EVENT_TYPES,
+  isOfDevice,
+  type LoggedEvent,
+  ofDimensions,
+  SEGMENT_DIMENSIONS,
+  segmentFilters,
+  shownCountry,
+} from '#catalogue';
 import { counterOf } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { readToken } from '#devices';
 import { settingsOf } from '#env';
-import { countryFilter, invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
+import { invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
 import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromNanos } from '#lib/money';
@@ -31,11 +40,8 @@ export const EventsQuery = z.object({
   creative_id: repeatable(
     requiredText(128).refine((id) => isId('crt', id), 'must be the id of a creative, as crt_…'),
   ),
-  /** As sent with the event; `unknown` matches events without one. */
-  app_version: repeatable(requiredText(128)),
-  /** The device's at its acquisition, or the click's; `unknown` matches events without one. */
-  country: repeatable(countryFilter()),
-  os: repeatable(requiredText(16).toLowerCase()),
+  /** As sent with the event, or the device's at its acquisition, or the click's; `unknown` matches events without one. */
+  ...segmentFilters(),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
@@ -115,7 +121,7 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
 }
 
 async function findEvents(env: Env, application: Place, query: EventsQuery) {
-  const { from, to, type, event_name: eventName, country, os, app_version, attribution } = query;
+  const { from, to, type, event_name: eventName, attribution } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;
   if (query.device_id && query.device_id !== deviceId) return { events: [], next_cursor: null };
@@ -131,9 +137,7 @@ async function findEvents(env: Env, application: Place, query: EventsQuery) {
     ...(deviceId ? { deviceId } : {}),
     ...(creativeIds ? { creativeIds } : {}),
     ...(attribution ? { attribution } : {}),
-    ...(app_version ? { appVersions: known(app_version) } : {}),
-    ...(country ? { countries: known(country) } : {}),
-    ...(os ? { oses: known(os) } : {}),
+    segment: ofDimensions(SEGMENT_DIMENSIONS, (name) => query[name]?.map(storedValue)),
   };
   // A token names its device's counter.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
@@ -141,8 +145,8 @@ async function findEvents(env: Env, application: Place, query: EventsQuery) {
   return readEvents(env, place, filter, query);
 }
 
-/** Filter values in the form that events have: unknown is empty text. */
-const known = (values: readonly string[]) => values.map((value) => (value === 'unknown' ? '' : value));
+/** A filter's value in the form that events have: unknown is empty text. */
+const storedValue = (value: string) => (value === 'unknown' ? '' : value);
 
 async function deviceOf(env: Env, applicationId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);

@@ -30,6 +30,9 @@ const Event = z
       .string()
       .optional()
       .meta({ description: 'The operating system of the device or of the click, such as `android`.' }),
+    network: z.string().optional().meta({
+      description: 'The network that brought the device, or that the click came from. Absent if unknown.',
+    }),
   })
   .meta({ id: 'Event' });
 export type Event = z.input<typeof Event>;
@@ -66,7 +69,7 @@ export const operations: Operation[] = [
     path: '/v1/events',
     summary: 'List raw events',
     description:
-      "Newest first. `from` and `to` are days in the application's time zone. A page may have fewer than `limit` events before the end of the list; continue until `next_cursor` is null. Filters can be repeated; an event must match each of them by one of its values. `country` and `os` are those of the device at its acquisition, as in the reports; a click has its own. `app_version` is the version that the event was sent by. For each of the three, `unknown` finds events without a value. With `format=ndjson` or `format=csv`, the next cursor is in the header `X-Next-Cursor`.",
+      "Newest first. `from` and `to` are days in the application's time zone. A page may have fewer than `limit` events before the end of the list; continue until `next_cursor` is null. Filters can be repeated; an event must match each of them by one of its values. `country`, `os` and `network` are those of the device at its acquisition, as in the reports; a click has its own. `app_version` and `sdk_version` are those that the event was sent by. For each of them, `unknown` finds events without a value. With `format=ndjson` or `format=csv`, the next cursor is in the header `X-Next-Cursor`.",
     parameters: {
       query: withExamples(EventsQuery, {
         application_id: EXAMPLE.application,

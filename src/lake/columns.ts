@@ -1,5 +1,5 @@
 import type { ColumnMetaData, SchemaElement } from 'hyparquet';
-import { type ColumnType, EVENT_COLUMNS } from '#catalogue';
+import { type ColumnType, DEVICE_DIMENSIONS, EVENT_COLUMNS, EVENT_DIMENSIONS, SEGMENT } from '#catalogue';
 import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 import { NANOS_LIMIT } from '#lib/money';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
@@ -182,7 +182,11 @@ const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {
 };
 
 const ownColumns = EVENT_COLUMNS.map(({ name, type, field = name }) => MAKERS[type](name, field));
-const isLookedFor = ({ name }: Column) => ['event_name', 'country', 'os_family'].includes(name);
+/** The fields of devices' dimensions, and the properties that events tell themselves. */
+const [OF_DEVICES, OF_EVENTS] = [DEVICE_DIMENSIONS, EVENT_DIMENSIONS].map((names) =>
+  names.map((name): string => SEGMENT[name].field),
+) as [string[], string[]];
+const isLookedFor = ({ name }: Column) => name === 'event_name' || OF_DEVICES.includes(name);
 const LOOKED_FOR = ownColumns.filter(isLookedFor);
 const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
 
@@ -196,7 +200,7 @@ export const COLUMNS: readonly Column[] = [
   day('day', 'day'),
   ...LOOKED_FOR,
   id('creative_id', 'creative_id', 'crt'),
-  text('app_version'),
+  ...OF_EVENTS.map((name) => text(name)),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
   text('application_id', 'application_id'),
@@ -223,7 +227,7 @@ export const COLUMNS: readonly Column[] = [
 ];
 
 /** The fields of `device` that have a column of their own. The others are in the `device` column as JSON. */
-export const DEVICE_COLUMNS = ['device_name', 'device_model', 'os_system', 'app_version'] as const;
+export const DEVICE_COLUMNS: readonly string[] = ['device_name', 'device_model', 'os_system', ...OF_EVENTS];
 
 const indexes = new Map(COLUMNS.map(({ name }, index) => [name, index]));
 

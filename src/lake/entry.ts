@@ -1,4 +1,4 @@
-import type { LoggedEvent, OsFamily } from '#catalogue';
+import type { DeviceDimension, LoggedEvent, SEGMENT } from '#catalogue';
 
 /** The part of the R2 bucket API that is used here. `put` replaces a whole object; `delete` is idempotent. */
 export type Bucket = {
@@ -19,8 +19,11 @@ export type CountingResult = {
   duplicate_of?: string;
 };
 
-/** The country and OS under which reports count an event: its device's at the acquisition, or a click's own. Absent if unknown. */
-export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
+/**
+ * What raw events tell of their device at its acquisition, under the `field` of each dimension; a click tells its own. Reports count an event
+ * under it. Absent if unknown.
+ */
+export type Placed = { [Name in DeviceDimension as (typeof SEGMENT)[Name]['field']]?: string | undefined };
 
 /** An event as stored in files: with the outcome of counting. */
 export type StoredEvent = LoggedEvent & CountingResult & Placed;
@@ -30,7 +33,7 @@ export type Source = { applicationId: string; shard: number };
 
 /**
  * What an index knows about a raw event file, so that readers open only files that may contain what they look for. About 700 bytes, plus
- * five for each country and one for each device in the file. Plain data except for `deviceFilter`.
+ * five for each country or network and one for each device in the file. Plain data except for `deviceFilter`.
  */
 export type FileEntry = Source & {
   /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
@@ -50,9 +53,8 @@ export type FileEntry = Source & {
   lastEventId: string;
   /** The number of events of each type. */
   types: Partial<Record<LoggedEvent['type'], number>>;
-  /** The countries and operating systems in the file; empty text for unknown ones. */
-  countries: string[];
-  oses: string[];
+  /** The values of devices' dimensions in the file, with empty text for unknown ones. It lacks dimensions that are newer than the file. */
+  values?: Partial<Record<DeviceDimension, string[]>>;
   deviceFilter: Uint8Array;
   /** Objects that this file replaced and that may still exist. `deleteReplaced` removes them. */
   replaces: string[];

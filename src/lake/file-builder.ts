@@ -1,5 +1,6 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
+import { DEVICE_DIMENSIONS, ofDimensions, SEGMENT } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
@@ -70,7 +71,7 @@ class ColumnBuilder {
 }
 
 type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
-type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'countries' | 'oses'>;
+type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'values'>;
 type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
 function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
@@ -104,8 +105,7 @@ export class FileBuilder {
     lastEventId: '',
     types: {},
   };
-  private readonly countries = new Set<string>();
-  private readonly oses = new Set<string>();
+  private readonly values = ofDimensions(DEVICE_DIMENSIONS, () => new Set<string>());
   private readonly shard: number;
 
   constructor(shard: number) {
@@ -127,8 +127,7 @@ export class FileBuilder {
     }
     this.deviceOfRow.push(device);
     this.occurredAt.push(event.occurred_at);
-    this.countries.add(event.country ?? '');
-    this.oses.add(event.os_family ?? '');
+    for (const name of DEVICE_DIMENSIONS) this.values[name].add(event[SEGMENT[name].field] ?? '');
     widen(this.span, event);
   }
 
@@ -177,8 +176,7 @@ export class FileBuilder {
     return {
       rows: this.rows,
       ...this.span,
-      countries: [...this.countries].sort(),
-      oses: [...this.oses].sort(),
+      values: ofDimensions(DEVICE_DIMENSIONS, (name) => [...this.values[name]].sort()),
       deviceFilter: makeDeviceFilter(devices),
     };
   }

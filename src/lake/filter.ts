@@ -1,4 +1,11 @@
-import { isOfDevice, type LoggedEvent } from '#catalogue';
+import {
+  DEVICE_DIMENSIONS,
+  isOfDevice,
+  type LoggedEvent,
+  SEGMENT,
+  SEGMENT_DIMENSIONS,
+  type SegmentDimension,
+} from '#catalogue';
 import { dayNumber } from '#lib/time';
 import { compareBytes } from './bytes.ts';
 import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS } from './columns.ts';
@@ -16,17 +23,14 @@ export type EventFilter = {
   creativeIds?: readonly string[];
   /** Events with a creative, or without one. */
   attribution?: 'paid' | 'organic';
-  /** Events sent by any of these app versions. Empty text matches events without one. */
-  appVersions?: readonly string[];
-  /** See `Placed`. Empty text matches unknown values. */
-  countries?: readonly string[];
-  oses?: readonly string[];
+  /** By dimension, the wanted values: those of `Placed`, or what the event was sent with. Empty text matches events without a value. */
+  segment?: Partial<Record<SegmentDimension, readonly string[] | undefined>>;
   eventId?: string;
 };
 
 /** Whether a file may contain matches, judging by its entry alone. */
 export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
-  const { from, to, type, eventName, deviceId, countries, oses, eventId } = filter;
+  const { from, to, type, eventName, deviceId, segment = {}, eventId } = filter;
   return (
     entry.rows > 0 &&
     (!from || entry.lastDay >= from) &&
@@ -34,8 +38,10 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
     (!type || (entry.types[type] ?? 0) > 0) &&
     (!eventName || (entry.types.custom ?? 0) > 0) &&
     (!deviceId || mayHoldDevice(entry.deviceFilter, deviceId)) &&
-    (!countries || entry.countries.some((country) => countries.includes(country))) &&
-    (!oses || entry.oses.some((os) => oses.includes(os))) &&
+    DEVICE_DIMENSIONS.every((name) => {
+      const [wanted, known] = [segment[name], entry.values?.[name]];
+      return !wanted || !known || known.some((value) => wanted.includes(value));
+    }) &&
     (!eventId || (entry.firstEventId <= eventId && eventId <= entry.lastEventId))
   );
 }
@@ -44,11 +50,9 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
 export const mayHoldId = (entry: FileEntry, id: string) =>
   mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
 
-/** The country and OS of a device's event must have been added by `withPlaces`. */
+/** What a device's event tells of its device must have been added by `withPlaces`. */
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
-  const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
-  const { countries, oses } = filter;
-  const { country = '', os_family: os = '' } = event;
+  const { from, to, type, eventName, deviceId, creativeIds, attribution, segment = {}, eventId } = filter;
   return (
     (!from || event.day >= from) &&
     (!to || event.day <= to) &&
@@ -57,14 +61,16 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
     (!deviceId || (isOfDevice(event) && event.device_id === deviceId)) &&
     (!creativeIds || (event.creative_id !== null && creativeIds.includes(event.creative_id))) &&
     (!attribution || (event.creative_id !== null) === (attribution === 'paid')) &&
-    (!appVersions || appVersions.includes(appVersionOf(event))) &&
-    (!countries || countries.includes(country)) &&
-    (!oses || oses.includes(os)) &&
+    SEGMENT_DIMENSIONS.every((name) => segment[name]?.includes(valueIn(event, name)) ?? true) &&
     (!eventId || event.id === eventId)
   );
 }
 
-const appVersionOf = (event: StoredEvent): string => (isOfDevice(event) && event.device?.app_version) || '';
+function valueIn(event: StoredEvent, name: SegmentDimension): string {
+  const { of, field } = SEGMENT[name];
+  if (of === 'device') return event[field] ?? '';
+  return (isOfDevice(event) && event.device?.[field]) || '';
+}
 
 /** What a column must hold. Values that it cannot represent exactly are in another column, as JSON. */
 type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: Cell) => boolean };
@@ -77,8 +83,7 @@ export function cellFilter(filter: EventFilter): {
   columns: string[];
   mayMatch: (cellOf: (column: string) => Cell) => boolean;
 } {
-  const { from, to, type, eventName, deviceId, creativeIds, attribution, eventId } = filter;
-  const { appVersions, countries, oses } = filter;
+  const { from, to, type, eventName, deviceId, creativeIds, attribution, segment = {}, eventId } = filter;
   const conditions: Condition[] = [
     ...equals('event_id', eventId),
     ...equals('device_id', deviceId),
@@ -88,9 +93,7 @@ export function cellFilter(filter: EventFilter): {
     ...equals('event_name', eventName),
     ...(creativeIds ? isOneOf('creative_id', creativeIds) : []),
     ...(attribution === 'paid' ? [condition('creative_id', () => true)] : []),
-    ...isOneOfKnown('app_version', appVersions),
-    ...isOneOfKnown('country', countries),
-    ...isOneOfKnown('os_family', oses),
+    ...SEGMENT_DIMENSIONS.flatMap((name) => isOneOfKnown(SEGMENT[name].field, segment[name])),
   ];
   return {
     columns: [...new Set(conditions.flatMap(({ column, otherwise }) => [column, otherwise]))],
@@ -104,7 +107,7 @@ export function cellFilter(filter: EventFilter): {
 
 const condition = (column: string, holds: Condition['holds']): Condition => ({
   column,
-  otherwise: (DEVICE_COLUMNS as readonly string[]).includes(column) ? 'device' : 'rest',
+  otherwise: DEVICE_COLUMNS.includes(column) ? 'device' : 'rest',
   holds,
 });
 

@@ -179,6 +179,9 @@ export const currencyCode = () =>
 export const COUNTRY_FAULT = 'must be a two-letter ISO 3166 country code such as DE, or unknown';
 const COUNTRY = /^(?:[a-z]{2}|unknown|other)$/;
 
+/** Whether a text is a two-letter code, in any case. */
+export const isCountryCode = (text: string): boolean => /^[a-z]{2}$/i.test(text);
+
 /** Whether a text can be a country in a filter: a two-letter code in lower case, `unknown`, or `other` for those beyond the limit of segments. */
 export const isCountryFilter = (text: string): boolean => COUNTRY.test(text);
 

@@ -1,5 +1,6 @@
 import Papa from 'papaparse';
 import * as z from 'zod';
+import { COST_DIMENSIONS } from '#catalogue';
 import { currencyCode, type Fault, requiredText } from '#http';
 import { daysOf } from '#lib/calendar';
 import { amountShares, wholeShares } from '#lib/shares';
@@ -111,7 +112,7 @@ function findHeading(data: readonly string[][]): { index: number; layout: Layout
     message: [
       `has no column for ${missing.join(', ')}${isHalfRange ? ': export by day' : ''}.`,
       found.length > 0 ? `It has: ${shown}.` : 'It is empty.',
-      `Exports are read in ${COST_LANGUAGES}; in other languages, rename the columns to date, campaign, adset, creative, currency, amount, impressions, clicks.`,
+      `Exports are read in ${COST_LANGUAGES}; in other languages, rename the columns to date, campaign, adset, creative, ${COST_DIMENSIONS.join(', ')}, currency, amount, impressions, clicks.`,
     ].join(' '),
   };
 }
@@ -144,7 +145,7 @@ export function parseCostFile(text: string, { currency, spread }: CostFileOption
       refuse(days);
       continue;
     }
-    const names = (['campaign', 'adset', 'creative'] as const).flatMap((field) =>
+    const names = (['campaign', 'adset', 'creative', ...COST_DIMENSIONS] as const).flatMap((field) =>
       cell(field) === '' || cell(field) === '--' ? [] : [[field, cell(field)]],
     );
     const counts = (['impressions', 'clicks'] as const).flatMap((field): [string, (number | string)[]][] => {

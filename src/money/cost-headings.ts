@@ -1,3 +1,5 @@
+import { COST_DIMENSIONS, type CostDimension, ofDimensions } from '#catalogue';
+
 // The columns of cost files: our own, and those of the networks' reports in the languages in which people export them. Pure.
 
 /** `start` and `end` are of a row that covers several days. */
@@ -8,6 +10,7 @@ export type CostField =
   | 'campaign'
   | 'adset'
   | 'creative'
+  | CostDimension
   | 'currency'
   | 'amount'
   | 'impressions'
@@ -28,6 +31,7 @@ export const COST_FORMATS = {
       campaign: ['campaign'],
       adset: ['adset'],
       creative: ['creative'],
+      ...ofDimensions(COST_DIMENSIONS, (name) => [name]),
       currency: ['currency'],
       amount: ['amount'],
       impressions: ['impressions'],
@@ -231,6 +235,7 @@ export type Layout = {
 const FIELDS: readonly CostField[] = [
   ...(['date', 'start', 'end', 'campaign', 'adset', 'creative', 'currency', 'amount'] as const),
   ...(['impressions', 'clicks'] as const),
+  ...COST_DIMENSIONS,
 ];
 
 function layoutOf(format: CostFormat, headings: readonly string[]): Layout {

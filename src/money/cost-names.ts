@@ -1,26 +1,30 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { adsets, campaigns, costNames, costs, creatives, type Database } from '#db';
+import { COST_DIMENSIONS } from '#catalogue';
+import { adsets, campaigns, columnList, costNames, costs, creatives, type Database } from '#db';
 import { AppError, optionalText, requiredText } from '#http';
 import { toNanos } from '#lib/money';
 import type { ApplicationRow } from '#teams';
+import { KEY_COLUMNS } from './cost-key.ts';
 import { areKnown, type Names } from './names.ts';
 
 const MAX_UNMATCHED = 50;
 
-/** A row of costs as stored: key, then currency, nanos, impressions and clicks. */
-export type CostValues = readonly [
-  day: string,
-  campaign: string,
-  adset: string,
-  creative: string,
-  currency: string,
-  nanos: bigint,
-  impressions: number | null,
-  clicks: number | null,
-];
+/** The columns of costs between the names and the time, in the order of the table, which moving to other names keeps. */
+const UNCHANGED = Object.values(getTableColumns(costs)).filter(
+  ({ name }) => !['application_id', 'day', 'campaign', 'adset', 'creative', 'updated_at'].includes(name),
+);
+
+/** A row of costs as stored. The key is in the order of `KEY_COLUMNS`. */
+export type CostValues = {
+  key: readonly string[];
+  currency: string;
+  nanos: bigint;
+  impressions: number | null;
+  clicks: number | null;
+};
 
 /** The largest cost, in units of its currency. Its nanos fit into 64 bits. */
 export const MAX_COST = 9_000_000_000;
@@ -44,25 +48,26 @@ export function applyNames(
   );
   const result = new Map<string, CostValues>();
   for (const row of rows) {
-    const [day, campaign, adset, creative, currency, nanos, impressions, clicks] = row;
-    const to = bySource.get([campaign, adset, creative].join('\0'));
-    const key = to
-      ? ([day, to.toCampaign, to.toAdset, to.toCreative] as const)
-      : ([day, campaign, adset, creative] as const);
+    const { currency, nanos } = row;
+    const [day = '', campaign, adset, creative, ...dimensions] = row.key;
+    const names = [campaign, adset, creative];
+    const to = bySource.get(names.join('\0'));
+    const key = [day, ...(to ? [to.toCampaign, to.toAdset, to.toCreative] : names), ...dimensions].map(
+      (text = '') => text,
+    );
     const earlier = result.get(key.join('\0'));
-    const sum = nanos + (earlier?.[5] ?? 0n);
-    const fault = earlier && earlier[4] !== currency ? 'are in two currencies' : sum > MAX_NANOS && TOO_MUCH;
+    const sum = nanos + (earlier?.nanos ?? 0n);
+    const fault =
+      earlier && earlier.currency !== currency ? 'are in two currencies' : sum > MAX_NANOS && TOO_MUCH;
     if (fault) {
-      const name = key.slice(1).filter(Boolean).join(' › ');
+      const name = key.slice(1, 4).filter(Boolean).join(' › ');
       throw new AppError('invalid_request', `${day}: rows mapped to ${name} ${fault}`);
     }
-    result.set(key.join('\0'), [
-      ...key,
-      currency,
-      sum,
-      add(impressions, earlier?.[6] ?? null),
-      add(clicks, earlier?.[7] ?? null),
-    ]);
+    result.set(key.join('\0'), {
+      ...{ key, currency, nanos: sum },
+      impressions: add(row.impressions, earlier?.impressions ?? null),
+      clicks: add(row.clicks, earlier?.clicks ?? null),
+    });
   }
   return [...result.values()];
 }
@@ -163,6 +168,7 @@ export async function mapCostNames(
         eq(there.campaign, into.campaign),
         eq(there.adset, into.adset),
         eq(there.creative, into.creative),
+        ...COST_DIMENSIONS.map((name) => eq(there[name], costs[name])),
       ),
     )
     .where(
@@ -198,11 +204,11 @@ export async function mapCostNames(
     db
       .insert(costs)
       .select(
-        sql`SELECT application_id, day, ${into.campaign}, ${into.adset}, ${into.creative}, currency, amount, impressions, clicks, ${now}
+        sql`SELECT application_id, day, ${into.campaign}, ${into.adset}, ${into.creative}, ${columnList(UNCHANGED)}, ${now}
           FROM ${costs} WHERE ${ofSource}`,
       )
       .onConflictDoUpdate({
-        target: [costs.applicationId, costs.day, costs.campaign, costs.adset, costs.creative],
+        target: [costs.applicationId, ...KEY_COLUMNS],
         set: {
           amount: sql`costs.amount + excluded.amount`,
           impressions: sql`coalesce(costs.impressions + excluded.impressions, costs.impressions, excluded.impressions)`,

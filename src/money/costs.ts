@@ -1,14 +1,12 @@
-import { not, sql } from 'drizzle-orm';
+import { type Column, getTableColumns, not, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { costs } from '#db';
+import { commaList, costs } from '#db';
 import {
   currencyCode,
-  dayText,
   invalidRequest,
   optionalCount,
   optionalName,
-  optionalText,
   requiredName,
   requiredNumber,
   requiredText,
@@ -16,6 +14,7 @@ import {
 import { toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
 import type { CostsSaved } from './operations.ts';
@@ -23,15 +22,6 @@ import type { CostsSaved } from './operations.ts';
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
-
-/** The key of a row of costs. */
-export const CostKey = z.object({
-  date: dayText(),
-  campaign: requiredText(255),
-  adset: optionalText(255),
-  creative: optionalText(255),
-});
-export type CostKey = z.infer<typeof CostKey>;
 
 const rowsError = `must be a list of 1 to ${MAX_COST_ROWS} rows`;
 
@@ -56,12 +46,27 @@ export const Costs = z.object({
 });
 export type Costs = z.infer<typeof Costs>;
 
-/** A key in the column order of the table, where an absent name is empty text. */
-export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
-  [date, campaign, adset ?? '', creative ?? ''] as const;
+/** What `json_each` passes for each row. */
+const PASSED: readonly Column[] = [
+  ...KEY_COLUMNS,
+  costs.currency,
+  costs.amount,
+  costs.impressions,
+  costs.clicks,
+];
+
+/** The values of a stored row, in the order of the table's columns. */
+function insertedInto(applicationId: string, now: number): SQL[] {
+  return Object.values(getTableColumns(costs)).map((column) => {
+    if (column === costs.applicationId) return sql`${applicationId}`;
+    if (column === costs.updatedAt) return sql`${now}`;
+    const value = `value ->> ${PASSED.indexOf(column)}`;
+    return sql.raw(column === costs.amount ? `CAST(${value} AS INTEGER)` : value);
+  });
+}
 
 /**
- * Stores ad spend. A row overwrites the one with the same date and names; of two such rows in one upload, the later one wins. Mapped names
+ * Stores ad spend. A row overwrites the one with the same key; of two such rows in one upload, the later one wins. Mapped names
  * are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
  * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones. Idempotent.
  */
@@ -80,19 +85,16 @@ export async function saveCosts(
   if (faults.length > 0) throw invalidRequest(faults);
   const byKey = new Map<string, CostValues>(
     rows.map((row) => {
-      const key = keyOf(row);
-      const amounts = [
-        row.currency,
-        toNanos(row.amount),
-        row.impressions ?? null,
-        row.clicks ?? null,
-      ] as const;
-      return [key.join('\0'), [...key, ...amounts]];
+      const { currency, amount, impressions = null, clicks = null } = row;
+      const values = { key: keyOf(row), currency, nanos: toNanos(amount), impressions, clicks };
+      return [values.key.join('\0'), values];
     }),
   );
   const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
   // Beyond 2^53, JSON has no exact numbers.
-  const parameter = JSON.stringify(mapped, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const parameter = JSON.stringify(
+    mapped.map(({ key, nanos, ...row }) => [...key, row.currency, `${nanos}`, row.impressions, row.clicks]),
+  );
   const wanted = {
     campaign: sql<string>`wanted.value ->> 1`,
     adset: sql<string>`wanted.value ->> 2`,
@@ -102,24 +104,10 @@ export async function saveCosts(
     db
       .insert(costs)
       .select(
-        db
-          .select({
-            applicationId: sql<string>`${application.id}`.as('application_id'),
-            day: sql<string>`value ->> 0`.as('day'),
-            campaign: sql<string>`value ->> 1`.as('campaign'),
-            adset: sql<string>`value ->> 2`.as('adset'),
-            creative: sql<string>`value ->> 3`.as('creative'),
-            currency: sql<string>`value ->> 4`.as('currency'),
-            amount: sql<number>`CAST(value ->> 5 AS INTEGER)`.as('amount'),
-            impressions: sql<number | null>`value ->> 6`.as('impressions'),
-            clicks: sql<number | null>`value ->> 7`.as('clicks'),
-            updatedAt: sql<number>`${now}`.as('updated_at'),
-          })
-          .from(sql`json_each(${parameter})`)
-          .where(sql`true`),
+        sql`SELECT ${commaList(insertedInto(application.id, now))} FROM json_each(${parameter}) WHERE true`,
       )
       .onConflictDoUpdate({
-        target: [costs.applicationId, costs.day, costs.campaign, costs.adset, costs.creative],
+        target: [costs.applicationId, ...KEY_COLUMNS],
         set: {
           currency: sql`excluded.currency`,
           amount: sql`excluded.amount`,

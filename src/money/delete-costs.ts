@@ -1,15 +1,16 @@
 import { and, eq, exists, gte, lte, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { costs } from '#db';
+import { commaList, costs } from '#db';
 import { optionalText, requiredText } from '#http';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
-import { CostKey, costRows, keyOf } from './costs.ts';
+import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
+import { costRows } from './costs.ts';
 import { dayRange } from './list-costs.ts';
 import type { CostsDeleted } from './operations.ts';
 
-/** Body of `DELETE /v1/costs`: either the rows with these dates and names, or all rows in a range of days. */
+/** Body of `DELETE /v1/costs`: either the rows with these keys, or all rows in a range of days. */
 export const CostsToDelete = z
   .object({
     application_id: requiredText(128),
@@ -72,11 +73,11 @@ export async function deleteCosts(
 }
 
 function chosen({ rows, from = '', to = '', campaign }: CostsToDelete): SQL | undefined {
-  const { day, campaign: name, adset, creative } = costs;
+  const { day, campaign: name } = costs;
   if (rows) {
     const keys = JSON.stringify(rows.map(keyOf));
-    return sql`(${day}, ${name}, ${adset}, ${creative}) IN (
-      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(${keys}))`;
+    const values = commaList(KEY_COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`)));
+    return sql`(${commaList(KEY_COLUMNS)}) IN (SELECT ${values} FROM json_each(${keys}))`;
   }
   return and(gte(day, from), lte(day, to), campaign === undefined ? undefined : eq(name, campaign));
 }

@@ -1,10 +1,12 @@
 import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { costs, type Database } from '#db';
+import { COST_DIMENSIONS, ofDimensions, shownValue } from '#catalogue';
+import { commaList, costs, type Database } from '#db';
 import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText, toKeyCursor } from '#http';
 import { amountField } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import { KEY_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
 import type { CostsListed } from './operations.ts';
 
@@ -26,7 +28,7 @@ export const CostsQuery = listQuery.extend({
 export type CostsQuery = z.infer<typeof CostsQuery>;
 
 /**
- * One page of an application's costs, sorted by day (oldest or newest first), then by name. Each row says whether the application has these
+ * One page of an application's costs, sorted by day (oldest or newest first), then by name and dimensions. Each row says whether the application has these
  * names. Throws `invalid_request` for an invalid cursor.
  */
 export async function listCosts(
@@ -54,7 +56,7 @@ export async function listCosts(
         afterCursor(query),
       ),
     )
-    .orderBy(byDay, asc(campaign), asc(adset), asc(creative))
+    .orderBy(byDay, ...KEY_COLUMNS.slice(1).map((column) => asc(column)))
     .limit(query.limit);
   const last = rows.length === query.limit ? rows.at(-1)?.row : undefined;
   return {
@@ -63,6 +65,7 @@ export async function listCosts(
       campaign: row.campaign,
       adset: row.adset || null,
       creative: row.creative || null,
+      ...ofDimensions(COST_DIMENSIONS, (name) => shownValue(name, row[name]) || null),
       currency: row.currency,
       ...amountField('amount', BigInt(nanos)),
       impressions: row.impressions,
@@ -70,18 +73,26 @@ export async function listCosts(
       matched: matched === 1,
       updated_at: iso(row.updatedAt),
     })),
-    next_cursor: last ? toKeyCursor([last.day, last.campaign, last.adset, last.creative]) : null,
+    next_cursor: last
+      ? toKeyCursor([
+          last.day,
+          last.campaign,
+          last.adset,
+          last.creative,
+          ...COST_DIMENSIONS.map((name) => last[name]),
+        ])
+      : null,
   };
 }
 
 /** The condition for rows after the cursor's. */
 function afterCursor({ cursor, order }: CostsQuery) {
-  const key = readKeyCursor(cursor, 4)?.map((part) => sql`${part}`);
-  if (!key) return undefined;
-  const { day, campaign, adset, creative } = costs;
-  const [lastDay, ...lastNames] = key;
-  const names = sql`(${campaign}, ${adset}, ${creative}) > (${sql.join(lastNames, sql`, `)})`;
+  const last = readKeyCursor(cursor, KEY_COLUMNS.length)?.map((part) => sql`${part}`);
+  if (!last) return undefined;
+  const { day } = costs;
+  const [lastDay, ...others] = last;
+  const isAfter = sql`(${commaList(KEY_COLUMNS.slice(1))}) > (${commaList(others)})`;
   return order === 'newest'
-    ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${names}))`
-    : sql`(${day}, ${campaign}, ${adset}, ${creative}) > (${sql.join(key, sql`, `)})`;
+    ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${isAfter}))`
+    : sql`(${commaList(KEY_COLUMNS)}) > (${commaList(last)})`;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
 import {
   day,
   EXAMPLE,
@@ -28,6 +29,7 @@ const Cost = z.object({
   campaign: z.string(),
   adset: nullableText(),
   creative: nullableText(),
+  ...ofDimensions(COST_DIMENSIONS, () => nullableText()),
   currency: z.string(),
   ...amount,
   impressions: z.int().nullable(),

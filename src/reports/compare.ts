@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { per, SEGMENT_PARTS, SHOWN_PARTS } from '#catalogue';
+import { isSegmentDimension, normalised, per, SEGMENT_DIMENSIONS, shownValue } from '#catalogue';
 import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
 import { database } from '#db';
 import {
@@ -15,7 +15,7 @@ import { dayIn } from '#lib/time';
 import { readRates } from './cohorts/rates.ts';
 import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
-import { DEVICE_FILTERS, deviceFilterOf } from './payers.ts';
+import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
@@ -64,7 +64,7 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
 type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
 
 /**
- * Compares the devices of two creatives, ad sets, campaigns, countries, operating systems, app versions or acquisition periods: retention on
+ * Compares the devices of two creatives, ad sets, campaigns, values of a segment's dimension or acquisition periods: retention on
  * day N, payers by day N, and revenue per device by day N. Only devices whose day N is over count. Differences are b - a. Throws
  * `invalid_request` if the application has no `a` or `b`.
  */
@@ -106,7 +106,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
     const name = isOfCreatives(by)
       ? await nameById(database(env.DB), applicationId, by, value)
-      : SHOWN_PARTS[SEGMENT_PARTS[by]](sideValue(by, value));
+      : shownValue(by, normalised(by, value));
     if (name === null)
       throw invalidRequest([{ path, message: `must be the id of one of this application's ${by}s` }]);
     const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
@@ -115,22 +115,19 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   return await Promise.all([side('a', query.a), side('b', query.b)]);
 }
 
-/** Countries and operating systems are stored in lower case, versions as sent. */
-const sideValue = (by: Group, value: string) => (by === 'app_version' ? value : value.toLowerCase());
-
 const filterOf = (by: Group, value: string) =>
-  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [sideValue(by, value)] };
+  isSegmentDimension(by) ? { [by]: [normalised(by, value)] } : { [`${by}_id`]: [value] };
 
 /** The devices that both filters select. */
 function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
   const both = (some: string[] | undefined, others: string[] | undefined) =>
     some && others ? some.filter((value) => others.includes(value)) : (some ?? others);
   const creativeIds = both(left.creativeIds, right.creativeIds);
-  const ofSegments = Object.values(DEVICE_FILTERS).flatMap((name) => {
-    const values = both(left[name], right[name]);
+  const segment = SEGMENT_DIMENSIONS.flatMap((name) => {
+    const values = both(left.segment?.[name], right.segment?.[name]);
     return values ? [[name, values] as const] : [];
   });
-  return { ...left, ...(creativeIds ? { creativeIds } : {}), ...Object.fromEntries(ofSegments) };
+  return { ...left, ...(creativeIds ? { creativeIds } : {}), segment: Object.fromEntries(segment) };
 }
 
 const TESTS = { proportions: 'two-proportion z-test', means: "Welch's t-test" } as const;

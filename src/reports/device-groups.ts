@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { SEGMENT_DIMENSIONS, SEGMENT_PARTS } from '#catalogue';
+import { SEGMENT_DIMENSIONS } from '#catalogue';
 import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
 import { DIMENSIONS } from './dimensions.ts';
@@ -20,7 +20,7 @@ export const isOfCreatives = (group: string): group is CreativeGroup =>
 /** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
 export function counterGroup(group: Group | undefined): DeviceGroup | null {
   if (group === undefined) return null;
-  return isOfCreatives(group) ? 'creative' : SEGMENT_PARTS[group];
+  return isOfCreatives(group) ? 'creative' : group;
 }
 
 /** The name of an application's creative, ad set or campaign by id; null if there is none. */

@@ -3,14 +3,14 @@ import {
   DIMENSIONS as DEFINITIONS,
   type DimensionDefinition,
   type DimensionName,
+  EVENT_DIMENSIONS,
   isSegmentDimension,
   type Metric,
   metricsIn,
   OF_PAYERS,
   rollupOf,
   SEGMENT_DIMENSIONS,
-  SEGMENT_PARTS,
-  SHOWN_PARTS,
+  shownValue,
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { CREATIVE_GROUPS, type CreativeGroup, namedColumns } from './names.ts';
@@ -33,8 +33,7 @@ function showOf(name: DimensionName): Dimension['show'] {
   // The value of a week is its Monday.
   if (name === 'week') return (monday) => ({ week: monday && weekOf(monday) });
   if (isSegmentDimension(name)) {
-    const shownOf = SHOWN_PARTS[SEGMENT_PARTS[name]];
-    return (value) => ({ [name]: value && shownOf(value) });
+    return (value) => ({ [name]: value && shownValue(name, value) });
   }
   return (value) => ({ [name]: value });
 }
@@ -57,11 +56,12 @@ export const isBySegment = (filters: ReportFilters): boolean =>
   SEGMENT_DIMENSIONS.some((name) => filters[name] !== undefined);
 
 /**
- * Distinct devices can only be grouped by properties of a device, which the app version of an event is not. Those of a single day are
- * counted together with its events, so they can be grouped by anything.
+ * Distinct devices can only be grouped by properties of a device, which the version of an event is not. Those of a single day are counted
+ * together with its events, so they can be grouped by anything.
  */
-const isByVersion = (names: readonly DimensionName[], filters: ReportFilters) =>
-  !names.includes('day') && (names.includes('app_version') || filters.app_version !== undefined);
+const isByEvent = (names: readonly DimensionName[], filters: ReportFilters) =>
+  !names.includes('day') &&
+  EVENT_DIMENSIONS.some((name) => names.includes(name) || filters[name] !== undefined);
 
 /** The metrics that are available with these groupings and filters. */
 export function givenBy(names: readonly DimensionName[], filters: ReportFilters): ReadonlySet<Metric> {
@@ -69,7 +69,7 @@ export function givenBy(names: readonly DimensionName[], filters: ReportFilters)
   const lacking = [
     ...names.flatMap((name) => DIMENSIONS[name].lacks ?? []),
     ...(isBySegment(filters) ? (DIMENSIONS.country.lacks ?? []) : []),
-    ...(isByVersion(names, filters) ? OF_PAYERS : []),
+    ...(isByEvent(names, filters) ? OF_PAYERS : []),
   ];
   for (const metric of lacking) given.delete(metric);
   return given;

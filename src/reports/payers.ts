@@ -1,4 +1,4 @@
-import { isSegmentDimension, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
+import { DEVICE_DIMENSIONS, SEGMENT_DIMENSIONS } from '#catalogue';
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
 import { findCreativeGroups, findCreativeIds } from '#creatives';
 import { database } from '#db';
@@ -24,13 +24,6 @@ export type PayerCounts = {
 
 type Asked = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
 
-/** The counters' filter for each dimension of a segment. */
-export const DEVICE_FILTERS = {
-  country: 'countries',
-  os: 'oses',
-  app_version: 'appVersions',
-} as const satisfies Record<SegmentDimension, keyof DeviceFilter>;
-
 /** The device filter for a report's filters. The counters know creatives, but not their ad sets or campaigns. */
 export async function deviceFilterOf(
   db: D1Database,
@@ -38,12 +31,12 @@ export async function deviceFilterOf(
   filters: ReportFilters,
 ): Promise<DeviceFilter> {
   const { campaign_id, adset_id, creative_id, attribution } = filters;
-  const ofSegments = SEGMENT_DIMENSIONS.flatMap((name) => {
+  const segment = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];
-    return values ? [[DEVICE_FILTERS[name], values.map(storedValue)] as const] : [];
+    return values ? [[name, values.map(storedValue)] as const] : [];
   });
   return {
-    ...Object.fromEntries(ofSegments),
+    segment: Object.fromEntries(segment),
     ...(campaign_id || adset_id || creative_id
       ? {
           creativeIds: await findCreativeIds(database(db), applicationId, {
@@ -57,17 +50,10 @@ export async function deviceFilterOf(
   };
 }
 
-/** The property of a device that a dimension groups by; null for the app version, which is that of an event. */
-const OF_SEGMENTS = {
-  country: 'country',
-  os: 'os',
-  app_version: null,
-} as const satisfies Record<SegmentDimension, PayerGrouping | null>;
-
 /** The property of a device that a dimension groups by; null if devices do not have it. */
 function groupingOf(name: DimensionName): PayerGrouping | null {
   if (isNamed(name)) return 'creative';
-  return isSegmentDimension(name) ? OF_SEGMENTS[name] : null;
+  return DEVICE_DIMENSIONS.find((own) => own === name) ?? null;
 }
 
 export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
@@ -94,13 +80,13 @@ export async function countPayers(
   const found = await askCounters(env, application, { periods, by, filter });
   const groups = by.includes('creative') ? await readGroups(env.DB, application.id, found) : new Map();
   const counts = new Map<string, number>();
-  for (const { period, creativeId, country, os, devices } of found) {
+  for (const { period, creativeId, segment, devices } of found) {
     const span = spans[period - 1];
     if (!span) continue;
     const parts = names.map((name, index) => {
       if (isTime(name)) return span.values[index] ?? null;
-      const own = isSegmentDimension(name) ? OF_SEGMENTS[name] : null;
-      if (own) return { country, os }[own] || null;
+      const own = DEVICE_DIMENSIONS.find((dimension) => dimension === name);
+      if (own) return segment[own] || null;
       return groups.get(creativeId)?.[name as CreativeGroup] ?? null;
     });
     const key = JSON.stringify(parts);
@@ -110,7 +96,7 @@ export async function countPayers(
   return {
     total,
     row: (values) => counts.get(JSON.stringify(values.map((value, index) => idOf(value, names[index])))) ?? 0,
-    // Each device has one creative, one country and one OS, so rows that differ in these have no devices in common.
+    // Each device has one creative and one value of each dimension, so rows that differ in these have no devices in common.
     rest: (shown) =>
       names.some(isTime) ? null : shown.reduce<number>((left, own) => left - (Number(own) || 0), total),
   };

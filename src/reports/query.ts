@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { SegmentDimension } from '#catalogue';
-import { countryFilter, optionalText, repeatable, requiredText, searchText } from '#http';
+import { segmentFilters } from '#catalogue';
+import { optionalText, repeatable, requiredText, searchText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
 const dayError = 'must be a day, as YYYY-MM-DD';
@@ -13,19 +13,12 @@ export const MAX_SPAN_DAYS = 1100;
 
 const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
 
-/** The filters of segments. `unknown` are devices without a value, `other` those beyond the limit of distinct segments. */
-const segmentFields = {
-  country: repeatable(countryFilter()),
-  os: repeatable(requiredText(16).toLowerCase()),
-  app_version: repeatable(requiredText(128)),
-} satisfies Record<SegmentDimension, z.ZodType>;
-
 /** A report's filters. A row must match every filter, by any of that filter's values. */
 const filterFields = {
   campaign_id: repeatable(requiredText(128)),
   adset_id: repeatable(requiredText(128)),
   creative_id: repeatable(requiredText(128)),
-  ...segmentFields,
+  ...segmentFilters(),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
 };
 export const ReportFilters = z.object(filterFields);

@@ -1,4 +1,4 @@
-import { type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
+import { type RollupTable, type Segment, segmentOf } from '#catalogue';
 import type { NumberedColumn, OpenPart } from './part-file.ts';
 import type { Additions } from './tables.ts';
 
@@ -34,10 +34,7 @@ export class SegmentNumbers {
     const name = texts.join('\0');
     const known = this.numbers.get(name);
     if (known !== undefined) return known;
-    const segment: Segment = { country: '', os: '', appVersion: '' };
-    for (const [at, dimension] of SEGMENT_DIMENSIONS.entries())
-      segment[SEGMENT_PARTS[dimension]] = texts[at] ?? '';
-    const number = this.segments.push(segment) - 1;
+    const number = this.segments.push(segmentOf(texts)) - 1;
     this.numbers.set(name, number);
     return number;
   }

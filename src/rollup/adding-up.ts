@@ -5,6 +5,7 @@ import {
   hourIdOf,
   hourText,
   type LoggedEvent,
+  type OwnValues,
   type Rollups,
 } from '#catalogue';
 import { dayNumber, daysBetween } from '#lib/time';
@@ -32,8 +33,8 @@ export type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean
 /** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
 export type Segments = { event: number; cohort: number };
 
-/** The number of the segment that a device's events of a version have. */
-export type SegmentOf = (device: RunningDevice, appVersion: string) => number;
+/** The number of the segment that a device's events with these own values have. */
+export type SegmentOf = (device: RunningDevice, own: OwnValues) => number;
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -54,7 +55,7 @@ export class AddingUp implements Rollups {
   /** By day, the numbers of its hours by their ids. */
   private readonly hours = new Map<string, Map<number, number>>();
   /** Null for an event of a creative. */
-  private of: { event: DeviceEvent; device: RunningDevice; appVersion: string } | null = null;
+  private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
   constructor(counted: Counted, isFirst: IsFirst, segmentOf: SegmentOf) {
     this.counted = counted;
@@ -83,13 +84,13 @@ export class AddingUp implements Rollups {
     if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
   }
 
-  /** Counts the device once per day, which does not exist by hour, under the version of the day's latest event: see `DayVersions`. */
+  /** Counts the device once per day, which does not exist by hour, under the versions of the day's latest event: see `DayVersions`. */
   private countOnceADay(measure: 'active_devices' | 'payers', day: number): void {
-    const { event, device, appVersion } = this.ofDevice();
+    const { event, device, own } = this.ofDevice();
     const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
-    const at = { version: appVersion, second };
+    const at = { own, second };
     const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
-    if (!added || added.former === appVersion) return;
+    if (!added || added.former?.text === own.text) return;
     this.key.currency = this.numberOf('');
     const { daily } = this.counted;
     if (added.former !== null)

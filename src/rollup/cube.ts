@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ROLLUP_KEYS, type RollupTable, SEGMENT_PARTS, type Segment } from '#catalogue';
+import { ROLLUP_KEYS, type RollupTable, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { addDays } from '#lib/time';
 import { type Grain, grainsOf, keyColumns, PAID, segmentColumns } from './grains.ts';
@@ -77,7 +77,7 @@ export function* cellsOf(
     const own = key.slice(1).map(String);
     for (let at = 0; at < segments.length; at += width + 1) {
       const segment = names.length > 0 ? segmentOf(segments[at] ?? WHOLE_SEGMENT) : null;
-      const texts = [...own, ...names.map((name) => segment?.[SEGMENT_PARTS[name]] ?? '')];
+      const texts = [...own, ...names.map((name) => segment?.[name] ?? '')];
       yield { texts, sums: segments, from: at + 1 };
     }
   }

@@ -1,15 +1,17 @@
-// On each day, a device counts under the app version of the day's latest event, in whatever order the events arrive. This keeps the latest
-// event of a device's last days, so that a later one with another version moves the device there.
+import { EVENT_DIMENSIONS, type OwnValues, ownValues } from '#catalogue';
 
-/** The version that an event names, and its time in seconds since midnight UTC of its day. */
-export type VersionAt = { version: string; second: number };
+// On each day, a device counts under the versions of the day's latest event, in whatever order the events arrive. This keeps the latest event of a
+// device's last days, so that a later one with another version moves the device there.
 
-/** A day stays under its version once so many later days were added. */
+/** What an event tells itself (`ownValuesOf`), and its time in seconds since midnight UTC of its day. */
+export type VersionAt = { own: OwnValues; second: number };
+
+/** A day stays under its versions once so many later days were added. */
 const MAX_VERSION_DAYS = 7;
 
 type KeptDay = VersionAt & { day: number };
 
-/** The version of the latest event on each of a device's last days. */
+/** The versions of the latest event on each of a device's last days. */
 export class DayVersions {
   /** By ascending day. */
   private readonly kept: KeptDay[];
@@ -18,46 +20,58 @@ export class DayVersions {
     this.kept = kept;
   }
 
-  /** Parses what `toString` wrote; empty text means no days. Throws on any other text. */
+  /**
+   * Parses what `toString` wrote, whichever dimensions there were then; empty text means no days. Throws on any other text.
+   */
   static parse(text: string): DayVersions {
     if (text === '') return new DayVersions([]);
-    const rows: unknown = JSON.parse(text);
-    if (!Array.isArray(rows)) throw new Error('The versions of days cannot be parsed');
-    return new DayVersions(rows.map(toKeptDay));
+    const parsed: unknown = JSON.parse(text);
+    if (!Array.isArray(parsed)) throw new Error(UNREADABLE);
+    const [names, ...rows]: unknown[] = parsed;
+    if (!isTexts(names)) throw new Error(UNREADABLE);
+    const places = EVENT_DIMENSIONS.map((name) => names.indexOf(name));
+    return new DayVersions(rows.map((row) => toKeptDay(row, places)));
   }
 
   /**
-   * Adds an event; `isFirst` if it is the day's first. Returns the version that the day was under until now, null if it had none; or null if
+   * Adds an event; `isFirst` if it is the day's first. Returns the versions that the day was under until now, null if it had none; or null if
    * the event changes nothing, because it is not the latest or its day is not kept.
    */
-  add(day: number, { version, second }: VersionAt, isFirst: boolean): { former: string | null } | null {
+  add(day: number, { own, second }: VersionAt, isFirst: boolean): { former: OwnValues | null } | null {
     const { kept } = this;
     if (isFirst) {
-      kept.splice(kept.findLastIndex((own) => own.day < day) + 1, 0, { day, version, second });
+      kept.splice(kept.findLastIndex((other) => other.day < day) + 1, 0, { day, own, second });
       if (kept.length > MAX_VERSION_DAYS) kept.shift();
       return { former: null };
     }
-    const latest = kept.findLast((own) => own.day === day);
-    if (!latest || !isLater({ version, second }, latest)) return null;
-    const former = latest.version;
-    latest.version = version;
+    const latest = kept.findLast((other) => other.day === day);
+    if (!latest || !isLater({ own, second }, latest)) return null;
+    const former = latest.own;
+    latest.own = own;
     latest.second = second;
     return { former };
   }
 
   toString(): string {
     if (this.kept.length === 0) return '';
-    return JSON.stringify(this.kept.map(({ day, second, version }) => [day, second, version]));
+    return JSON.stringify([EVENT_DIMENSIONS, ...this.kept.map(toRow)]);
   }
 }
 
-/** Within a second, the greater version is the later one. */
+/** Within a second, the greater values are the later ones. */
 const isLater = (event: VersionAt, latest: VersionAt): boolean =>
-  event.second === latest.second ? event.version > latest.version : event.second > latest.second;
+  event.second === latest.second ? event.own.text > latest.own.text : event.second > latest.second;
 
-function toKeptDay(row: unknown): KeptDay {
-  const [day, second, version]: unknown[] = Array.isArray(row) ? row : [];
-  if (typeof day === 'number' && typeof second === 'number' && typeof version === 'string')
-    return { day, second, version };
-  throw new Error('The versions of days cannot be parsed');
+const UNREADABLE = 'The versions of days cannot be parsed';
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+const toRow = ({ day, second, own }: KeptDay) => [day, second, ...own.values];
+
+/** `places` are those of today's dimensions among the stored ones; -1 for a new one. */
+function toKeptDay(row: unknown, places: readonly number[]): KeptDay {
+  const [day, second, ...values]: unknown[] = Array.isArray(row) ? row : [];
+  if (typeof day !== 'number' || typeof second !== 'number' || !isTexts(values)) throw new Error(UNREADABLE);
+  return { day, second, own: ownValues(places.map((place) => values[place] ?? '')) };
 }

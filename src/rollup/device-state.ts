@@ -1,4 +1,4 @@
-import type { Segment } from '#catalogue';
+import type { OwnValues, Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import { DayVersions, type VersionAt } from './day-versions.ts';
 import { bandOf, DeviceRevenue } from './device-revenue.ts';
@@ -13,14 +13,14 @@ export type DeviceFacts = {
   id: string;
   /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
-  /** Its country, OS and app version at its acquisition. */
+  /** Its segment at its acquisition. */
   segment: Segment;
   activeDays: string;
   activeAges: string;
   paidDays: string;
   /** Launches per day: see `addLaunch`. */
   launches: string;
-  /** The app versions of its last active days and of its last days with a purchase: see `DayVersions`. */
+  /** The versions of its last active days and of its last days with a purchase: see `DayVersions`. */
   activeVersions: string;
   paidVersions: string;
 };
@@ -51,7 +51,7 @@ export class RunningDevice {
   readonly test: boolean;
   readonly segment: Segment;
   /** Its own segment and its last event's, as numbers of the run's `KeyValues`. Maintained by the tally. */
-  segments: { cohort: number; event: number; appVersion: string } | null = null;
+  segments: { cohort: number; event: number; own: OwnValues } | null = null;
   private readonly journal: Journal;
   private activeDays: string | DaySet;
   private activeAges: string | DaySet;
@@ -86,17 +86,17 @@ export class RunningDevice {
   }
 
   /**
-   * Marks a calendar day as active, under the version of an event. Returns what changed: see `DayVersions.add`. Throws if what is stored
+   * Marks a calendar day as active, under the versions of an event. Returns what changed: see `DayVersions.add`. Throws if what is stored
    * cannot be parsed.
    */
-  addActiveDay(day: number, at: VersionAt): { former: string | null } | null {
+  addActiveDay(day: number, at: VersionAt): { former: OwnValues | null } | null {
     this.activeDays = parsed(this.activeDays);
     this.activeVersions = parsedVersions(this.activeVersions);
     return this.markAdded(this.activeVersions.add(day, at, this.activeDays.add(day)));
   }
 
   /** Marks a calendar day as paid, like `addActiveDay`. */
-  addPaidDay(day: number, at: VersionAt): { former: string | null } | null {
+  addPaidDay(day: number, at: VersionAt): { former: OwnValues | null } | null {
     this.paidDays = parsed(this.paidDays);
     this.paidVersions = parsedVersions(this.paidVersions);
     return this.markAdded(this.paidVersions.add(day, at, this.paidDays.add(day)));

@@ -3,7 +3,7 @@ import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimensio
 // The cube has each rollup in four grains, so that a report reads no more rows than it needs: with 200 creatives in 20 countries, `creative`
 // has a twentieth of the rows of `both`, `segment` a hundredth, and `total` less than a thousandth.
 
-/** All together; by segment (country, OS, app version) with all creatives together; by creative with all segments together; by both. */
+/** All together; by segment (`SEGMENT_DIMENSIONS`) with all creatives together; by creative with all segments together; by both. */
 export const GRAINS = ['total', 'segment', 'creative', 'both'] as const;
 export type Grain = (typeof GRAINS)[number];
 

@@ -4,8 +4,11 @@ import {
   isSent,
   kindOf,
   type LoggedEvent,
+  type OwnValues,
+  ownValuesOf,
   type SegmentBook,
   UNKNOWN_SEGMENT,
+  withOwnValues,
 } from '#catalogue';
 import { AddingUp, type Counted, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
@@ -119,8 +122,8 @@ export function startTally(known: KnownSoFar): Tally {
     values,
   };
   const isFirst = firstOfKeys(known.keys);
-  const segmentOf: SegmentOf = (device, appVersion) =>
-    values.numberOf(known.segments.idOf({ ...device.segment, appVersion }));
+  const segmentOf: SegmentOf = (device, own) =>
+    values.numberOf(known.segments.idOf(withOwnValues(device.segment, own)));
   const adding = new AddingUp(counted, isFirst, segmentOf);
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
@@ -134,9 +137,8 @@ export function startTally(known: KnownSoFar): Tally {
     const device = known.deviceOf(event);
     if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    const appVersion = event.device?.app_version ?? device.segment.appVersion;
-    const segments = segmentsOf(device, appVersion, segmentOf);
-    adding.begin(event, event.creative_id ?? '', segments, { event, device, appVersion });
+    const own = ownValuesOf(event, device.segment, device.segments?.own);
+    adding.begin(event, event.creative_id ?? '', segmentsOf(device, own, segmentOf), { event, device, own });
     kind.count(event, adding);
     adding.addActivity(kind);
     const step = kind.stepOf(event);
@@ -147,12 +149,12 @@ export function startTally(known: KnownSoFar): Tally {
 }
 
 /** Most events of a device have the same segment, so its number is cached with the device. */
-function segmentsOf(device: RunningDevice, appVersion: string, segmentOf: SegmentOf): Segments {
+function segmentsOf(device: RunningDevice, own: OwnValues, segmentOf: SegmentOf): Segments {
   const known = device.segments;
-  if (known?.appVersion === appVersion) return known;
-  const own = segmentOf(device, appVersion);
-  const cohort = known?.cohort ?? segmentOf(device, device.segment.appVersion);
-  device.segments = { event: own, cohort, appVersion };
+  if (known?.own === own) return known;
+  const event = segmentOf(device, own);
+  const cohort = known?.cohort ?? segmentOf(device, ownValuesOf({}, device.segment));
+  device.segments = { event, cohort, own };
   return device.segments;
 }
 

@@ -12,6 +12,8 @@ export type Link = {
   timezone: string;
   dataCollection: boolean;
   probabilisticWindowHours: number;
+  /** The network that the link is for; null if its parameters tell. */
+  network: string | null;
   stores: Stores;
 };
 
@@ -24,6 +26,7 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
   const [row] = await database(db)
     .select({
       creativeId: creatives.id,
+      network: creatives.network,
       applicationId: applications.id,
       applicationName: applications.name,
       timezone: applications.timezone,

@@ -8,6 +8,7 @@ import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
 import { canonicalTimezone, dayIn, isTimezone, zoneOffset } from '#lib/time';
+import { networkOfParams } from '#networks';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
@@ -90,8 +91,10 @@ export async function recordClick(
   { country, params }: ClickDetails,
   now: number,
 ): Promise<void> {
+  const network = link.network ?? networkOfParams(params);
   const details = {
     ...(country ? { country } : {}),
+    ...(network ? { network } : {}),
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
   const described = await describeClick(env, link, clickId, visitor);

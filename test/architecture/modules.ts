@@ -160,7 +160,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   money: {
-    imports: ['audit', 'db', 'http', 'lib', 'teams'],
+    imports: ['audit', 'catalogue', 'db', 'http', 'lib', 'teams'],
     owns: ['cost_names', 'costs', 'exchange_rates'],
     reads: ['adsets', 'campaigns', 'creatives'],
   },

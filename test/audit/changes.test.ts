@@ -276,6 +276,15 @@ const CHANGES: Change[] = [
     }),
   ),
   {
+    action: 'creative.network_changed',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const { id } = await createCreative(worker, tenant);
+      return () =>
+        worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body: { network: 'TikTok Ads' } });
+    },
+  },
+  {
     action: 'costs.uploaded',
     by: 'API',
     prepare: api(

@@ -1,3 +1,4 @@
+import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { Counter } from '../../src/counting/index.ts';
 import { WAIT_MS } from '../../src/counting/pace.ts';
 import { DatabaseMeter, type Metered, StorageMeter } from './meter.ts';
@@ -95,7 +96,12 @@ export class BenchCounter extends Counter {
       const rows = devices
         .slice(start, start + 5_000)
         .map(({ id, acquiredDay, creativeId, country, os }: BenchDevice) => {
-          return [id, acquiredDay, creativeId, JSON.stringify({ ...described, country, os })];
+          return [
+            id,
+            acquiredDay,
+            creativeId,
+            JSON.stringify({ ...described, segment: { ...UNKNOWN_SEGMENT, country, os } }),
+          ];
         });
       this.ctx.storage.sql.exec(
         `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution)

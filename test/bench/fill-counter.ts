@@ -21,7 +21,7 @@ export function fillCounter(storage: DurableObjectStorage, { events: total, byte
       acquiredDay,
       creativeId,
       acquiredAt: 1,
-      description: { ...PIXEL, country, os },
+      description: { ...PIXEL, segment: { ...PIXEL.segment, country, os } },
       attribution: '{}',
     });
   }

@@ -1,4 +1,4 @@
-import { OTHER_SEGMENT, segmentId } from '../../src/catalogue/index.ts';
+import { OTHER_SEGMENT, segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -39,7 +39,12 @@ const CURRENCIES = ['usd', 'eur', 'jpy'];
 /** The rollups of a year as one counter would have added them, a run a day, with exchange rates of every day. */
 export async function fillYear(db: D1Database, applicationId: string, size: YearSize): Promise<void> {
   const countries = COUNTRIES.slice(0, size.countries);
-  const segments = countries.map((country) => ({ country, os: 'android', appVersion: '1' }));
+  const segments = countries.map((country) => ({
+    ...UNKNOWN_SEGMENT,
+    country,
+    os: 'android',
+    app_version: '1',
+  }));
   const ids = segments.map(segmentId);
   const byId = new Map(segments.map((segment) => [segmentId(segment), segment]));
   const numbers = JSON.stringify(Array.from({ length: size.creatives - 1 }, (_, index) => index + 1));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import {
+  DEVICE_DIMENSIONS,
   type DeviceEvent,
   EVENT_COLUMNS,
   EVENT_EXAMPLES,
@@ -13,6 +14,7 @@ import {
   keysOfEnvelope,
   kindOf,
   LoggedEvent,
+  SEGMENT,
   sentKeyOf,
   summarise,
 } from '#catalogue';
@@ -52,10 +54,12 @@ describe('each kind', () => {
     '%s has a column for every field of its own',
     (_, kind) => {
       const { shape } = (kind.stored as unknown as z.ZodLazy<z.ZodObject>).unwrap();
-      const columns: readonly EventColumn[] = kind.columns;
-      const fields = columns.map(({ name, field = name }) => field);
-      const own = Object.keys(shape).filter((field) => !COMMON.has(field));
-      expect(fields.toSorted()).toEqual(own.sort());
+      const own: readonly EventColumn[] = kind.columns;
+      // What events tell of their device is a column of all kinds.
+      const shared: readonly string[] = DEVICE_DIMENSIONS.map((name) => SEGMENT[name].field);
+      expect(EVENT_COLUMNS.map(({ name }) => name)).toEqual(expect.arrayContaining([...shared]));
+      const fields = Object.keys(shape).filter((field) => !COMMON.has(field) && !shared.includes(field));
+      expect(own.map(({ name, field = name }) => field).sort()).toEqual(fields.sort());
     },
   );
 

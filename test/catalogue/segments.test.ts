@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
-import { MAX_SEGMENTS, OTHER_VALUE, SegmentBook, segmentId } from '#catalogue';
+import { MAX_SEGMENTS, OTHER_VALUE, SegmentBook, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
 
-const android = (country: string, appVersion: string) => ({ country, os: 'android', appVersion });
+const android = (country: string, app_version: string) => ({
+  ...UNKNOWN_SEGMENT,
+  ...{ country, os: 'android', app_version },
+});
 
 it('gives a segment the same id in every counter, and every segment a different one', () => {
   const [first, second] = [new SegmentBook(), new SegmentBook()];
@@ -10,9 +13,12 @@ it('gives a segment the same id in every counter, and every segment a different 
   expect(second.idOf(android('de', '1.0'))).toBe(id);
   expect(id).toBe(segmentId(android('de', '1.0')));
   expect(Number.isSafeInteger(id)).toBe(true);
-  // The parts are no one text.
-  expect(segmentId({ country: 'd', os: 'e', appVersion: '' })).not.toBe(
-    segmentId({ country: 'de', os: '', appVersion: '' }),
+  // The bounds between values matter, and which dimension has one.
+  expect(segmentId({ ...UNKNOWN_SEGMENT, country: 'd', os: 'e' })).not.toBe(
+    segmentId({ ...UNKNOWN_SEGMENT, country: 'de' }),
+  );
+  expect(segmentId({ ...UNKNOWN_SEGMENT, app_version: '1' })).not.toBe(
+    segmentId({ ...UNKNOWN_SEGMENT, sdk_version: '1' }),
   );
 });
 
@@ -22,13 +28,19 @@ it('adds each new segment once', () => {
   expect(book.added).toEqual([{ id: segmentId(android('de', '2')), ...android('de', '2') }]);
 });
 
-it('distinguishes a limited number of segments: beyond it, the version becomes other, then the country', () => {
+it('distinguishes a limited number of segments: beyond it, versions become other, then everything but the OS', () => {
   const book = new SegmentBook();
   for (let index = 0; index < MAX_SEGMENTS; index++) book.idOf(android('de', `1.${index}`));
+  const versions = { app_version: OTHER_VALUE, sdk_version: OTHER_VALUE };
+  const coarse = (country: string, more: object = {}) => ({ ...android(country, ''), ...versions, ...more });
   expect(book.idOf(android('de', '1.7'))).toBe(segmentId(android('de', '1.7')));
-  expect(book.idOf(android('fr', 'new'))).toBe(segmentId(android('fr', OTHER_VALUE)));
+  expect(book.idOf({ ...android('fr', 'new'), sdk_version: '1', network: 'meta' })).toBe(
+    segmentId(coarse('fr', { network: 'meta' })),
+  );
   for (let index = 0; index < 20_000; index++) book.idOf(android(`c${index}`, `2.${index}`));
-  expect(book.added.length).toBeLessThan(3_010);
-  expect(book.idOf(android('last', '1'))).toBe(segmentId(android(OTHER_VALUE, OTHER_VALUE)));
+  expect(book.added.length).toBeLessThan(MAX_SEGMENTS + 1_010);
+  expect(book.idOf({ ...android('last', '1'), network: 'tiktok' })).toBe(
+    segmentId(coarse(OTHER_VALUE, { network: OTHER_VALUE })),
+  );
   expect(book.idOf(android('de', '1.7'))).toBe(segmentId(android('de', '1.7')));
 });

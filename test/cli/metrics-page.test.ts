@@ -23,7 +23,7 @@ it('describes every metric and when it is null', () => {
     'CPI',
     'money, in units of the reporting currency',
     'spend / attributed installs',
-    'by `hour`, `country`, `os`, `app_version`, `source`, `media_source`, `placement`, `item`, `event_name`, `currency`; without spend; if the divisor is 0',
+    'by `hour`, `country`, `os`, `network`, `app_version`, `sdk_version`, `source`, `media_source`, `placement`, `item`, `event_name`, `currency`; without spend; if the divisor is 0',
   ]);
   expect(cells('impressions')[5]).toBe('by `item`, `event_name`');
 });

@@ -1,12 +1,8 @@
 import { scheduler } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import {
-  type DeviceFactsRow,
-  type HistoryRow,
-  hashOfDevice,
-  pageId,
-  pageOf,
-} from '../../src/counting/device-pages.ts';
+import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
+import { type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/device-pages.ts';
+import { type DeviceFactsRow, emptyRow, writeRows } from '../../src/counting/device-row.ts';
 import { countFunnel, sumFunnel } from '../../src/counting/funnel.ts';
 import { countPurchases } from '../../src/counting/purchases.ts';
 import { clientTotals } from '../../src/counting/queries.ts';
@@ -52,9 +48,11 @@ function deviceOf(index: number): { facts: DeviceFactsRow; history: HistoryRow }
   for (const [at, name] of STEPS.entries()) steps.add(name, 1_767_225_600 + at * (index + 2));
   const revenue = DeviceRevenue.parse('');
   revenue.addToBand('purchase', 'usd', 0, 1_000_000_000 + index * 1_000_000);
-  const described = [`crt_${index.toString(16).padStart(32, '0')}`, 'de', 'android', `1.0.${index}`] as const;
+  const name = index.toString(16).padStart(32, '0');
+  const segment = { ...UNKNOWN_SEGMENT, country: 'de', os: 'android', app_version: `1.0.${index}` };
+  const row = emptyRow(`dev_${name}`, `crt_${name}`, segment);
   return {
-    facts: [`dev_${index.toString(16).padStart(32, '0')}`, ...described, '0', '0', '0', totals, totals],
+    facts: row.with(2, '0').with(3, '0').with(4, '0').with(5, totals).with(6, totals) as DeviceFactsRow,
     history: [steps.toString(), revenue.toString()],
   };
 }
@@ -69,12 +67,11 @@ function fill(): void {
     storage.sql.exec('INSERT INTO device_days (day, pages) VALUES (?, ?)', day, pages);
     const byPage = Map.groupBy(devices, ({ facts: [id] }) => pageOf(hashOfDevice(id)[0], pages));
     for (const [page, own] of byPage) {
-      const pack = (rows: unknown[]) => deflateText(JSON.stringify(rows));
       storage.sql.exec(
         'INSERT INTO device_pages (id, facts, histories) VALUES (?, ?, ?)',
         pageId(day, page),
-        pack(own.map(({ facts }) => facts)),
-        pack(own.map(({ history }) => history)),
+        deflateText(writeRows(own.map(({ facts }) => facts))),
+        deflateText(JSON.stringify(own.map(({ history }) => history))),
       );
     }
   }
@@ -93,7 +90,7 @@ async function answer(): Promise<object> {
   }
   if (question === 'funnel') {
     const parts = await countFunnel(store, {
-      ...{ cohort, filter: {}, groupBy: 'appVersion', steps: STEPS, windowSeconds: null },
+      ...{ cohort, filter: {}, groupBy: 'app_version', steps: STEPS, windowSeconds: null },
       ...{ maxDurations: 1_000_000, maxGroups: 33_333 },
     });
     // As a report does: of each group, then of all.

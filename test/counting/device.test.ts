@@ -214,24 +214,24 @@ describe('queries of the counter', () => {
     const count = async (by: PayersQuery['by'], filter: DeviceFilter = {}) => {
       const counts = await stub().payers({ periods, by, filter });
       return counts
-        .map(({ period, creativeId, os, devices }) => `${period} ${creativeId}${os} ${devices}`)
+        .map(({ period, creativeId, segment, devices }) => `${period} ${creativeId}${segment.os} ${devices}`)
         .sort();
     };
     expect(await count(['creative'])).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
     expect(await count(['os'])).toEqual(['0 android 1', '2 android 2', '3 android 2']);
     expect(await count([], { attribution: 'paid' })).toEqual(['2  1', '3  1']);
-    expect(await count([], { creativeIds: ['crt_1'], oses: ['android'], countries: [''] })).toEqual([
+    expect(await count([], { creativeIds: ['crt_1'], segment: { os: ['android'], country: [''] } })).toEqual([
       '2  1',
       '3  1',
     ]);
-    expect(await count([], { oses: ['ios'] })).toEqual([]);
+    expect(await count([], { segment: { os: ['ios'] } })).toEqual([]);
     // An imported purchase may be older than what is known of its device.
     const later = await createDevice({ acquiredDay: '2026-05-01' });
     if (later.outcome === 'moved') throw new Error('one shard');
     await append([buy(later.device, '2026-03-05')]);
     await stub().settle();
     expect(await count([])).toEqual(['0  2', '1  1', '2  3', '3  2']);
-    expect(await count([], { attribution: 'organic', countries: ['de'] })).toEqual([]);
+    expect(await count([], { attribution: 'organic', segment: { country: ['de'] } })).toEqual([]);
     const cohort = { from: '2026-03-01', to: '2026-03-01' };
     const reach = async (steps: string[], more: Partial<FunnelQuestion> = {}) => {
       const question = {
@@ -270,10 +270,10 @@ describe('queries of the counter', () => {
     expect(await selected({ creativeIds: ['crt_1', 'crt_2'] })).toEqual([1]);
     expect(await selected({ creativeIds: [] })).toEqual([]);
     expect(await selected({ attribution: 'paid' })).toEqual([1]);
-    expect(await selected({ attribution: 'organic', oses: ['android'] })).toEqual([1]);
-    expect(await selected({ oses: ['ios'] })).toEqual([]);
-    expect(await selected({ countries: [''] })).toEqual([2]);
-    expect(await selected({ appVersions: ['1.0'] })).toEqual([]);
+    expect(await selected({ attribution: 'organic', segment: { os: ['android'] } })).toEqual([1]);
+    expect(await selected({ segment: { os: ['ios'] } })).toEqual([]);
+    expect(await selected({ segment: { country: [''] } })).toEqual([2]);
+    expect(await selected({ segment: { app_version: ['1.0'] } })).toEqual([]);
   });
 
   it('reads the hot log newest first, page by page, with each filter', async () => {

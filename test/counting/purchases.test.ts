@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { UNKNOWN_SEGMENT } from '#catalogue';
 import { packEvents } from '#counting';
 import type { PurchasesQuestion } from '../../src/counting/questions.ts';
 import { eventOf, installOf, newDevice, startCounter } from '../helpers/counter.ts';
@@ -131,7 +132,9 @@ it('uses nothing after a past day', async () => {
 it('counts the groups beyond a bound together, and keeps the largest', async () => {
   const counter = startCounter();
   for (const os of ['ios', 'ios', 'android', 'other']) {
-    const device = newDevice({ description: { ...newDevice().description, os: os as 'ios' } });
+    const device = newDevice({
+      description: { ...newDevice().description, segment: { ...UNKNOWN_SEGMENT, os } },
+    });
     const install = installOf(counter.applicationId, device);
     const wanted = [{ alias: null, device }];
     await counter.stub().createOrFindDevices(1, wanted, packEvents(counter.applicationId, [install]));

@@ -47,6 +47,7 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
     campaign_id: expect.stringMatching(/^cmp_/),
     adset: 'x',
     adset_id: expect.stringMatching(/^ads_/),
+    network: null,
     archived: false,
     archived_at: null,
     created_at: expect.any(String),
@@ -122,7 +123,7 @@ it('archives and unarchives a creative', async () => {
   expect(await list.json()).toMatchObject({ data: [archived[1]] });
   expect(await patch(false)).toEqual([200, expect.objectContaining({ archived: false, archived_at: null })]);
   expect(await patch('yes')).toEqual([400, { message: 'archived must be true or false' }]);
-  expect(await patch(undefined)).toEqual([400, { message: 'archived is required' }]);
+  expect(await patch(undefined)).toEqual([400, { message: 'archived is required, unless network is given' }]);
 });
 
 it.each(['campaigns', 'adsets', 'creatives'])('shows no %s of another team', async (what) => {

@@ -36,12 +36,12 @@ const ads = async (query: string) =>
   pageOf(await browser.get(`/ads?app=${tenant.application.id}&${PERIOD}&${query}`));
 
 it('shows the networks with their earlier revenue, the highest first', async () => {
-  expect((await ads('')).cells('Ad figures by network', 'Network', 'Ad revenue', 'Before', 'Change')).toEqual(
-    [
-      ['AppLovin', '$9.00', '$0.00', '+$9.00'],
-      ['AdMob', '$4.00', '$1.00', '+$3.00 (300%)'],
-    ],
-  );
+  expect(
+    (await ads('')).cells('Ad figures by ad network', 'Ad network', 'Ad revenue', 'Before', 'Change'),
+  ).toEqual([
+    ['AppLovin', '$9.00', '$0.00', '+$9.00'],
+    ['AdMob', '$4.00', '$1.00', '+$3.00 (300%)'],
+  ]);
 });
 
 it.each([

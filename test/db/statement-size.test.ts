@@ -81,9 +81,9 @@ it('packs parts of the cube that fit into statements, whatever they have', async
       );
       const source = { applicationId: newId('app'), shard: 63, sequence: 2 ** 31 };
       const segmentOf = (id: number) => ({
-        country: 'other',
-        os: 'windows',
-        appVersion: `${id}${'"'.repeat(48)}`,
+        ...{ country: 'other', os: 'windows', network: `${id}`.repeat(4) },
+        app_version: `${id}${'"'.repeat(48)}`,
+        sdk_version: `${id}${'"'.repeat(48)}`,
       });
       let number = 0;
       for (const part of packParts(table, 'both', all, segmentOf)) {

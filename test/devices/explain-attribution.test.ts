@@ -29,6 +29,7 @@ it('explains an attribution to its own team only', async () => {
       earlier_installs: 0,
       country: 'DE',
       country_source: 'timezone',
+      network: null,
       creative_id: id,
       click_id: clickId,
       click: { clicked_at: expect.stringMatching(/Z$/), country: null, params: {}, named_installs: 0 },

@@ -106,7 +106,7 @@ describe('POST /fetch-token', () => {
       timezone,
       dpi: null,
       windowHeight: null,
-      country: null,
+      segment: { country: '' },
     });
     const [install] = await loggedEvents(of.application.id);
     expect(install).toMatchObject({ type: 'install', warnings: [{ path }] });
@@ -119,8 +119,7 @@ describe('POST /fetch-token', () => {
       of,
     );
     expect((await storedDevice(claims))?.description).toMatchObject({
-      country: 'de',
-      appVersion: '1.2',
+      segment: { country: 'de', app_version: '1.2', sdk_version: '3', network: '' },
       test: false,
     });
     expect(await loggedEvents(of.application.id)).toMatchObject([

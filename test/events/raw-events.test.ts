@@ -162,21 +162,21 @@ describe('GET /v1/events', () => {
     await check();
   });
 
-  it('filters by country and OS of the device at its acquisition, and of the click, in logs and in files', async () => {
+  it('filters by country, OS and network of the device at its acquisition, and of the click, in logs and in files', async () => {
     const started = await start();
     const { tenant, first, applicationId } = started;
-    const made = async (country: string | null, os: 'ios' | 'android') => {
-      const description = { ...PIXEL, country, os };
+    const made = async (country: string, os: string, network: string) => {
+      const description = { ...PIXEL, segment: { ...PIXEL.segment, country, os, network } };
       const created = await first.createDevice({ acquiredAt: Date.now(), description });
       if (created.outcome === 'moved') throw new Error('one shard');
       const event = sent({ ...first, device: created.device }, 'custom');
       await first.append([event]);
       return { event, device: created.device };
     };
-    const french = await made('fr', 'ios');
-    const german = await made('de', 'android');
-    const stateless = await made(null, 'ios');
-    const click = clickOf(applicationId, { country: 'fr', os_family: 'android' });
+    const french = await made('fr', 'ios', 'meta');
+    const german = await made('de', 'android', 'tiktok');
+    const stateless = await made('', 'ios', '');
+    const click = clickOf(applicationId, { country: 'fr', os_family: 'android', network: 'meta' });
     await first.append([click]);
     const check = async () => {
       const found = async (query: string) => idsOf(await listAll(tenant, `&from=2026-03-02${query}`));
@@ -190,9 +190,14 @@ describe('GET /v1/events', () => {
       expect(await found('&os=ios')).toEqual(newestFirst([french.event, stateless.event]));
       expect(await found('&os=android&country=fr')).toEqual([click.id]);
       expect(await found('&os=unknown')).toEqual([]);
+      expect(await found('&network=Facebook')).toEqual(newestFirst([french.event, click]));
+      expect(await found('&network=tiktok&network=unknown')).toEqual(
+        newestFirst([german.event, stateless.event]),
+      );
+      expect(await found('&network=unity')).toEqual([]);
       expect(await found(`&country=de&device_id=${french.device.id}`)).toEqual([]);
       expect((await list(tenant, '&country=fr&type=custom')).data).toMatchObject([
-        { event_id: french.event.id, country: 'FR', os_family: 'ios' },
+        { event_id: french.event.id, country: 'FR', os_family: 'ios', network: 'meta' },
       ]);
     };
     await check();

@@ -22,7 +22,7 @@ const UNKNOWN = segmentId(UNKNOWN_SEGMENT);
 
 /** Any id makes a segment of its own, with the id as its version. */
 const byId: SegmentOfId = (id) =>
-  id === UNKNOWN ? UNKNOWN_SEGMENT : { ...UNKNOWN_SEGMENT, appVersion: String(id) };
+  id === UNKNOWN ? UNKNOWN_SEGMENT : { ...UNKNOWN_SEGMENT, app_version: String(id) };
 
 /** Adds what a run counted for a rollup to D1 in one transaction, as the flush of its counter does. */
 export async function addRun(

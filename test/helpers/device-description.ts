@@ -1,3 +1,4 @@
+import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import type { DeviceDescription } from '../../src/counting/api.ts';
 
 /** An Android phone without any optional fields. Works in Node and in the Workers runtime. */
@@ -6,10 +7,8 @@ export const PIXEL: DeviceDescription = {
   deviceModel: 'Pixel 9',
   osSystem: 'Android 16',
   timezone: 'UTC',
-  country: null,
+  segment: { ...UNKNOWN_SEGMENT, os: 'android' },
   countrySource: null,
-  os: 'android',
-  appVersion: null,
   dpi: null,
   windowHeight: null,
   windowWidth: null,

@@ -1,11 +1,5 @@
-import {
-  type DeviceFactsRow,
-  deviceDay,
-  type HistoryRow,
-  hashOfDevice,
-  pageId,
-  pageOf,
-} from '../../src/counting/device-pages.ts';
+import { deviceDay, type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/device-pages.ts';
+import { type DeviceFactsRow, readRows, writeRows } from '../../src/counting/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { deflateText, inflateText } from '../../src/lib/deflate.ts';
 import { dayNumber } from '../../src/lib/time.ts';
@@ -29,7 +23,7 @@ export function changeStored(
 ): void {
   const page = pageOfDevice(storage, device);
   const stored = storage.sql.exec<StoredPage>('SELECT * FROM device_pages WHERE id = ?', page).one();
-  const facts: DeviceFactsRow[] = JSON.parse(inflateText(new Uint8Array(stored.facts)));
+  const facts = readRows(inflateText(new Uint8Array(stored.facts)));
   const histories: HistoryRow[] = JSON.parse(inflateText(new Uint8Array(stored.histories)));
   const index = facts.findIndex(([id]) => id === device.id);
   const [own, history] = [facts[index], histories[index]];
@@ -37,7 +31,7 @@ export function changeStored(
   change({ facts: own, history });
   storage.sql.exec(
     'UPDATE device_pages SET facts = ?, histories = ? WHERE id = ?',
-    new Uint8Array(deflateText(JSON.stringify(facts))),
+    new Uint8Array(deflateText(writeRows(facts))),
     new Uint8Array(deflateText(JSON.stringify(histories))),
     page,
   );

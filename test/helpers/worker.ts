@@ -124,12 +124,19 @@ export const fieldsOf = (message: string): string[] =>
 export async function fetchToken(
   worker: TestWorker,
   tenant: Pick<Tenant, 'apiKey'>,
-  more: { created_at?: string; app_version?: string; dev?: boolean; data?: Record<string, unknown> } = {},
+  more: {
+    created_at?: string;
+    app_version?: string;
+    sdk_version?: string;
+    dev?: boolean;
+    data?: Record<string, unknown>;
+  } = {},
 ): Promise<string> {
   const response = await worker.post(tenant, '/fetch-token', {
     type: 'device-metrics',
     created_at: more.created_at ?? new Date().toISOString(),
     ...(more.app_version ? { app_version: more.app_version } : {}),
+    ...(more.sdk_version ? { sdk_version: more.sdk_version } : {}),
     ...(more.dev ? { dev: true } : {}),
     data: {
       device_name: 'Pixel',

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { mergeMonths } from '#rollup/months';
-import { segmentId } from '../../src/catalogue/index.ts';
+import { segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { readReportSums } from '../../src/reports/engine/report-sums.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -13,7 +13,7 @@ const COUNTRIES = ['de', 'us', 'br', 'jp'];
 const DAYS = ['2026-01-01', '2026-01-31', '2026-02-14', '2026-03-31'];
 const SEGMENTS = new Map(
   COUNTRIES.map((country) => {
-    const segment = { country, os: 'ios', appVersion: '1' };
+    const segment = { ...UNKNOWN_SEGMENT, country, os: 'ios', app_version: '1' };
     return [segmentId(segment), segment];
   }),
 );
@@ -42,7 +42,7 @@ export async function writeCube(folder: string, applicationId: string): Promise<
   const DB = (await local.getD1Database('DB')) as unknown as D1Database;
   const RAW_EVENTS = (await local.getR2Bucket('RAW_EVENTS')) as unknown as R2Bucket;
   await migrate(DB);
-  const segmentOf = (id: number) => SEGMENTS.get(id) ?? { country: '', os: '', appVersion: '' };
+  const segmentOf = (id: number) => SEGMENTS.get(id) ?? UNKNOWN_SEGMENT;
   for (const [run, day] of DAYS.entries()) {
     const source = { applicationId, shard: 0, sequence: run + 1 };
     const daily = new Additions('rollup_daily');

@@ -54,18 +54,34 @@ it('describes a file in its index entry', async () => {
       firstEventId: first?.id,
       lastEventId: last?.id,
       types: countTypes(events),
-      countries: valuesOf(events, 'country'),
-      oses: valuesOf(events, 'os_family'),
+      values: {
+        country: valuesOf(events, 'country'),
+        os: valuesOf(events, 'os_family'),
+        network: valuesOf(events, 'network'),
+      },
       deviceFilter: expect.any(Uint8Array),
       replaces: [],
     },
   ]);
-  expect(entries[0]?.countries).toHaveLength(20);
+  expect(entries[0]?.values?.country).toHaveLength(20);
   expect(entries[0]?.deviceFilter.length).toBe(100);
 });
 
-const valuesOf = (events: readonly StoredEvent[], field: 'country' | 'os_family') =>
+const valuesOf = (events: readonly StoredEvent[], field: 'country' | 'os_family' | 'network') =>
   [...new Set(events.map((event) => event[field] ?? ''))].sort();
+
+/** What an event tells of a dimension; empty text if it does not. */
+function toldBy(event: StoredEvent, name: string): string {
+  const device: Record<string, string> = ('device' in event && event.device) || {};
+  const told: Record<string, string | undefined> = {
+    country: event.country,
+    os: event.os_family,
+    network: event.network,
+    app_version: device.app_version,
+    sdk_version: device.sdk_version,
+  };
+  return told[name] ?? '';
+}
 
 function countTypes(events: readonly LoggedEvent[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -122,13 +138,15 @@ describe('finds the events of', () => {
     ['a creative', (event) => ({ creativeIds: [event.creative_id ?? ''] })],
     ['the paid devices', () => ({ attribution: 'paid' })],
     ['the organic devices', () => ({ attribution: 'organic' })],
-    ['a version of the app', () => ({ appVersions: ['1.2.0'] })],
-    ['no version of the app', () => ({ appVersions: [''] })],
-    ['a country', () => ({ countries: ['fr'] })],
-    ['no country', () => ({ countries: [''] })],
-    ['one of two countries, one of them unknown', () => ({ countries: ['fr', ''] })],
-    ['an OS', () => ({ oses: ['ios'] })],
-    ['no OS', () => ({ oses: [''] })],
+    ['a version of the app', () => ({ segment: { app_version: ['1.2.0'] } })],
+    ['no version of the app', () => ({ segment: { app_version: [''] } })],
+    ['a country', () => ({ segment: { country: ['fr'] } })],
+    ['no country', () => ({ segment: { country: [''] } })],
+    ['one of two countries, one of them unknown', () => ({ segment: { country: ['fr', ''] } })],
+    ['an OS', () => ({ segment: { os: ['ios'] } })],
+    ['no OS', () => ({ segment: { os: [''] } })],
+    ['a network', () => ({ segment: { network: ['meta'] } })],
+    ['no network and a version of the SDK', () => ({ segment: { network: [''], sdk_version: ['2.3.1'] } })],
     ['an event', (event) => ({ eventId: event.id })],
     ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
     ['a day without events', () => ({ from: '2026-03-12' })],
@@ -149,10 +167,9 @@ describe('finds the events of', () => {
           (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
           (!filter.creativeIds || event.creative_id === filter.creativeIds[0]) &&
           (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
-          (!filter.appVersions ||
-            (('device' in event && event.device?.app_version) || '') === filter.appVersions[0]) &&
-          (!filter.countries || filter.countries.includes(event.country ?? '')) &&
-          (!filter.oses || filter.oses.includes(event.os_family ?? '')) &&
+          Object.entries(filter.segment ?? {}).every(([name, values]) =>
+            values?.includes(toldBy(event, name)),
+          ) &&
           (!filter.eventId || event.id === filter.eventId) &&
           (!filter.from || event.day >= filter.from),
       )
@@ -187,8 +204,8 @@ it('opens no file that its index entry rules out', async () => {
     { to: '2026-03-09' },
     { type: 'install' as const },
     { deviceId: 'dev_of_nobody' },
-    { countries: ['cl', 'ar'] },
-    { oses: ['', 'linux'] },
+    { segment: { country: ['cl', 'ar'] } },
+    { segment: { os: ['', 'linux'] } },
     { eventId: `evt_${'0'.repeat(32)}` },
   ]) {
     expect(await readEvents(bucket, entries, filter, { limit: 10, cursor: '' })).toEqual({

@@ -16,7 +16,7 @@ type Case = [filter: EventFilter, isMeant: (event: StoredEvent) => boolean];
 
 /** The filters that an event's own values suggest. */
 function casesOf(sample: StoredEvent): Case[] {
-  const { id, type, day, creative_id: creative, country = '', os_family: os = '' } = sample;
+  const { id, type, day, creative_id: creative, country = '', os_family: os = '', network = '' } = sample;
   const [device, name, version] = [deviceOf(sample), nameOf(sample), versionOf(sample)];
   return [
     [{ eventId: id }, (event) => event.id === id],
@@ -35,9 +35,10 @@ function casesOf(sample: StoredEvent): Case[] {
       : []),
     [{ attribution: 'paid' }, (event) => event.creative_id !== null],
     [{ attribution: 'organic' }, (event) => event.creative_id === null],
-    [{ appVersions: [version] }, (event) => versionOf(event) === version],
-    [{ countries: [country] }, (event) => (event.country ?? '') === country],
-    [{ oses: [os] }, (event) => (event.os_family ?? '') === os],
+    [{ segment: { app_version: [version] } }, (event) => versionOf(event) === version],
+    [{ segment: { country: [country] } }, (event) => (event.country ?? '') === country],
+    [{ segment: { os: [os] } }, (event) => (event.os_family ?? '') === os],
+    [{ segment: { network: [network] } }, (event) => (event.network ?? '') === network],
   ];
 }
 

@@ -102,9 +102,11 @@ describe('files of another schema', () => {
     expect(shown(await stream(bucket, entries))).toEqual(without);
     const page = { limit: 1_000, cursor: '' };
     // Its index entry was made from the same events.
-    const ofNowhere = entries.map((entry) => ({ ...entry, countries: [''] }));
-    expect((await readEvents(bucket, ofNowhere, { countries: ['us'] }, page)).events).toEqual([]);
-    expect(shown((await readEvents(bucket, ofNowhere, { countries: [''] }, page)).events)).toEqual(without);
+    const ofNowhere = entries.map((entry) => ({ ...entry, values: { country: [''] } }));
+    expect((await readEvents(bucket, ofNowhere, { segment: { country: ['us'] } }, page)).events).toEqual([]);
+    expect(shown((await readEvents(bucket, ofNowhere, { segment: { country: [''] } }, page)).events)).toEqual(
+      without,
+    );
   });
 
   it('have more columns, which are ignored, and others in another order', async () => {

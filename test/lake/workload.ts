@@ -66,6 +66,7 @@ export function* makeSlices({
       total: 0,
       country: COUNTRIES[index % 20],
       os: index % 3 === 0 ? ('ios' as const) : ('android' as const),
+      network: index % 4 === 0 ? undefined : index % 5 === 0 ? 'tiktok' : 'meta',
       device: {
         device_name: 'Android',
         device_model: pick(MODELS),
@@ -93,6 +94,7 @@ export function* makeSlices({
       received_at: receivedAt,
       ...(device.country ? { country: device.country } : {}),
       os_family: device.os,
+      ...(device.network ? { network: device.network } : {}),
       key_day: Math.floor(occurredAt / DAY_MS),
       keys: [`e:${uuid()}`],
       device: device.device,

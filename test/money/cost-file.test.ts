@@ -88,7 +88,7 @@ const faultsOf = (text: string, spread = false) =>
   );
 
 const LANGUAGES =
-  'Exports are read in English, German, French, Spanish, Italian, Portuguese, Polish, Turkish and Japanese; in other languages, rename the columns to date, campaign, adset, creative, currency, amount, impressions, clicks.';
+  'Exports are read in English, German, French, Spanish, Italian, Portuguese, Polish, Turkish and Japanese; in other languages, rename the columns to date, campaign, adset, creative, country, os, network, currency, amount, impressions, clicks.';
 
 it.each([
   ['', `The header line has no column for date, campaign, amount. It is empty. ${LANGUAGES}`],

@@ -74,13 +74,19 @@ describe.each([
       name: 'two countries, one of them unknown',
       query: () => 'country=DE&country=unknown',
       is: ({ country }) => country === 'DE' || country === '',
-      filter: () => ({ countries: ['de', ''] }),
+      filter: () => ({ segment: { country: ['de', ''] } }),
     },
     {
       name: 'an OS and two versions at the acquisition',
       query: () => 'os=android&app_version=1.0&app_version=2.0',
       is: ({ os, firstVersion }) => os === 'android' && ['1.0', '2.0'].includes(firstVersion),
-      filter: () => ({ oses: ['android'], appVersions: ['1.0', '2.0'] }),
+      filter: () => ({ segment: { os: ['android'], app_version: ['1.0', '2.0'] } }),
+    },
+    {
+      name: 'a network and a version of the SDK at the acquisition',
+      query: () => 'network=Meta&sdk_version=7.1&sdk_version=7',
+      is: ({ network, firstSdk }) => network === 'meta' && ['7', '7.1'].includes(firstSdk),
+      filter: () => ({ segment: { network: ['meta'], sdk_version: ['7', '7.1'] } }),
     },
   ];
 
@@ -180,7 +186,9 @@ describe.each([
       );
     for (const [groupBy, of] of [
       [null, () => ''],
-      ['appVersion', ({ firstVersion }: Sent) => firstVersion],
+      ['app_version', ({ firstVersion }: Sent) => firstVersion],
+      ['sdk_version', ({ firstSdk }: Sent) => firstSdk],
+      ['network', ({ network }: Sent) => network],
     ] as const) {
       const found = new Map<string, string[]>();
       for (const { key, histories, waiting } of await asked(groupBy)) {

@@ -301,7 +301,11 @@ export function describeEveryReport(options: History): void {
   type Dimension = { column: string; of: (event: Sent) => string };
   const COUNTRY = { column: 'country', of: ({ country }: Sent) => country };
   const OS = { column: 'os', of: ({ os }: Sent) => os };
+  const NETWORK = { column: 'network', of: ({ network }: Sent) => network };
   const VERSION = { column: 'app_version', of: ({ version }: Sent) => version };
+  const SDK = { column: 'sdk_version', of: ({ sdk }: Sent) => sdk };
+  const firstValue = (own: Sent, group: 'country' | 'os' | 'network' | 'app_version' | 'sdk_version') =>
+    group === 'app_version' ? own.firstVersion : group === 'sdk_version' ? own.firstSdk : own[group];
   const MONTH = { column: 'month', of: ({ day }: Sent) => day.slice(0, 7) };
   const DAY = { column: 'day', of: ({ day }: Sent) => day };
   const BY_SEGMENT: { by: Dimension[]; lacks?: readonly string[] }[] = [
@@ -312,6 +316,11 @@ export function describeEveryReport(options: History): void {
     { by: [MONTH, COUNTRY] },
     { by: [DAY, VERSION] },
     { by: [VERSION, OS], lacks: PAYERS },
+    { by: [NETWORK] },
+    { by: [MONTH, NETWORK] },
+    { by: [SDK], lacks: PAYERS },
+    { by: [DAY, SDK] },
+    { by: [SDK, NETWORK], lacks: PAYERS },
   ];
   it.each(BY_SEGMENT.map((one) => ({ ...one, groups: one.by.map(({ column }) => column).join(',') })))(
     'performance by $groups, each with its own payers',
@@ -413,6 +422,20 @@ export function describeEveryReport(options: History): void {
       cost: null,
       lacks: PAYERS,
     },
+    {
+      name: 'one version of the SDK',
+      query: async () => 'sdk_version=7',
+      event: ({ sdk }) => sdk === '7',
+      device: ({ firstSdk }) => firstSdk === '7',
+      cost: null,
+      lacks: PAYERS,
+    },
+    {
+      name: 'a network, or none',
+      query: async () => 'network=facebook&network=unknown',
+      event: ({ network }) => network === 'meta' || network === '',
+      cost: null,
+    },
   ];
   it.each(FILTERS)(
     'every report of $name alone',
@@ -457,10 +480,10 @@ export function describeEveryReport(options: History): void {
 
       const today = localDay(zone, Date.now());
       const acquired = sent.filter((own) => within(own.acquired) && device(own));
-      for (const group of ['country', 'os', 'app_version'] as const) {
+      for (const group of ['country', 'os', 'network', 'app_version', 'sdk_version'] as const) {
         const retention = await report('retention', `group_by=${group}&days=1,3&${filter}`);
         const ltv = await report('ltv', `group_by=${group}&days=3&${filter}`);
-        const groupOf = (own: Sent) => (group === 'app_version' ? own.firstVersion : own[group]) || null;
+        const groupOf = (own: Sent) => firstValue(own, group) || null;
         const values = new Set(acquired.map(groupOf));
         expect(retention.data.length).toBe(values.size);
         for (const value of values) {
@@ -523,7 +546,9 @@ export function describeEveryReport(options: History): void {
     { group: 'creative', column: 'creative_id', of: creativeId },
     { group: 'country', column: 'country', of: ({ country }: Sent) => country || null },
     { group: 'os', column: 'os', of: ({ os }: Sent) => os },
+    { group: 'network', column: 'network', of: ({ network }: Sent) => network || null },
     { group: 'app_version', column: 'app_version', of: ({ firstVersion }: Sent) => firstVersion },
+    { group: 'sdk_version', column: 'sdk_version', of: ({ firstSdk }: Sent) => firstSdk },
   ])('the funnel of each $group', async ({ group, column, of }) => {
     const { data } = await report('funnel', `steps=install,ad,purchase&group_by=${group}`);
     const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
@@ -542,7 +567,7 @@ export function describeEveryReport(options: History): void {
     { group: 'nothing else', query: '', column: null, of: () => null },
     { group: 'creative', query: 'group_by=creative', column: 'creative_id', of: creativeId },
     { group: 'campaign', query: 'group_by=campaign', column: 'campaign', of: campaignOf },
-    ...[COUNTRY, OS, VERSION].map(({ column, of }) => {
+    ...[COUNTRY, OS, NETWORK, VERSION, SDK].map(({ column, of }) => {
       const ofKnown = (event: Sent) => of(event) || null;
       return { group: column, query: `group_by=${column}`, column, of: ofKnown };
     }),

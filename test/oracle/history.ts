@@ -29,9 +29,13 @@ export type Sent = {
   /** The device's; empty if unknown. */
   country: string;
   os: string;
-  /** Of the event, and of its device when it came. */
+  /** The network that brought the device; empty for none. */
+  network: string;
+  /** Of the event, and of its device when it came: the versions of the application and of the SDK. */
   version: string;
   firstVersion: string;
+  sdk: string;
+  firstSdk: string;
   /** Sent by a debug build: it counts nowhere. */
   test?: boolean;
 };
@@ -67,6 +71,13 @@ const SYSTEMS = [
   { data: { device_name: 'PC', device_model: 'PC', os_system: 'Windows 11' }, os: 'windows' },
 ];
 const VERSIONS = ['1.0', '1.1', '2.0'];
+/** What is sent of the network, and what is to be made of it for a device that a creative brought. */
+const NETWORKS = [
+  { data: { network: 'Facebook Ads' }, network: 'meta' },
+  { data: { network: 'tiktok' }, network: 'tiktok' },
+  { data: {}, network: '' },
+] as const;
+const SDKS = ['7', '7.1', '8'] as const;
 const NAMES = ['level_up', 'tutorial', 'ad_request'];
 
 const TOTAL_FIELDS: Partial<Record<Sent['type'], string>> = {
@@ -140,21 +151,29 @@ export async function startHistory(
     const turn = device % (options.creativeTokens.length + 1);
     const creative = turn === 0 ? null : turn - 1;
     const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
+    // Not drawn, so that the rest of a history stays the same.
+    const network = NETWORKS[device % NETWORKS.length] ?? NETWORKS[0];
+    const firstSdk = SDKS[device % 2] ?? SDKS[0];
     const fetchOwn = () =>
       fetchToken(worker, tenant, {
         created_at: new Date(acquiredAt).toISOString(),
         app_version: firstVersion,
+        sdk_version: firstSdk,
         data: {
+          ...network.data,
           ...place.data,
           ...system.data,
           ...(creative === null ? {} : { creative_token: options.creativeTokens[creative] }),
         },
       });
-    const own = { device, creative, acquired, country: place.country, os: system.os, firstVersion };
+    const own = {
+      ...{ device, creative, acquired, country: place.country, os: system.os, firstVersion, firstSdk },
+      network: creative === null ? '' : network.network,
+    };
     // Every third device earns in one currency: running totals of several cannot be compared.
     const only = device % 3 === 0 ? options.currencies[(device / 3) % options.currencies.length] : undefined;
     const install: Sent = {
-      ...{ ...own, version: firstVersion, day: acquired, at: acquiredAt },
+      ...{ ...own, version: firstVersion, sdk: firstSdk, day: acquired, at: acquiredAt },
       ...{ type: 'install', payload: {} },
     };
     const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
@@ -219,6 +238,7 @@ export async function startHistory(
       return {
         ...own,
         version: random() < 0.5 ? firstVersion : pick(VERSIONS),
+        sdk: (at / 1000) % 3 === 0 ? (SDKS[(at / 1000) % 7 === 0 ? 1 : 2] ?? firstSdk) : firstSdk,
         day: localDay(options.zone, at),
         at,
         type,
@@ -263,10 +283,11 @@ async function sendEvents(
   events: readonly Sent[],
 ): Promise<void> {
   const answer = await worker.post(tenant, '/webhook/batch', {
-    events: events.map(({ type, at, payload, version, firstVersion }) => ({
+    events: events.map(({ type, at, payload, version, firstVersion, sdk, firstSdk }) => ({
       type,
       // An event that names no version is of the one that its device came with.
       ...(version === firstVersion ? {} : { app_version: version }),
+      ...(sdk === firstSdk ? {} : { sdk_version: sdk }),
       created_at: new Date(at).toISOString().slice(0, 19).replace('T', ' '),
       creativeToken: token,
       payload:

@@ -76,7 +76,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const purchaseRevenue = money(paid.map(amountOf), rateOn);
   // The two amounts that are shown add up to the third.
   const revenue = adRevenue + purchaseRevenue;
-  // A device is one of a day, under the application version of the latest event that it sends on it, and so is a payer.
+  // A device is one of a day, under the versions of the latest event that it sends on it, and so is a payer.
   const inside = (first: ReadonlySet<Sent>) => events.filter((event) => first.has(event));
   const active = inside(lastOfDays(all)).length;
   const isOneDay = distinct(events.map((event) => event.day)) === 1;
@@ -138,7 +138,7 @@ function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlyS
 }
 
 /**
- * The latest event that each device sends on each day; of those of one second, the one of the greatest version. An event that arrives when
+ * The latest event that each device sends on each day; of those of one second, the one of the greatest versions. An event that arrives when
  * seven later days of its device are known comes too late to change a day.
  */
 const lastOfDays = ofHistory((all) =>
@@ -154,7 +154,9 @@ const lastOfDays = ofHistory((all) =>
 );
 
 const isAfter = (event: Sent, before: Sent) =>
-  second(event) > second(before) || (second(event) === second(before) && event.version > before.version);
+  second(event) > second(before) ||
+  (second(event) === second(before) && versionsOf(event) > versionsOf(before));
+const versionsOf = ({ version, sdk }: Sent) => `${version}\0${sdk}`;
 
 /**
  * The first event of each session of a device that was sent: it counts as the session. What a device's sessions and its returns without

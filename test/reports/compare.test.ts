@@ -206,8 +206,14 @@ describe('GET /v1/reports/compare', () => {
   });
 
   it.each([
-    ['', 'by must be one of creative, adset, campaign, country, os, app_version, period'],
-    ['by=item', 'by must be one of creative, adset, campaign, country, os, app_version, period'],
+    [
+      '',
+      'by must be one of creative, adset, campaign, country, os, network, app_version, sdk_version, period',
+    ],
+    [
+      'by=item',
+      'by must be one of creative, adset, campaign, country, os, network, app_version, sdk_version, period',
+    ],
     ['by=os&a=ios', 'b is required with by=os'],
     ['by=os&a=ios&b=ios', 'b must not be the same as a'],
     ['by=period', 'b_from is required with by=period; b_to is required with by=period'],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DIMENSIONS, type DimensionName, type SegmentDimension } from '#catalogue';
+import { DIMENSIONS, type DimensionName, SEGMENT_DIMENSIONS } from '#catalogue';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { putCosts } from '../helpers/money.ts';
@@ -24,7 +24,9 @@ const VALUES: Record<DimensionName, [string | null, string | null]> = {
   campaign: ['Spring', 'Autumn'],
   country: ['DE', 'BR'],
   os: ['android', 'ios'],
+  network: ['meta', 'tiktok'],
   app_version: ['1.0', '2.0'],
+  sdk_version: ['7', '8.1'],
   source: ['banner', 'native'],
   media_source: ['admob', 'applovin'],
   placement: ['main', 'shop'],
@@ -33,14 +35,14 @@ const VALUES: Record<DimensionName, [string | null, string | null]> = {
   currency: ['usd', 'eur'],
 };
 const NAMES = Object.keys(VALUES) as DimensionName[];
-const SEGMENTS: Record<SegmentDimension, true> = { country: true, os: true, app_version: true };
-const GROUPS = ['creative', 'adset', 'campaign', ...(Object.keys(SEGMENTS) as SegmentDimension[])] as const;
+const SEGMENTS = SEGMENT_DIMENSIONS;
+const GROUPS = ['creative', 'adset', 'campaign', ...SEGMENTS] as const;
 type Group = (typeof GROUPS)[number];
 
 const DEVICES = [
   {
-    data: { country: 'DE', os_system: 'Android 15' },
-    app_version: '1.0',
+    data: { country: 'DE', os_system: 'Android 15', network: 'Facebook' },
+    told: { app_version: '1.0', sdk_version: '7' },
     names: { creative: 'Cat', adset: 'Young', campaign: 'Spring' },
     created_at: '2026-03-02 10:30:00',
     ad: { source: 'banner', media_source: 'admob', ad_id: 'main' },
@@ -48,8 +50,14 @@ const DEVICES = [
     event_name: 'level_1',
   },
   {
-    data: { country: 'BR', device_name: 'iOS', device_model: 'iPhone17,1', os_system: '18.1' },
-    app_version: '2.0',
+    data: {
+      country: 'BR',
+      device_name: 'iOS',
+      device_model: 'iPhone17,1',
+      os_system: '18.1',
+      network: 'TikTok',
+    },
+    told: { app_version: '2.0', sdk_version: '8.1' },
     names: { creative: 'Dog', adset: 'Old', campaign: 'Autumn' },
     created_at: '2026-03-09 11:30:00',
     ad: { source: 'native', media_source: 'applovin', ad_id: 'shop', currency: 'eur' },
@@ -60,12 +68,12 @@ const DEVICES = [
 
 beforeAll(async () => {
   tenant = await createTenant();
-  for (const { data, app_version, names, created_at, ad, purchase, event_name } of DEVICES) {
+  for (const { data, told, names, created_at, ad, purchase, event_name } of DEVICES) {
     const { id, token: creative_token } = await createCreative(worker, tenant, names);
     ids[names.creative] = id;
     const token = await fetchToken(worker, tenant, {
       created_at: `${created_at.replace(' ', 'T')}Z`,
-      app_version,
+      ...told,
       data: { ...data, creative_token },
     });
     const at = { created_at };

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_SEGMENT, type Sums, segmentId } from '#catalogue';
+import { OTHER_SEGMENT, type Sums, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
@@ -27,7 +27,12 @@ const db = new LimitedD1(env.DB);
 beforeAll(async () => {
   tenant = await createTenant();
   const { id, teamId } = tenant.application;
-  const segments = COUNTRIES.map((country) => ({ country, os: 'android', appVersion: '1.0' }));
+  const segments = COUNTRIES.map((country) => ({
+    ...UNKNOWN_SEGMENT,
+    country,
+    os: 'android',
+    app_version: '1.0',
+  }));
   const segmentOf = (own: number) => segments.find((one) => segmentId(one) === own) ?? OTHER_SEGMENT;
   const inserts = [
     env.DB.prepare(

@@ -284,7 +284,10 @@ describe('GET /v1/reports/predicted-ltv', () => {
     [`as_of=${day(61)}`, 'as_of must not be before from'],
     ['as_of=yesterday', 'as_of must be a day, as YYYY-MM-DD'],
     ['limit=51', 'limit must be a whole number from 1 to 50'],
-    ['group_by=item', 'group_by must be one of creative, adset, campaign, country, os, app_version'],
+    [
+      'group_by=item',
+      'group_by must be one of creative, adset, campaign, country, os, network, app_version, sdk_version',
+    ],
     ['cohort=year', 'cohort must be one of day, week, month, all'],
     ['currency=xyz', 'currency must be a currency code (ISO 4217), such as eur'],
   ])('refuses %s', async (query, message) => {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { newId } from '#lib/ids';
 import { readParts } from '#rollup';
 import {
@@ -46,7 +47,7 @@ async function read(applicationId: string, grain: Grain) {
   };
   for await (const part of readParts(env, query)) {
     parts++;
-    const versions = part.segments[2];
+    const versions = part.segments[SEGMENT_DIMENSIONS.indexOf('app_version')];
     for (let row = 0; row < part.size; row++) {
       const of = (column: string) => part.sums[at(column)]?.[row] ?? 0;
       const version = versions?.values[versions.numbers[row] ?? 0] ?? '';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoggedEvent, SegmentBook } from '#catalogue';
+import { type LoggedEvent, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DayVersions } from '../../src/rollup/day-versions.ts';
 import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
@@ -11,24 +11,38 @@ import { tally } from '../../src/rollup/tally.ts';
 const DAY_MS = 86_400_000;
 const ACQUIRED = '2026-03-01';
 const OWN_VERSION = '1.0';
+const OWN_SDK = '7';
 
 const acquired = (id: string): DeviceState => ({
   ...{ applicationId: 'app_1', acquiredDay: ACQUIRED, id, test: false },
-  segment: { country: 'de', os: 'android', appVersion: OWN_VERSION },
+  segment: {
+    ...UNKNOWN_SEGMENT,
+    country: 'de',
+    os: 'android',
+    app_version: OWN_VERSION,
+    sdk_version: OWN_SDK,
+  },
   ...{ activeDays: '', activeAges: '', paidDays: '', launches: '', activeVersions: '', paidVersions: '' },
   ...{ steps: '', revenue: '' },
 });
 
-type Told = { device: string; day: number; second: number; version: string | null; pays: boolean };
+type Told = {
+  device: string;
+  day: number;
+  second: number;
+  version: string | null;
+  sdk?: string;
+  pays: boolean;
+};
 
 let made = 0;
-function eventOf({ device, day, second, version, pays }: Told): LoggedEvent {
+function eventOf({ device, day, second, version, sdk, pays }: Told): LoggedEvent {
   const at = Date.parse(`${ACQUIRED}T00:00:00Z`) + day * DAY_MS + second * 1_000;
   const event = {
     ...{ id: `evt_${String(made++).padStart(32, '0')}`, application_id: 'app_1', device_id: device },
     ...{ creative_id: 'crt_1', acquired_day: ACQUIRED, occurred_at: at, received_at: at },
     day: new Date(at).toISOString().slice(0, 10),
-    ...(version === null ? {} : { device: { app_version: version } }),
+    device: { ...(version === null ? {} : { app_version: version }), ...(sdk ? { sdk_version: sdk } : {}) },
     ...(pays
       ? { type: 'custom.purchase', item_id: 'gold', value_nanos: 5, currency: 'usd', status: 'completed' }
       : { type: 'custom', event_name: 'level_1' }),
@@ -58,7 +72,8 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
       segments,
     });
     for (const state of counted.devices) devices.set(deviceKey(state), state);
-    for (const { id, appVersion } of segments.added) versions.set(id, appVersion);
+    for (const { id, app_version, sdk_version } of segments.added)
+      versions.set(id, shownVersions(app_version, sdk_version));
     for (const { key, segments: cells } of counted.daily.segmentedRows()) {
       for (let at = 0; at < cells.length; at += COLUMNS.length + 1) {
         const name = `${key[1]} ${versions.get(cells[at] ?? 0)}`;
@@ -78,22 +93,30 @@ function expected(events: readonly Told[]): Cells {
   const cellsOf = (own: readonly Told[]) => {
     const cells: Record<string, number> = {};
     for (const ofDay of Map.groupBy(own, ({ device, day }) => `${device}/${day}`).values()) {
-      const named = ofDay.map((event) => ({ ...event, version: event.version ?? OWN_VERSION }));
+      const named = ofDay.map(({ version, sdk, ...event }) => ({
+        ...event,
+        version: version ?? OWN_VERSION,
+        sdk: sdk ?? OWN_SDK,
+      }));
       const latest = Math.max(...named.map(({ second }) => second));
       const last = named
         .filter(({ second }) => second === latest)
         .sort(byVersion)
         .at(-1);
       const day = new Date(Date.parse(ACQUIRED) + (last?.day ?? 0) * DAY_MS).toISOString().slice(0, 10);
-      const name = `${day} ${last?.version}`;
+      const name = `${day} ${shownVersions(last?.version ?? '', last?.sdk ?? '')}`;
       cells[name] = (cells[name] ?? 0) + 1;
     }
     return cells;
   };
   return { active_devices: cellsOf(events), payers: cellsOf(events.filter(({ pays }) => pays)) };
 }
-const byVersion = (left: { version: string }, right: { version: string }) =>
-  left.version < right.version ? -1 : 1;
+/** The SDK's own version is not shown. */
+const shownVersions = (version: string, sdk: string) => (sdk === OWN_SDK ? version : `${version} (${sdk})`);
+
+type Versions = { version: string; sdk: string };
+const byVersion = (left: Versions, right: Versions) =>
+  `${left.version}\0${left.sdk}` < `${right.version}\0${right.sdk}` ? -1 : 1;
 
 const told = (days: number) =>
   fc.record<Told>({
@@ -101,6 +124,7 @@ const told = (days: number) =>
     day: fc.integer({ min: -1, max: days - 2 }),
     second: fc.oneof(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 86_399 })),
     version: fc.constantFrom(null, '1.0', '1.1', '2.0', 'a "b", [c]'),
+    sdk: fc.constantFrom(OWN_SDK, '8', '8.1'),
     pays: fc.boolean(),
   });
 
@@ -186,10 +210,16 @@ describe('the version of a device’s day', () => {
     });
   });
 
-  it.each(['{}', '[1]', '[[0,1]]', '[["0",1,"1.0"]]', '[[0,1,2]]', '[', 'null'])(
-    'is not read from %s',
-    (text) => {
-      expect(() => DayVersions.parse(text)).toThrow();
-    },
-  );
+  it.each([
+    '{}',
+    '[1]',
+    '[[],[0]]',
+    '[["app_version"],["0",1,"1.0"]]',
+    '[[],[0,1,2]]',
+    '[[0,1]]',
+    '[',
+    'null',
+  ])('is not read from %s', (text) => {
+    expect(() => DayVersions.parse(text)).toThrow();
+  });
 });

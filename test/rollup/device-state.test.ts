@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { UNKNOWN_SEGMENT } from '#catalogue';
 import { bandOf, readRevenue } from '../../src/rollup/device-revenue.ts';
 import { type DeviceFacts, RunningDevice } from '../../src/rollup/device-state.ts';
 import { Journal } from '../../src/rollup/journal.ts';
@@ -10,7 +11,7 @@ const FACTS: DeviceFacts = {
   acquiredDay: '2026-03-01',
   id: 'dev_1',
   test: false,
-  segment: { country: '', os: '', appVersion: '' },
+  segment: UNKNOWN_SEGMENT,
   activeDays: '',
   activeAges: '',
   paidDays: '',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ROLLUP_KEYS, type RollupTable, type Segment } from '#catalogue';
+import { ROLLUP_KEYS, type RollupTable, type Segment, UNKNOWN_SEGMENT, valuesOfSegment } from '#catalogue';
 import { loadPartCodec } from '#rollup';
 import { packParts, sumRowsOf } from '../../src/rollup/cube.ts';
 import { PAID } from '../../src/rollup/grains.ts';
@@ -31,9 +31,12 @@ const arbitraryOf = (column: string) =>
 const segmentOf = (id: number): Segment => ({
   country: `c${id % 5}`,
   os: id % 2 ? 'ios' : '',
-  appVersion: `"${id}`,
+  network: id % 3 ? 'meta' : '',
+  app_version: `"${id}`,
+  sdk_version: `${id % 7}`,
 });
-const segmentTexts = (id: number) => Object.values(segmentOf(id));
+const segmentTexts = (id: number) => valuesOfSegment(segmentOf(id));
+const UNKNOWN = valuesOfSegment(UNKNOWN_SEGMENT);
 
 /** The month of the events of a row. */
 function monthOf(table: RollupTable, key: readonly string[]): string {
@@ -116,7 +119,7 @@ describe.each(CUBED)('parts of %s', (table) => {
     const named = (creative: string, segment: number | null) =>
       JSON.stringify([
         keyOf(creative).slice(1).map(String),
-        segment === null ? ['', '', ''] : segmentTexts(segment),
+        segment === null ? UNKNOWN : segmentTexts(segment),
       ]);
     const added = (...firsts: number[]) =>
       sums(0).map((index) => firsts.reduce((total, first) => total + first + index, 0));
@@ -203,8 +206,8 @@ it('takes a missing column for empty or 0, and ignores one that it does not know
   const sums = sumColumnsOf('rollup_daily').map((name) => (name === 'installs' ? [1, 2] : []));
   // The grain `creative` has no segments; what is read by both finds none.
   expect(await rowsOf('rollup_daily', writePart('rollup_daily', 'creative', { texts, sums }))).toEqual([
-    { key: ['2026-03-01', 'crt_1', 'usd'], segment: ['', '', ''], sums: sums.map(([one = 0]) => one) },
-    { key: ['2026-03-02', '', 'usd'], segment: ['', '', ''], sums: sums.map(([, two = 0]) => two) },
+    { key: ['2026-03-01', 'crt_1', 'usd'], segment: UNKNOWN, sums: sums.map(([one = 0]) => one) },
+    { key: ['2026-03-02', '', 'usd'], segment: UNKNOWN, sums: sums.map(([, two = 0]) => two) },
   ]);
   // A rollup without a currency reads a part that has one.
   const other = await rowsOf('rollup_custom', writePart('rollup_daily', 'creative', { texts, sums }));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook } from '#catalogue';
+import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
 import { MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
@@ -15,7 +15,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   acquiredDay: '2026-03-01',
   id: 'dev_1',
   test: false,
-  segment: { country: 'de', os: 'android', appVersion: '1.0' },
+  segment: { ...UNKNOWN_SEGMENT, country: 'de', os: 'android', app_version: '1.0', network: 'meta' },
   activeDays: '0',
   activeAges: '0',
   paidDays: '',
@@ -94,7 +94,7 @@ describe('tally', () => {
         ...fresh,
         activeDays: '0',
         activeAges: '0',
-        activeVersions: '[[0,43200,"1.0"]]',
+        activeVersions: '[["app_version","sdk_version"],[0,43200,"1.0",""]]',
         steps: `["A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}"]`,
       },
     ]);
@@ -312,7 +312,11 @@ describe('tally', () => {
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
     expect([show(counted.items), show(counted.revenue)]).toEqual([[], []]);
     expect(counted.devices).toEqual([
-      device({ activeDays: '0-1', activeAges: '0-1', activeVersions: '[[1,43200,"1.0"]]' }),
+      device({
+        activeDays: '0-1',
+        activeAges: '0-1',
+        activeVersions: '[["app_version","sdk_version"],[1,43200,"1.0",""]]',
+      }),
     ]);
     expect(counted.keys.map(({ key }) => key)).toEqual(['refunded:t:1']);
   });
@@ -422,12 +426,18 @@ describe('tally', () => {
 
   it('splits each row by segment: by the version of the event or, in cohorts, of the acquired device', () => {
     const book = new SegmentBook();
-    const id = (appVersion: string) => book.idOf({ country: 'de', os: 'android', appVersion });
+    const id = (app_version: string) =>
+      book.idOf({ ...UNKNOWN_SEGMENT, country: 'de', os: 'android', network: 'meta', app_version });
     const counted = tally(
       [
         event('custom.ad', '2026-03-02'),
         event('custom.ad', '2026-03-02', { device: { app_version: '2.0' } }),
-        event('click', '2026-03-02', { creative_id: 'crt_1', country: 'fr', os_family: 'ios' }),
+        event('click', '2026-03-02', {
+          creative_id: 'crt_1',
+          country: 'fr',
+          os_family: 'ios',
+          network: 'tiktok',
+        }),
       ],
       { ...known(), segments: book },
     );
@@ -436,7 +446,7 @@ describe('tally', () => {
       [...additions.segmentedRows()].map(({ segments }) => segments);
     expect(segmentsOf(counted.ads)).toEqual([[id('1.0'), 1, 7, 0, 0, id('2.0'), 1, 7, 0, 0]]);
     expect(segmentsOf(counted.revenue)).toEqual([[id('1.0'), 14, 0, 0, 0]]);
-    const click = book.idOf({ country: 'fr', os: 'ios', appVersion: '' });
+    const click = book.idOf({ ...UNKNOWN_SEGMENT, country: 'fr', os: 'ios', network: 'tiktok' });
     expect(segmentsOf(counted.daily).map(([first, clicks]) => [first, clicks])).toContainEqual([click, 1]);
     expect(book.added).toHaveLength(3);
     const updated = event('custom.ad', '2026-03-02', { device: { app_version: '2.0' } });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
-import { storedOfCreative } from '../stored.ts';
+import { UNKNOWN_SEGMENT } from '../segments.ts';
+import { optionalText, storedOfCreative } from '../stored.ts';
 
 /** How many query parameters of a tracking link are stored, and how long each name and value may be. */
 export const MAX_CLICK_PARAMS = 20;
@@ -17,6 +18,7 @@ export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 const Click = storedOfCreative('click', () => ({
   country: ClickCountry.optional(),
   os_family: z.enum(OS_FAMILIES).optional(),
+  network: optionalText,
   params: ClickParams.optional(),
 }));
 type Click = z.infer<typeof Click>;
@@ -29,17 +31,16 @@ export const click = {
   subject: 'creative',
   stored: Click,
   wires: [],
-  columns: [
-    { name: 'country', type: 'text' },
-    { name: 'os_family', type: 'text' },
-    { name: 'params', type: 'json' },
-  ],
+  columns: [{ name: 'params', type: 'json' }],
   keepsKeys: false,
   steps: {},
   count(_event, into) {
     into.addDaily({ clicks: 1 });
   },
-  segmentOf: ({ country = '', os_family = '' }) => ({ country, os: os_family, appVersion: '' }),
+  segmentOf: ({ country = '', os_family = '', network = '' }) => ({
+    ...UNKNOWN_SEGMENT,
+    ...{ country, os: os_family, network },
+  }),
   stepOf: () => null,
   summarise: ({ country }) => line(country),
 } as const satisfies EventKind<Click>;

@@ -1,4 +1,4 @@
-import { valueName } from '#catalogue';
+import { isSegmentDimension, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { findNames, type NamedKind } from '#creatives';
 import { database } from '#db';
 import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
@@ -7,9 +7,7 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
   campaign_id: 'Campaign',
   adset_id: 'Ad set',
   creative_id: 'Creative',
-  country: 'Country',
-  os: 'OS',
-  app_version: 'App version',
+  ...ofDimensions(SEGMENT_DIMENSIONS, (name) => SEGMENT[name].label),
   attribution: 'Paid or organic',
 };
 
@@ -23,7 +21,7 @@ export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
 /** The label of a filter's value, if it is known without a lookup. */
 export function valueLabel(name: FilterName, value: string): string {
   if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
-  return name === 'country' || name === 'os' ? valueName(name, value) : value;
+  return isSegmentDimension(name) ? valueName(name, value) : value;
 }
 
 export type Chip = { name: FilterName; value: string; label: string };

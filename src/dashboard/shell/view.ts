@@ -1,4 +1,5 @@
 import { getCookie } from 'hono/cookie';
+import { SEGMENT, SEGMENT_DIMENSIONS } from '#catalogue';
 import { database } from '#db';
 import { AppError, invalidRequest, toFaults } from '#http';
 import { CURRENCIES } from '#lib/currencies';
@@ -57,9 +58,7 @@ export const FILTER_NAMES = [
   'campaign_id',
   'adset_id',
   'creative_id',
-  'country',
-  'os',
-  'app_version',
+  ...SEGMENT_DIMENSIONS,
   'attribution',
 ] as const satisfies readonly (keyof ReportFilters)[];
 export type FilterName = (typeof FILTER_NAMES)[number];
@@ -145,7 +144,7 @@ const OWN_FILTERS: ReadonlySet<FilterName> = new Set([
   'campaign_id',
   'adset_id',
   'creative_id',
-  'app_version',
+  ...SEGMENT_DIMENSIONS.filter((name) => !SEGMENT[name].isShared),
 ]);
 
 /** The page's query, without the filters that `readView` ignores. */

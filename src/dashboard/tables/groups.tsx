@@ -1,4 +1,4 @@
-import { type DimensionName, valueName } from '#catalogue';
+import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { mondayOf, monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
@@ -14,11 +14,9 @@ const LABELS: Record<string, string> = {
   campaign: 'Campaign',
   adset: 'Ad set',
   creative: 'Creative',
-  country: 'Country',
-  os: 'OS',
-  app_version: 'App version',
+  ...ofDimensions(SEGMENT_DIMENSIONS, (name) => SEGMENT[name].label),
   source: 'Ad format',
-  media_source: 'Network',
+  media_source: 'Ad network',
   placement: 'Placement',
   item: 'Item',
   event_name: 'Event name',
@@ -40,7 +38,11 @@ export function isDeviceGroup(name: string): name is (typeof DEVICE_GROUPS)[numb
 export const groupLabel = (name: string): string => LABELS[name] ?? name;
 
 /** The same, within a sentence. */
-export const groupWord = (name: string): string => (name === 'os' ? 'OS' : groupLabel(name).toLowerCase());
+export const groupWord = (name: string): string =>
+  groupLabel(name)
+    .split(' ')
+    .map((word) => (/^[A-Z]+$/.test(word) ? word : word.toLowerCase()))
+    .join(' ');
 
 export const isTimeGroup = (name: string): boolean => ['hour', 'day', 'week', 'month'].includes(name);
 
@@ -48,9 +50,7 @@ const FILTER_OF: Readonly<Record<string, FilterName>> = {
   campaign: 'campaign_id',
   adset: 'adset_id',
   creative: 'creative_id',
-  country: 'country',
-  os: 'os',
-  app_version: 'app_version',
+  ...ofDimensions(SEGMENT_DIMENSIONS, (name) => name),
 };
 const NAMED = new Set(['campaign', 'adset', 'creative']);
 

@@ -28,6 +28,8 @@ export const clicks = sqliteTable(
     country: text(),
     /** JSON: the link's query parameters, from which ad networks get their click ids back. */
     params: text(),
+    /** The network that the link or its query parameters name. */
+    network: text(),
     /** The device that was credited with this click first. It may be set before the queue delivers the click. */
     deviceId: text('device_id'),
     /**

@@ -35,6 +35,8 @@ export const creatives = sqliteTable(
     name: text().notNull(),
     /** The last segment of the tracking link. Random, so that one link does not reveal another. */
     token: text().notNull(),
+    /** The network that its link is for; null if the clicks tell. */
+    network: text(),
     archivedAt: integer('archived_at'),
     createdAt: integer('created_at').notNull(),
   },

@@ -1,6 +1,9 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** Ad spend, as uploaded by the team. Absent names are empty text, because a primary key with nulls would not be unique. */
+/**
+ * Ad spend, as uploaded by the team. Absent names, and dimensions that are not stated, are empty text, because a primary key with nulls would
+ * not be unique.
+ */
 export const costs = sqliteTable(
   'costs',
   {
@@ -10,6 +13,10 @@ export const costs = sqliteTable(
     campaign: text().notNull(),
     adset: text().notNull().default(''),
     creative: text().notNull().default(''),
+    /** As devices have them: see `COST_DIMENSIONS`. */
+    country: text().notNull().default(''),
+    os: text().notNull().default(''),
+    network: text().notNull().default(''),
     currency: text().notNull(),
     /** Integer billionths of the row's currency. */
     amount: integer().notNull(),
@@ -18,7 +25,18 @@ export const costs = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.applicationId, table.day, table.campaign, table.adset, table.creative] }),
+    primaryKey({
+      columns: [
+        table.applicationId,
+        table.day,
+        table.campaign,
+        table.adset,
+        table.creative,
+        table.country,
+        table.os,
+        table.network,
+      ],
+    }),
   ],
 );
 

@@ -1,4 +1,4 @@
-import { SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
+import type { SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
 import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
@@ -118,7 +118,7 @@ export class CohortCells {
 
   /** The number of a segment's value. */
   private valueOf(segment: ScannedSegment, group: SegmentDimension): number {
-    return this.values.numberOf(segment[SEGMENT_PARTS[group]]);
+    return this.values.numberOf(segment[group]);
   }
 
   dayOf(day: string): CohortDay {

@@ -3,7 +3,7 @@ import type { TakeEntries } from '#rollup';
 
 // Figures that are added up in the Worker come in chunks, whatever they are stored as: parts of the cube, rows by hour, or costs.
 
-/** A segment. In one scan, the same three values are always the same object. */
+/** A segment. In one scan, the same values are always the same object. */
 export type ScannedSegment = Segment & { index: number };
 
 export type Chunk = {

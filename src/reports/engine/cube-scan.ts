@@ -1,4 +1,4 @@
-import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
+import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, segmentOf } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
@@ -110,7 +110,7 @@ const latestIn = (days: NumberedColumn | undefined, to: string) =>
 /** The segment of sums that are not broken down. */
 export const OTHER: ScannedSegment = { ...OTHER_SEGMENT, index: 0 };
 
-/** Numbers the segments of a scan, so that the same three values are always the same object. */
+/** Numbers the segments of a scan, so that the same values are always the same object. */
 class Segments {
   private readonly known = new Map<string, ScannedSegment>();
 
@@ -140,9 +140,7 @@ class Segments {
     const key = texts.join('\0');
     let segment = this.known.get(key);
     if (!segment) {
-      const own: Segment = { country: '', os: '', appVersion: '' };
-      for (const [at, name] of SEGMENT_DIMENSIONS.entries()) own[SEGMENT_PARTS[name]] = texts[at] ?? '';
-      segment = { ...own, index: this.known.size + 1 };
+      segment = { ...segmentOf(texts), index: this.known.size + 1 };
       this.known.set(key, segment);
     }
     return segment;
@@ -160,9 +158,9 @@ function segmentsWanted(segments: readonly ScannedSegment[], filters: ReportFilt
   if (!isBySegment(filters)) return null;
   const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];
-    return values ? [{ part: SEGMENT_PARTS[name], values: new Set(values.map(storedValue)) }] : [];
+    return values ? [{ name, values: new Set(values.map(storedValue)) }] : [];
   });
-  return flagsOf(segments, (segment) => wanted.every(({ part, values }) => values.has(segment[part])));
+  return flagsOf(segments, (segment) => wanted.every(({ name, values }) => values.has(segment[name])));
 }
 
 /** The rows that all filters want; null if these are all. */

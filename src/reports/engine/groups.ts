@@ -1,4 +1,4 @@
-import { isSegmentDimension as isSegment, SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
+import { isSegmentDimension as isSegment } from '#catalogue';
 import { Dictionary } from '#lib/dictionary';
 import type { Entries } from '#rollup';
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
@@ -246,15 +246,12 @@ export class Groups {
   private segmentPartOf(segment: ScannedSegment): number {
     const known = this.segmentParts[segment.index];
     if (known !== undefined) return known;
-    const values = this.names.map((name) => (isSegment(name) ? valueIn(segment, name) : null));
+    const values = this.names.map((name) => (isSegment(name) ? segment[name] || null : null));
     const part = this.segmentTexts.numberOf(JSON.stringify(values));
     this.segmentParts[segment.index] = part;
     return part;
   }
 }
-
-const valueIn = (segment: ScannedSegment, name: SegmentDimension): string | null =>
-  segment[SEGMENT_PARTS[name]] || null;
 
 /** FNV-1a, so that a group is counted in the same pass wherever it occurs. */
 function passOf(values: readonly (string | null)[], passes: number): number {

@@ -184,7 +184,11 @@ export function compare(world: World, question: Question): Expected {
   const rate_day = last < world.today ? last : world.today;
   const worthOf = worthOn(world, rate_day);
   const named = (value: string) =>
-    by === 'country' ? value.toUpperCase() : by === 'os' ? value.toLowerCase() : idName(world, by, value);
+    by === 'country'
+      ? value.toUpperCase()
+      : by === 'os' || by === 'network'
+        ? value.toLowerCase()
+        : idName(world, by, value);
   return {
     rows: days.flatMap((day) => {
       const a = naive.outcomes(first, day, world.today, worthOf);

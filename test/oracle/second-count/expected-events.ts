@@ -51,9 +51,11 @@ const OF_COLUMN: Record<string, readonly string[]> = {
 
 type Figures = Record<string, unknown>;
 
+const VERSIONS = ['app_version', 'sdk_version'] as const;
+
 function lackingOf(groups: readonly string[], filters: Filters, isPartOfDay: boolean) {
   const isByVersion =
-    !groups.includes('day') && (groups.includes('app_version') || filters.app_version !== undefined);
+    !groups.includes('day') && VERSIONS.some((name) => groups.includes(name) || filters[name] !== undefined);
   const isBySegment = !knowsSpend(filters) || SEGMENTS.some((name) => groups.includes(name));
   return (metric: string): boolean =>
     (isBySegment && SPEND.includes(metric)) ||

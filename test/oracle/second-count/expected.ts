@@ -23,10 +23,11 @@ const namedColumns = (world: World, name: Named, creative: number | null): Colum
   [`${name}_id`]: creative === null ? null : (world.ids[creative]?.[name] ?? null),
 });
 
-/** What a device is grouped by; its version is the one it came with. */
+/** What a device is grouped by; its versions are those it came with. */
 export function deviceColumns(world: World, group: string | undefined, event: Sent): Columns {
   if (group === undefined) return {};
   if (group === 'app_version') return { app_version: event.firstVersion };
+  if (group === 'sdk_version') return { sdk_version: event.firstSdk };
   return eventColumns(world, group, event);
 }
 
@@ -43,8 +44,12 @@ export function eventColumns(world: World, group: string, event: Sent): Columns 
       return { country: event.country || null };
     case 'os':
       return { os: event.os || null };
+    case 'network':
+      return { network: event.network || null };
     case 'app_version':
       return { app_version: event.version };
+    case 'sdk_version':
+      return { sdk_version: event.sdk };
     case 'source':
       return { source: sourceOf(event) };
     case 'media_source':

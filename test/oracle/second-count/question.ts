@@ -18,7 +18,7 @@ export type World = {
 
 export const NAMED = ['campaign', 'adset', 'creative'] as const;
 export type Named = (typeof NAMED)[number];
-export const SEGMENTS = ['country', 'os', 'app_version'] as const;
+export const SEGMENTS = ['country', 'os', 'network', 'app_version', 'sdk_version'] as const;
 
 export type Filters = {
   campaign_id?: string[];
@@ -26,7 +26,9 @@ export type Filters = {
   creative_id?: string[];
   country?: string[];
   os?: string[];
+  network?: string[];
   app_version?: string[];
+  sdk_version?: string[];
   attribution?: 'paid' | 'organic';
 };
 
@@ -88,16 +90,21 @@ const isOfCreative = (world: World, filters: Filters, creative: number | null) =
   return isNamed && (attribution === undefined || (attribution === 'paid') === (creative !== null));
 };
 
-const isOfSegment = (filters: Filters, { country, os }: Sent, version: string) =>
-  isOneOf(filters.country, country) && isOneOf(filters.os, os) && isOneOf(filters.app_version, version, true);
+const isOfSegment = (filters: Filters, { country, os, network }: Sent, version: string, sdk: string) =>
+  isOneOf(filters.country, country) &&
+  isOneOf(filters.os, os) &&
+  isOneOf(filters.network, network) &&
+  isOneOf(filters.app_version, version, true) &&
+  isOneOf(filters.sdk_version, sdk, true);
 
 /** Whether a report of events has this one. */
 export const isWanted = (world: World, filters: Filters) => (event: Sent) =>
-  isOfCreative(world, filters, event.creative) && isOfSegment(filters, event, event.version);
+  isOfCreative(world, filters, event.creative) && isOfSegment(filters, event, event.version, event.sdk);
 
-/** Whether a report of devices has that of this event: by its version when it came. */
+/** Whether a report of devices has that of this event: by its versions when it came. */
 export const isOfDevice = (world: World, filters: Filters) => (event: Sent) =>
-  isOfCreative(world, filters, event.creative) && isOfSegment(filters, event, event.firstVersion);
+  isOfCreative(world, filters, event.creative) &&
+  isOfSegment(filters, event, event.firstVersion, event.firstSdk);
 
 export const knowsSpend = (filters: Filters): boolean =>
   SEGMENTS.every((name) => filters[name] === undefined);

@@ -1,3 +1,4 @@
+import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { type listCosts, namesText } from '#money';
 import { count, money, percent } from '../../shell/format.ts';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
@@ -9,11 +10,12 @@ const ratio = (part: number | null, whole: number | null) =>
   part === null || whole === null || whole === 0 ? null : part / whole;
 
 /** The key of a row of costs, as URL parameters. */
-export const keyOf = ({ date, campaign, adset, creative }: Cost): Record<string, string> => ({
-  date,
-  campaign,
-  adset: adset ?? '',
-  creative: creative ?? '',
+export const keyOf = (row: Cost): Record<string, string> => ({
+  date: row.date,
+  campaign: row.campaign,
+  adset: row.adset ?? '',
+  creative: row.creative ?? '',
+  ...ofDimensions(COST_DIMENSIONS, (name) => row[name] ?? ''),
 });
 
 /** The costs as uploaded, with the ratios computed from their impressions and clicks. */
@@ -50,6 +52,11 @@ export function LedgerCard({
         );
       },
     },
+    // Most costs state none of these.
+    ...COST_DIMENSIONS.filter((name) => page.data.some((row) => row[name] !== null)).map((name) => ({
+      label: SEGMENT[name].label,
+      cell: (row: Cost) => row[name] && valueName(name, row[name]),
+    })),
     { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     {
       label: 'Match',

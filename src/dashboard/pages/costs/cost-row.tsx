@@ -11,12 +11,14 @@ import { type Cost, keyOf } from './cost-ledger.tsx';
 
 /** One stored row. Throws `not_found` if that day has no row with these names. */
 async function findCost(c: DashboardContext, view: View, key: Record<string, string>): Promise<Cost> {
-  const { date = '', campaign = '', adset = '', creative = '' } = key;
+  const { date = '', campaign = '' } = key;
   const asked = { application_id: view.application.id, from: date, to: date, campaign, limit: 200 };
   const query = ask(CostsQuery, asked);
   for (let cursor = ''; ; ) {
     const page = await listCosts(database(c.env.DB), view.application, { ...query, cursor });
-    const found = page.data.find((row) => (row.adset ?? '') === adset && (row.creative ?? '') === creative);
+    const found = page.data.find((row) =>
+      Object.entries(keyOf(row)).every(([name, value]) => (key[name] ?? '') === value),
+    );
     if (found) return found;
     if (page.next_cursor === null) throw new AppError('not_found', 'That day has no such costs');
     cursor = page.next_cursor;
@@ -92,9 +94,9 @@ export async function saveCostRow(c: DashboardContext) {
 
 export async function deleteCostRow(c: DashboardContext) {
   const view = await requireView(c);
-  const data = await requireForm(c, CostsToDelete, ({ date, campaign, adset, creative }) => ({
+  const data = await requireForm(c, CostsToDelete, (key) => ({
     application_id: view.application.id,
-    rows: [{ date, campaign, adset, creative }],
+    rows: [key],
   }));
   await deleteCosts(callerOf(c), view.application, data);
   return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import {
-  archiveCreative,
   CreativeNames,
+  changeCreative,
   createCreative,
   INVENTORY_LEVELS,
   listAdsets,
@@ -325,7 +325,7 @@ export const creativePages = new Hono<DashboardEnv>()
   .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';
-    const row = await archiveCreative(callerOf(c), c.req.param('id'), isArchived, linkTo(c));
+    const row = await changeCreative(callerOf(c), c.req.param('id'), { archived: isArchived }, linkTo(c));
     const path = `/creatives/${row.id}${new URL(c.req.url).search}`;
     return redirectDone(c, path, isArchived ? 'archived' : 'restored');
   });

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
@@ -61,9 +62,7 @@ const GROUPS: ReadonlySet<string> = new Set([
   'campaign',
   'adset',
   'creative',
-  'country',
-  'os',
-  'app_version',
+  ...SEGMENT_DIMENSIONS,
 ]);
 const OFFERED = GROUPINGS.filter(([name]) => GROUPS.has(name));
 

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { claimsOf, storedDevice } from '../helpers/stored.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+// Which network brought a device: decided once, at its attribution.
+
+const worker = startWorker();
+
+async function networkOf(tenant: Tenant, data: Record<string, unknown>) {
+  const device = await storedDevice(await claimsOf(await fetchToken(worker, tenant, { data })));
+  return device?.description.segment.network;
+}
+
+async function withLink() {
+  const tenant = await createTenant(STORES);
+  const { id, path, token } = await createCreative(worker, tenant);
+  const click = async (query: string) => {
+    const { publicId, messages } = await follow(worker, `${path}${query}`, ANDROID_AGENT);
+    return { publicId, messages };
+  };
+  const name = async (network: string | null) => {
+    const answer = await worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body: { network } });
+    return answer.json<{ network: string | null }>();
+  };
+  return { tenant, token, click, name };
+}
+
+it('is what the parameters of the click name', async () => {
+  const { tenant, click } = await withLink();
+  for (const [query, network] of [
+    ['?utm_source=Facebook', 'meta'],
+    ['?ttclid=1', 'tiktok'],
+    ['', ''],
+  ] as const) {
+    const { publicId, messages } = await click(query);
+    await worker.deliver(messages);
+    expect(await networkOf(tenant, { click_id: publicId })).toBe(network);
+  }
+  await settleAll(tenant.application.id);
+  const day = new Date().toISOString().slice(0, 10);
+  const answer = await worker.team(
+    tenant,
+    `/v1/reports/performance?application_id=${tenant.application.id}&from=${day}&to=${day}&group_by=network`,
+  );
+  const { data } = await answer.json<{ data: Record<string, unknown>[] }>();
+  expect(data.map(({ network, clicks, installs }) => [network, clicks, installs])).toEqual([
+    [null, 1, 1],
+    ['meta', 1, 1],
+    ['tiktok', 1, 1],
+  ]);
+});
+
+it('is that of the link, whatever its parameters are', async () => {
+  const { tenant, token, click, name } = await withLink();
+  expect(await name('Unity')).toMatchObject({ network: 'unity_ads' });
+  const { publicId, messages } = await click('?network=other');
+  // The click is not stored yet, and the link's network is known all the same.
+  expect(await networkOf(tenant, { click_id: publicId })).toBe('unity_ads');
+  await worker.deliver(messages);
+  expect(await networkOf(tenant, { click_id: publicId })).toBe('unity_ads');
+  expect(await networkOf(tenant, { creative_token: token })).toBe('unity_ads');
+  expect(await name(null)).toMatchObject({ network: null });
+  expect(await networkOf(tenant, { creative_token: token })).toBe('');
+});
+
+it('is in the install referrer before the click is stored', async () => {
+  const { tenant, click } = await withLink();
+  const { publicId } = await click('?gclid=1');
+  const install_referrer = `click_id=${publicId}&gclid=1`;
+  expect(await networkOf(tenant, { install_referrer })).toBe('google');
+  expect(await networkOf(tenant, { install_referrer: encodeURIComponent(install_referrer) })).toBe('google');
+});
+
+it('is what the sender knows of an imported device, and an organic device has none', async () => {
+  const { tenant, token } = await withLink();
+  expect(await networkOf(tenant, { creative_token: token, network: 'Googleadwords_int' })).toBe('google');
+  expect(await networkOf(tenant, { network: 'meta', install_referrer: 'utm_source=meta&gclid=1' })).toBe('');
+});
