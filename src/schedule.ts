@@ -10,7 +10,7 @@ import { settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions, reencryptSecondFactors } from '#members';
-import { fetchFurtherRates, fetchReferenceRates } from '#money';
+import { fetchFurtherRates, fetchReferenceRates, writeNames } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
@@ -29,7 +29,7 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
   if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
   else if (cron === SNAPSHOT_SCHEDULE) await recordRun(env, 'snapshot', now, () => writeSnapshot(env, now));
-  else if (cron === MONTHS_SCHEDULE) await recordRun(env, 'months', now, () => mergeMonths(env, now));
+  else if (cron === MONTHS_SCHEDULE) await recordRun(env, 'months', now, () => writeData(env, now));
   else {
     // Recorded apart: the next minute's run, which does not include the hourly chores, would hide their failure.
     const runs = [recordRun(env, 'chores', now, () => runMinute(env, now))];
@@ -41,6 +41,10 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
     }
   }
 }
+
+/** Writes what other engines read, and reports too: months of the cube. */
+const writeData = (env: Env, now: number) =>
+  runChores({ 'merge months': mergeMonths(env, now), 'write names': writeNames(env, now) });
 
 async function fetchRates(env: Env, now: number): Promise<void> {
   const { EXCHANGE_RATES_URL, FURTHER_RATES_URL } = settingsOf(env);

@@ -11,7 +11,7 @@ import {
   retryTransient,
   tokens,
 } from '#db';
-import { deleteCopies, deleteFiles, deletePrefix } from '#lake';
+import { deleteCopies, deleteFiles, deletePrefix, namesPrefix } from '#lake';
 import { idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { monthPrefixes } from '#rollup';
@@ -58,7 +58,7 @@ export async function clearApplication(
   await env.CREATIVES.getByName(id).deleteAll();
   if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
   if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
-  for (const prefix of monthPrefixes(id)) {
+  for (const prefix of [...monthPrefixes(id), namesPrefix(id)]) {
     if (!(await deletePrefix(env.RAW_EVENTS, prefix, budget.deadline))) return false;
   }
   if (!(await deleteUndelivered(env.RAW_EVENTS, id, budget.deadline))) return false;

@@ -27,6 +27,10 @@ export async function deletePrefix(
   return false;
 }
 
+/** The prefix of an application's files with names and costs. */
+export const namesPrefix = (applicationId: string) => `${NAMES}${applicationId}/`;
+export const NAMES = 'names/';
+
 /** The prefix of snapshots: `snapshots/<day>/<application>/…`. What is recorded for a restore besides has a name in place of the day. */
 export const SNAPSHOTS = 'snapshots/';
 

@@ -26,3 +26,4 @@ export {
 } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
 export { saveCostFile } from './save-cost-file.ts';
+export { writeNames } from './write-names.ts';

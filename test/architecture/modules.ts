@@ -160,9 +160,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   money: {
-    imports: ['audit', 'catalogue', 'db', 'http', 'lib', 'teams'],
+    imports: ['audit', 'catalogue', 'db', 'http', 'lake', 'lib', 'teams'],
     owns: ['cost_names', 'costs', 'exchange_rates'],
-    reads: ['adsets', 'campaigns', 'creatives'],
+    reads: ['adsets', 'applications', 'campaigns', 'creatives'],
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],

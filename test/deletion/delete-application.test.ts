@@ -55,8 +55,9 @@ async function withEverything() {
   await settleAll(id);
   await fillTables(id);
   await env.RAW_EVENTS.put(`events/${id}/2026-03-01/a.parquet`, 'rows');
-  for (const cube of [`months/${id}/rollup_daily/both/2026-03-1-a`, `cubes/${id}/rollup_daily/2026-03`]) {
-    await env.RAW_EVENTS.put(`${cube}.parquet`, 'sums');
+  const others = ['months', 'cubes', 'names'].map((folder) => `${folder}/${id}/rollup_daily/2026-03`);
+  for (const other of others) {
+    await env.RAW_EVENTS.put(`${other}.parquet`, 'sums');
   }
   return { tenant, creative, token };
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { writeNames } from '#money';
 import { mergeMonths } from '#rollup/months';
 import { segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { readReportSums } from '../../src/reports/engine/report-sums.ts';
@@ -62,13 +63,30 @@ export async function writeCube(folder: string, applicationId: string): Promise<
   }
   for (const id of CREATIVES) {
     await DB.prepare(
-      `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) VALUES (?1, ?2, '', ?1, ?1, 0)`,
+      `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) VALUES (?1, ?2, 'ads_1', 'Creative ' || ?1, ?1, 0)`,
     )
       .bind(id, applicationId)
       .run();
   }
+  await DB.batch([
+    DB.prepare(
+      "INSERT INTO adsets (id, application_id, campaign_id, name, created_at) VALUES ('ads_1', ?, 'cmp_1', 'Video', 0)",
+    ).bind(applicationId),
+    DB.prepare(
+      "INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_1', ?, 'Spring', 0)",
+    ).bind(applicationId),
+    DB.prepare(
+      "INSERT INTO applications (id, team_id, name, timezone, currency, created_at) VALUES (?, 'team', 'Game', 'UTC', 'usd', 0)",
+    ).bind(applicationId),
+    DB.prepare(
+      `INSERT INTO costs (application_id, day, campaign, currency, amount, clicks, updated_at)
+       VALUES (?1, '2026-01-01', 'Spring', 'usd', 12345678901, 7, 0), (?1, '2026-03-31', 'Spring', 'usd', 1, NULL, 0)`,
+    ).bind(applicationId),
+  ]);
   await mergeMonths({ DB, RAW_EVENTS }, NOW);
-  for (const { key } of (await RAW_EVENTS.list({ prefix: 'cubes/' })).objects) {
+  await writeNames({ DB, RAW_EVENTS }, Date.now());
+  const { objects } = await RAW_EVENTS.list();
+  for (const { key } of objects) {
     const object = await RAW_EVENTS.get(key);
     await mkdir(path.dirname(path.join(folder, key)), { recursive: true });
     await writeFile(path.join(folder, key), new Uint8Array((await object?.arrayBuffer()) ?? []));

@@ -191,6 +191,8 @@ it('shows how to connect, and runs everything else', () => {
     'custom-events',
     'creatives-by-country',
     'cohort-activity',
+    'campaigns',
+    'spend',
   ]);
 });
 
@@ -353,4 +355,13 @@ it('adds up the cube to the figures of the reports', async () => {
 it('adds up cohorts whose devices were active in other months than that of their acquisition', async () => {
   const rows = await run('cohort-activity');
   expect(rows.map(([day, age, active]) => [day, Number(age), Number(active)])).toEqual(cube.activity);
+});
+
+it('names creatives, and adds up costs', async () => {
+  const installs = [...(await cube.reported()).values()].reduce((sum, [own]) => sum + own, 0);
+  expect(await run('campaigns')).toEqual([['Spring', 'Video', String(installs)]]);
+  expect(await run('spend')).toEqual([
+    ['2026-01', 'Spring', 'usd', '12.345678901', '7'],
+    ['2026-03', 'Spring', 'usd', '0.000000001', null],
+  ]);
 });

@@ -71,6 +71,21 @@ it('deletes parts ten minutes after they were merged, and versions after 35 days
   await expect(read(app, DAILY)).resolves.not.toEqual([]);
 });
 
+it('merges what is large of a recent month too, without publishing it', async () => {
+  const app = await withMarch();
+  const before = await read(app, DAILY);
+  const now = Date.UTC(2026, 3, 2);
+  await mergeMonths(env, now);
+  expect(await hotParts(app)).toBe(4);
+  await env.DB.prepare("UPDATE cube_parts SET bytes = 1000000 WHERE application_id = ? AND grain = 'both'")
+    .bind(app)
+    .run();
+  await mergeMonths(env, now);
+  expect(await hotParts(app)).toBe(0);
+  expect(await read(app, DAILY)).toEqual(before);
+  expect(await objects(`cubes/${app}/`)).toEqual([]);
+});
+
 it('uploads a large object in parts of one size', async () => {
   const object = new ObjectWriter(await import('#lib/parquet'), env.RAW_EVENTS, 'months/large');
   const expected: number[] = [];

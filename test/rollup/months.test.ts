@@ -269,7 +269,7 @@ it('adds late events to the object of the month, and to a further one if it is l
   expect(await mergeMonth(env, place, NOW + 2, { maxRows: 20 })).toBe(true);
   expect(await read(app, DAILY)).toEqual(more);
   expect(await months(app)).toBe(2);
-  await publishMonths(env, NOW + 3);
+  await publishMonths(env, NOW + 3, '2026-04');
   expect(await objects(`cubes/${app}/rollup_daily/2026-03`)).toEqual([
     `cubes/${app}/rollup_daily/2026-03-2.parquet`,
     `cubes/${app}/rollup_daily/2026-03.parquet`,

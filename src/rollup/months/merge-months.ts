@@ -8,8 +8,10 @@ import { type MonthPlace, mergeMonth } from './merge-month.ts';
 import { publishMonths } from './publish-months.ts';
 import { sweepVersions } from './sweep-versions.ts';
 
-/** Days that stay in the database. */
+/** A month is merged so many days after its end. */
 const HOT_DAYS = 35;
+/** Of a large application, parts of recent months are merged too, from this much text in one rollup and grain. It bounds the database. */
+const MAX_HOT_BYTES = 4_000_000;
 /** Late events of a month that was merged wait this long for the next merge, unless they are as large as the month. */
 const MERGED_EVERY_MS = 30 * DAY_MS;
 /** No merge is begun after this time, nor after so many: an invocation has 1,000 statements. */
@@ -21,8 +23,8 @@ const DELETED_AT_ONCE = 500;
 type Due = MonthPlace & { bytes: number };
 
 /**
- * Merges what the database has of the cube of months that ended more than 35 days ago, as far as one run can; the next one continues. A month
- * that cannot be merged holds up no other. Throws the first error at the end.
+ * Merges what the database has of the cube: of months that ended more than 35 days ago everything, of recent ones what is large. Does as much as
+ * one run can; the next one continues. A month that cannot be merged holds up no other. Throws the first error at the end.
  */
 export async function mergeMonths(
   stores: Pick<Env, 'DB' | 'RAW_EVENTS'>,
@@ -44,27 +46,31 @@ export async function mergeMonths(
       if (await mergeMonth(stores, place, now)) touched.add(place.applicationId);
     });
   }
-  await run(() => publishMonths(stores, now));
+  await run(() => publishMonths(stores, now, firstHotMonth(now)));
   for (const applicationId of touched) await run(() => sweepVersions(stores, applicationId, now));
   if (errors.length > 0) throw errors[0];
 }
 
+/** The first month that is not over for long enough. A month is over everywhere one day after it is over in UTC. */
+const firstHotMonth = (now: number): string =>
+  dayIn('UTC', now - (HOT_DAYS + 1) * DAY_MS).slice(0, 'YYYY-MM'.length);
+
 /** The months that have enough parts in the database, those with the most text first. */
 async function placesToMerge(d1: D1Database, now: number): Promise<Due[]> {
-  // A month is over everywhere one day after it is over in UTC.
-  const firstHot = dayIn('UTC', now - (HOT_DAYS + 1) * DAY_MS).slice(0, 'YYYY-MM'.length);
+  const firstHot = firstHotMonth(now);
   const { applicationId, rollup, grain, month, bytes } = cubeParts;
   return database(d1).all<Due & { rollup: RollupTable; grain: Grain }>(
     sql`SELECT due.* FROM (
         SELECT ${applicationId} AS applicationId, ${rollup} AS rollup, ${grain} AS grain, ${month} AS month, sum(${bytes}) AS bytes
-          FROM ${cubeParts} WHERE ${cubeParts.replacedAt} IS NULL AND ${month} < ${firstHot}
-            AND ${rollup} <> 'rollup_hours' GROUP BY 1, 2, 3, 4
+          FROM ${cubeParts} WHERE ${cubeParts.replacedAt} IS NULL AND ${rollup} <> 'rollup_hours' GROUP BY 1, 2, 3, 4
       ) AS due LEFT JOIN (
         SELECT ${cubeMonths.applicationId} AS applicationId, ${cubeMonths.rollup} AS rollup, ${cubeMonths.grain} AS grain,
             ${cubeMonths.month} AS month, sum(${cubeMonths.bytes}) AS bytes, max(${cubeMonths.mergedAt}) AS mergedAt
           FROM ${cubeMonths} WHERE ${cubeMonths.replacedAt} IS NULL GROUP BY 1, 2, 3, 4
       ) AS merged USING (applicationId, rollup, grain, month)
-      WHERE merged.mergedAt IS NULL OR merged.mergedAt < ${now - MERGED_EVERY_MS} OR due.bytes >= merged.bytes
+      WHERE (due.month < ${firstHot} OR due.bytes >= ${MAX_HOT_BYTES})
+        AND (merged.bytes IS NULL OR due.bytes >= merged.bytes
+          OR (due.month < ${firstHot} AND merged.mergedAt < ${now - MERGED_EVERY_MS}))
       ORDER BY due.bytes DESC`,
   );
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, isNull, lt } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cubeMonths, database } from '#db';
 import { monthKey, PUBLISHED, publicKey } from './month-file.ts';
@@ -10,14 +10,23 @@ const MAX_PUBLISHED = 100;
 
 type PublishingStores = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'get' | 'put'> };
 
-/** Copies new versions of months to where other engines read them. Can be repeated. */
-export async function publishMonths({ DB, RAW_EVENTS }: PublishingStores, now: number): Promise<void> {
+/** Copies new versions of months before one to where other engines read them. Can be repeated. */
+export async function publishMonths(
+  { DB, RAW_EVENTS }: PublishingStores,
+  now: number,
+  before: string,
+): Promise<void> {
   const db = database(DB);
   const due = await db
     .select()
     .from(cubeMonths)
     .where(
-      and(eq(cubeMonths.grain, PUBLISHED), isNull(cubeMonths.publishedAt), isNull(cubeMonths.replacedAt)),
+      and(
+        eq(cubeMonths.grain, PUBLISHED),
+        lt(cubeMonths.month, before),
+        isNull(cubeMonths.publishedAt),
+        isNull(cubeMonths.replacedAt),
+      ),
     )
     .limit(MAX_PUBLISHED);
   for (const month of due) {
