@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import type { VitestPluginContext } from 'vitest/node';
 
 /** What is imported of packages that consist of many files. */
 const ENTRIES = [
@@ -62,6 +63,10 @@ export async function bundledDependencies(root: string) {
   return {
     name: 'bundled-dependencies',
     enforce: 'pre' as const,
+    // Transformed files import from the folder. Kept with that of another lockfile, they would load a second copy of each package.
+    configureVitest: ({ defineCacheKeyGenerator }: VitestPluginContext) => {
+      defineCacheKeyGenerator(() => folder);
+    },
     resolveId(id: string): string | undefined {
       if (ENTRIES.includes(id)) return path.join(folder, `${id}.mjs`);
       // It would be a second copy of the package.
