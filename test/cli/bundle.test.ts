@@ -73,9 +73,10 @@ describe('bundleWorker', () => {
     expect(new Set([...imported].map(([, name]) => name))).toEqual(new Set(['node:buffer', 'node:module']));
   });
 
-  it('keeps the whole service under 600 KiB, gzipped', async () => {
+  // The platform takes 3 MB on its free plan. How much an isolate loads at once is what costs time: see above.
+  it('keeps the whole service under 640 KiB, gzipped', async () => {
     const sizes = await Promise.all(modules.map(async (file) => gzipSync(await readFile(file)).length));
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(640 * 1024);
   });
 
   it('leaves unchanged files alone, and deletes files of an earlier build', async () => {
