@@ -94,6 +94,7 @@ const RUN_BY: Record<string, string> = {
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',
+  'CREATE MACRO amount_of': 'test/lake/duckdb.slow.test.ts',
   '{': 'test/skan/report.test.ts, the schema of conversion values',
 };
 /** What nothing here can run, with the reason. */
