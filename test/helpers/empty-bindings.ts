@@ -1,3 +1,4 @@
+import { loadPartCodec } from '../../src/rollup/part-file.ts';
 import { emptyStores } from './empty-stores.ts';
 
 // Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects.
@@ -9,4 +10,5 @@ await Promise.all([
   import('../../src/lib/parquet.ts'),
   import('../../src/schedule.ts'),
   import('../../src/service.ts'),
+  loadPartCodec(),
 ]);
