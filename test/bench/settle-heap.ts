@@ -47,7 +47,7 @@ for (;;) {
 const { user, system } = process.cpuUsage(cpu);
 let d1Rows = 0;
 for (const { payload } of store.select({ payload: outbox.payload }).from(outbox).all()) {
-  for (const [, rows] of JSON.parse(payload) as [string, unknown[]][]) d1Rows += rows.length;
+  for (const { rows } of JSON.parse(payload) as { rows: unknown[] }[]) d1Rows += rows.length;
 }
 const perEvent = (rows: number) => Number((rows / events).toFixed(3));
 const rows = {
