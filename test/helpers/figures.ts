@@ -1,4 +1,5 @@
 import { type Amounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
+import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/compact.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from './add-run.ts';
 
@@ -29,4 +30,17 @@ export async function addFigures<Table extends RollupTable>(
     additions.add({ ...key, application_id: applicationId } as Record<string, string | number>, UNKNOWN, row);
   }
   await addRun(db, { applicationId, shard: SHARD, sequence: ++sequence }, additions);
+}
+
+/** Compacts what was added, as a counter does after its runs, until nothing is due. */
+export async function compactFigures(db: D1Database, applicationId: string): Promise<void> {
+  const owner = { applicationId, shard: SHARD };
+  for (;;) {
+    const due = await placesToCompact(db, owner);
+    if (due.length === 0) return;
+    for (const place of due) {
+      const compacted = await compactParts(db, owner, place);
+      await db.batch(replaceParts(db, { ...owner, sequence: ++sequence }, compacted, Date.now()));
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { HOURS_KEPT_DAYS } from '../../src/catalogue/index.ts';
 import { addDays, dayIn } from '../../src/lib/time.ts';
-import { addFigures, type Figures } from './figures.ts';
+import { addFigures, compactFigures, type Figures } from './figures.ts';
 
 /** Names that layouts break on: as long as they may be, without a space, right to left, and of emoji. */
 export const ODD_NAMES = [
@@ -161,4 +161,5 @@ export async function addLargeHistory(
     await addFigures(db, applicationId, 'cohort_activity', activity);
     await addFigures(db, applicationId, 'cohort_revenue', revenue);
   }
+  await compactFigures(db, applicationId);
 }
