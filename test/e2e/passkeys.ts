@@ -40,7 +40,12 @@ after(async () => {
   await service?.stop();
 });
 
-const signOut = () => page.getByRole('button', { name: 'Sign out' }).first().click();
+/** Signs out from the person's menu. */
+async function signOut(): Promise<void> {
+  const menu = page.locator('details.who').filter({ visible: true }).first();
+  await menu.locator('summary').click();
+  await menu.getByRole('button', { name: 'Sign out' }).click();
+}
 
 test('adds a passkey with the password', async () => {
   await page.goto(`${demo.base_url}/settings/account`);
