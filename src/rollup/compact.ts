@@ -1,10 +1,11 @@
 import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { columnList, cubeParts, database, toStatement } from '#db';
-import { addRows, SegmentNumbers } from './add-parts.ts';
+import { addRows } from './add-parts.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
 import type { Grain } from './grains.ts';
 import { openPart } from './part-file.ts';
+import { PartSegments } from './part-segments.ts';
 import { Additions } from './tables.ts';
 
 // Compaction, as in a log-structured merge tree: every run adds parts of level 0. Once a counter has many of one level in one place, their rows
@@ -80,7 +81,7 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
     rows += size.rows;
   }
   const replaced = chosen.map(({ sequence }) => sequence);
-  const segments = new SegmentNumbers();
+  const segments = new PartSegments();
   const together = new Additions(rollup);
   for (const sequence of replaced) {
     const found = await database(d1)

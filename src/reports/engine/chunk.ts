@@ -1,10 +1,6 @@
-import type { Segment } from '#catalogue';
-import type { TakeEntries } from '#rollup';
+import type { NumberedSegment, TakeEntries } from '#rollup';
 
 // Figures that are added up in the Worker come in chunks, whatever they are stored as: parts of the cube, rows by hour, or costs.
-
-/** A segment. In one scan, the same values are always the same object. */
-export type ScannedSegment = Segment & { index: number };
 
 export type Chunk = {
   /** Costs have amounts only: what was spent, low part first. Other sums are in the order of `sumColumnsOf` their rollup. */
@@ -15,7 +11,8 @@ export type Chunk = {
   columns: readonly string[];
   /** For each column, its values. */
   values: readonly (readonly string[])[];
-  segments: readonly ScannedSegment[];
+  /** In one scan, the same values are always the same object. */
+  segments: readonly NumberedSegment[];
   /** Passes the entries that match the filters to `take`, all or some at once. `take` must not read another chunk. */
   read(take: TakeEntries): void;
 };

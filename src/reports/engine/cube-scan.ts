@@ -1,13 +1,15 @@
-import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, segmentOf } from '#catalogue';
+import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
-import type { CubeStores } from '#rollup';
 import {
+  type CubeStores,
   type Grain,
   keyColumns,
   type NumberedColumn,
+  type NumberedSegment,
   type OpenPart,
+  PartSegments,
   readParts,
   sumColumnsOf,
   type TakeEntries,
@@ -15,7 +17,7 @@ import {
 import { isBySegment } from '../dimensions.ts';
 import { isByCreative, storedValue } from '../filters.ts';
 import type { ReportFilters } from '../query.ts';
-import type { Chunk, ScannedSegment } from './chunk.ts';
+import type { Chunk } from './chunk.ts';
 
 export type CubeScan = {
   applicationId: string;
@@ -75,7 +77,7 @@ export async function* scanCube(
             (!filters.attribution || (id !== '') === (filters.attribution === 'paid'))
         : undefined,
   };
-  const known = new Segments();
+  const known = new PartSegments();
   const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
   const giveWay = givingWay();
   let rows = 0;
@@ -108,44 +110,7 @@ const latestIn = (days: NumberedColumn | undefined, to: string) =>
   (days?.values ?? []).reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
 
 /** The segment of sums that are not broken down. */
-export const OTHER: ScannedSegment = { ...OTHER_SEGMENT, index: 0 };
-
-/** Numbers the segments of a scan, so that the same values are always the same object. */
-class Segments {
-  private readonly known = new Map<string, ScannedSegment>();
-
-  /** The segments of a part, and the index among them of each row's. */
-  in({ size, segments: columns }: OpenPart): { segments: ScannedSegment[]; numbers: Int32Array } {
-    if (columns.every(({ values }) => values.length <= 1)) {
-      return { segments: [this.segmentAt(columns, 0)], numbers: new Int32Array(size) };
-    }
-    const found = new Map<number, number>();
-    const segments: ScannedSegment[] = [];
-    const numbers = new Int32Array(size);
-    for (let row = 0; row < size; row++) {
-      let combined = 0;
-      for (const { values, numbers } of columns) combined = combined * values.length + (numbers[row] ?? 0);
-      let number = found.get(combined);
-      if (number === undefined) {
-        number = segments.push(this.segmentAt(columns, row)) - 1;
-        found.set(combined, number);
-      }
-      numbers[row] = number;
-    }
-    return { segments, numbers };
-  }
-
-  private segmentAt(columns: readonly NumberedColumn[], row: number): ScannedSegment {
-    const texts = columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
-    const key = texts.join('\0');
-    let segment = this.known.get(key);
-    if (!segment) {
-      segment = { ...segmentOf(texts), index: this.known.size + 1 };
-      this.known.set(key, segment);
-    }
-    return segment;
-  }
-}
+export const OTHER: NumberedSegment = { ...OTHER_SEGMENT, index: 0 };
 
 /** Marks the wanted ones among values with 1; null if all are wanted. */
 function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => boolean): Uint8Array | null {
@@ -154,7 +119,7 @@ function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => bo
 }
 
 /** The segments that match the filters; null if all do. */
-function segmentsWanted(segments: readonly ScannedSegment[], filters: ReportFilters): Uint8Array | null {
+function segmentsWanted(segments: readonly NumberedSegment[], filters: ReportFilters): Uint8Array | null {
   if (!isBySegment(filters)) return null;
   const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];

@@ -1,10 +1,10 @@
 import { isSegmentDimension as isSegment } from '#catalogue';
 import { Dictionary } from '#lib/dictionary';
-import type { Entries } from '#rollup';
+import type { Entries, NumberedSegment } from '#rollup';
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
+import { type Chunk, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { GroupTable } from './group-table.ts';
@@ -54,7 +54,7 @@ export class Groups {
   private readonly spans = new Map<string, Span>();
 
   // Of the open chunk.
-  private segments: readonly ScannedSegment[] = [];
+  private segments: readonly NumberedSegment[] = [];
   private spanOf: (time: number) => Span = () => this.spanAt('', [], '');
   private timeAt = -1;
 
@@ -243,7 +243,7 @@ export class Groups {
     });
   }
 
-  private segmentPartOf(segment: ScannedSegment): number {
+  private segmentPartOf(segment: NumberedSegment): number {
     const known = this.segmentParts[segment.index];
     if (known !== undefined) return known;
     const values = this.names.map((name) => (isSegment(name) ? segment[name] || null : null));

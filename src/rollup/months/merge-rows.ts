@@ -1,7 +1,8 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
-import { addRows, SegmentNumbers } from '../add-parts.ts';
+import { addRows } from '../add-parts.ts';
 import { type Cell, cellsOf } from '../cube.ts';
+import { PartSegments } from '../part-segments.ts';
 import { type CubePlace, type CubeStores, type Listed, openListed } from '../read-parts.ts';
 import { Additions } from '../tables.ts';
 
@@ -15,7 +16,7 @@ export async function* mergeRows(
   listed: readonly Listed[],
   maxBytes: number,
 ): AsyncGenerator<Cell> {
-  const segments = new SegmentNumbers();
+  const segments = new PartSegments();
   /** Rows of this day and later ones are done. */
   let before = '9999-99-99';
   while (before !== '') {
