@@ -212,16 +212,21 @@ export async function openRows(
       found.set(columnName, [...(found.get(columnName) ?? []), columnData]);
     },
   });
+  const missing: NumberedColumn = { values: size > 0 ? [''] : [], numbers: new Int32Array(size) };
+  const textsOf = (name: string) => {
+    const chunks = found.get(name);
+    return chunks ? numbered(name, size, chunks) : missing;
+  };
   return {
     size,
-    keys: keyColumns(table).map((name) => numbered(name, size, found.get(name))),
-    segments: SEGMENT_DIMENSIONS.map((name) => numbered(name, size, found.get(name))),
+    keys: keyColumns(table).map(textsOf),
+    segments: SEGMENT_DIMENSIONS.map(textsOf),
     sums: sumColumnsOf(table).map((name) => toSums(size, found.get(name))),
   };
 }
 
 /** Numbers the values of a column. Rows with the same value usually follow one another. */
-function numbered(name: string, size: number, chunks: readonly DecodedArray[] = []): NumberedColumn {
+function numbered(name: string, size: number, chunks: readonly DecodedArray[]): NumberedColumn {
   const known = new Map<unknown, number>();
   const values: string[] = [];
   const numbers = new Int32Array(size);
@@ -240,7 +245,6 @@ function numbered(name: string, size: number, chunks: readonly DecodedArray[] = 
       numbers[at++] = lastNumber;
     }
   }
-  if (at === 0 && size > 0) values.push('');
   return { values, numbers };
 }
 

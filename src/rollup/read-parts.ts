@@ -3,10 +3,13 @@ import type { RollupTable } from '#catalogue';
 import { cubeMonths, cubeParts, database } from '#db';
 import type { Grain } from './grains.ts';
 import { type MonthFile, monthKey, type ReadableBucket, readMonth } from './months/month-file.ts';
+import { PartCache } from './part-cache.ts';
 import { type OpenPart, openPart } from './part-file.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 const MAX_PAGE_CHARACTERS = 1_000_000;
+
+const KEPT = new PartCache();
 
 /** Where the cube is: recent months in the database, the others in the bucket. */
 export type CubeStores = { DB: D1Database; RAW_EVENTS: ReadableBucket };
@@ -23,11 +26,13 @@ export async function* readParts(
   stores: CubeStores,
   query: PartQuery,
   maxCharacters = MAX_PAGE_CHARACTERS,
+  cache = KEPT,
 ): AsyncGenerator<OpenPart> {
   const { from, to } = query;
   yield* openListed(stores, query, await listParts(stores.DB, query), {
     isWanted: (days) => days.toDay >= from && days.fromDay <= to,
     maxCharacters,
+    cache,
   });
 }
 
@@ -71,6 +76,8 @@ type Reading = {
   /** Asked right before something is read, and once more for each row group of a month. */
   isWanted: (days: Days) => boolean;
   maxCharacters?: number;
+  /** Keeps opened parts of the database. */
+  cache?: PartCache;
 };
 
 /** Opens parts and months in their order. The next ones load while the caller adds up these. */
@@ -91,14 +98,27 @@ async function* load(
   { DB, RAW_EVENTS }: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
-  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS }: Reading,
+  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0) }: Reading,
 ): AsyncGenerator<OpenLater[]> {
+  const keep = cache.keeper();
   for (const page of pagesOf(listed, maxCharacters)) {
     const parts = page.flatMap((one) => (one.kind === 'part' && isWanted(one) ? [one] : []));
-    if (parts.length > 0) {
-      const texts = await readTexts(DB, place, parts);
-      yield texts.map((data) => () => openPart(place.rollup, data));
-    }
+    const kept = new Map(parts.map((part) => [part, cache.get(nameOf(place, part))]));
+    const texts = await readTexts(
+      DB,
+      place,
+      parts.filter((part) => !kept.get(part)),
+    );
+    const openKept = async (part: ListedPart, data: string) => {
+      const open = await openPart(place.rollup, data);
+      keep(nameOf(place, part), open);
+      return open;
+    };
+    yield parts.flatMap((part): OpenLater[] => {
+      const [known, data] = [kept.get(part), texts.get(part)];
+      if (known) return [async () => known];
+      return data === undefined ? [] : [() => openKept(part, data)];
+    });
     for (const one of page) {
       if (one.kind === 'month' && isWanted(one)) {
         yield* readMonth(RAW_EVENTS, place.rollup, monthKey(place, one), one, isWanted);
@@ -107,21 +127,31 @@ async function* load(
   }
 }
 
-/** The parts are read by their keys, also those that were replaced meanwhile. */
+const nameOf = (
+  { applicationId, rollup, grain }: CubePlace,
+  { toDay, shard, sequence, number, bytes }: ListedPart,
+) => [applicationId, rollup, grain, toDay, shard, sequence, number, bytes].join('/');
+
+/** Reads parts by their keys, also those that were replaced meanwhile. Those that are there no more are missing. */
 export async function readTexts(
   d1: D1Database,
   { applicationId, rollup, grain }: CubePlace,
   parts: readonly ListedPart[],
-): Promise<string[]> {
+): Promise<Map<ListedPart, string>> {
+  if (parts.length === 0) return new Map();
   const { toDay, shard, sequence, number } = cubeParts;
-  const rows = await database(d1).all<{ data: string }>(
-    sql`SELECT ${cubeParts.data} AS data FROM json_each(${JSON.stringify(parts)}) AS listed CROSS JOIN ${cubeParts}
+  const rows = await database(d1).all<{ at: number; data: string }>(
+    sql`SELECT listed.key AS at, ${cubeParts.data} AS data FROM json_each(${JSON.stringify(parts)}) AS listed CROSS JOIN ${cubeParts}
       WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.rollup} = ${rollup} AND ${cubeParts.grain} = ${grain}
         AND ${toDay} = listed.value ->> 'toDay' AND ${shard} = listed.value ->> 'shard'
-        AND ${sequence} = listed.value ->> 'sequence' AND ${number} = listed.value ->> 'number'
-      ORDER BY listed.key`,
+        AND ${sequence} = listed.value ->> 'sequence' AND ${number} = listed.value ->> 'number'`,
   );
-  return rows.map(({ data }) => data);
+  return new Map(
+    rows.flatMap(({ at, data }): [ListedPart, string][] => {
+      const part = parts[at];
+      return part ? [[part, data]] : [];
+    }),
+  );
 }
 
 /** Pages of parts in the order of the list. A month is a page of its own. */

@@ -149,7 +149,8 @@ async function findSumTypes(
   if (file)
     note(sumTypesIn((await readFooter(RAW_EVENTS, { key: monthKey(place, file), ...file })).metadata));
   for (const page of pagesOf(parts)) {
-    for (const text of await readTexts(DB, place, page as Part[])) note(await sumTypesOfPart(text));
+    for (const text of (await readTexts(DB, place, page as Part[])).values())
+      note(await sumTypesOfPart(text));
   }
   return found;
 }
