@@ -47,7 +47,7 @@ const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
 };
 
 /** After adding up so many rows, which takes some milliseconds, a report gives way to other requests. */
-const ROWS_PER_TURN = 20_000;
+const ROWS_PER_TURN = 5_000;
 
 /**
  * Reads the rows of a rollup that match the filters from the cube, those parts with the latest days first. The same key and segment may come
