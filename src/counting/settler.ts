@@ -1,6 +1,6 @@
+import { isParquetLoaded, loadParquet } from '#lib/parquet';
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
-import { loadPartCodec } from '#rollup';
 import { isolateMemory } from './isolate-memory.ts';
 import { type Pending, pendingIn, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
@@ -170,8 +170,7 @@ export class Settler {
   private async run(limits: RunLimits): Promise<boolean> {
     const { storage, store, applicationId } = this.around;
     this.changes++;
-    const loading = loadPartCodec();
-    if (loading !== null) await loading;
+    if (!isParquetLoaded()) await loadParquet();
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
       settleRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),

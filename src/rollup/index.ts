@@ -26,7 +26,7 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export { loadPartCodec, type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
+export { type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
 export { type NumberedSegment, PartSegments } from './part-segments.ts';
 export { pruneHours } from './prune-hours.ts';
 export { type CubeStores, readParts } from './read-parts.ts';

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { DecodedArray, FileMetaData, SchemaElement } from 'hyparquet';
 import type { ColumnSource, Writer } from 'hyparquet-writer';
 import { type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import { loadedParquet, loadParquet } from '#lib/parquet';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import type { Grain } from './grains.ts';
 import { keyColumns, segmentColumns } from './grains.ts';
@@ -41,22 +42,6 @@ const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...REQUIRED } as cons
 const DATE = { type: 'INT32', converted_type: 'DATE', ...REQUIRED } as const;
 const INT32 = { type: 'INT32', ...REQUIRED } as const;
 const INT64 = { type: 'INT64', ...REQUIRED } as const;
-
-type Codec = typeof import('#lib/parquet');
-let codec: Codec | null = null;
-
-/** Loads what `writePart` and `openPart` need; null if it is loaded. Isolates that only receive events never do. */
-export function loadPartCodec(): Promise<void> | null {
-  if (codec) return null;
-  return import('#lib/parquet').then((loaded) => {
-    codec = loaded;
-  });
-}
-
-function loaded(): Codec {
-  if (!codec) throw new Error('loadPartCodec was not awaited');
-  return codec;
-}
 
 /** How a column of texts is stored: days and ages as the numbers that they are. */
 const storedText: Readonly<Record<string, { element: object; write: (text: string) => string | number }>> = {
@@ -108,7 +93,7 @@ type FileOptions = {
  * writer, everything is synchronous.
  */
 export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, hasRanges }: FileOptions) {
-  const { compressors, ParquetWriter } = loaded();
+  const { compressors, ParquetWriter } = loadedParquet();
   const texts = [...keyColumns(table), ...segmentColumns(grain)];
   const elements = [
     ...texts.map((name) => ({ name, ...(storedText[name] ?? PLAIN_TEXT).element })),
@@ -151,7 +136,7 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
 
 /** Writes a part, as Base64 text. */
 export function writePart(table: RollupTable, grain: Grain, columns: PartColumns): string {
-  const writer = new (loaded().ByteWriter)();
+  const writer = new (loadedParquet().ByteWriter)();
   const file = beginFile(table, grain, {
     writer,
     sumTypes: sumTypesOf(table, columns.sums),
@@ -172,15 +157,15 @@ const bytesOfText = (text: string): Bytes => {
 
 /** Reads a part. Throws if the text is none. */
 export async function openPart(table: RollupTable, text: string): Promise<OpenPart> {
-  await loadPartCodec();
+  const { parquetMetadata } = await loadParquet();
   const bytes = bytesOfText(text);
-  return openRows(table, loaded().parquetMetadata(bytes.buffer), bytes);
+  return openRows(table, parquetMetadata(bytes.buffer), bytes);
 }
 
 /** The columns of sums that a part has. */
 export async function sumTypesOfPart(text: string): Promise<SumTypes> {
-  await loadPartCodec();
-  return sumTypesIn(loaded().parquetMetadata(bytesOfText(text).buffer));
+  const { parquetMetadata } = await loadParquet();
+  return sumTypesIn(parquetMetadata(bytesOfText(text).buffer));
 }
 
 export const sumTypesIn = ({ schema }: FileMetaData): SumTypes =>
@@ -194,7 +179,7 @@ export async function openRows(
   metadata: FileMetaData,
   { buffer, start }: Bytes,
 ): Promise<OpenPart> {
-  const { decompressors, parquetRead, plainParsers } = loaded();
+  const { decompressors, parquetRead, plainParsers } = loadedParquet();
   const size = Number(metadata.num_rows);
   const found = new Map<string, DecodedArray[]>();
   const sums = new Set(sumColumnsOf(table));

@@ -118,3 +118,13 @@ describe('reading the source', () => {
     expect([...answer.written]).toEqual(written);
   });
 });
+
+/** Objects are made of these; their code may run for several objects of an isolate at once. */
+const OF_OBJECTS = ['counting', 'lake', 'lib', 'rollup'];
+
+it.each(OF_OBJECTS)('%s imports nothing on demand, but for the one that no two objects wait for', (name) => {
+  const onDemand = (source.get(name) ?? [])
+    .filter(({ code }) => /\bimport\(/.test(code.replaceAll(/typeof import\(/g, '')))
+    .map(({ file }) => file);
+  expect(onDemand).toEqual(name === 'lib' ? ['lib/parquet.ts'] : []);
+});

@@ -13,7 +13,7 @@ import { RawFiles } from '../../src/counting/raw-files.ts';
 import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { loadPartCodec } from '../../src/rollup/index.ts';
+import { loadParquet } from '../../src/lib/parquet.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
@@ -105,7 +105,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
   for (let start = 0; start < sent.length; start += 500) {
     appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
   }
-  await loadPartCodec();
+  await loadParquet();
   while (await settleRun([storage, APPLICATION_ID, FULL_RUN, now]));
   const bucket = new MemoryBucket();
   const files = new RawFiles({

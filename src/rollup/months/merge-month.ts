@@ -1,9 +1,9 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
+import { loadParquet } from '#lib/parquet';
 import { Columns } from '../cube.ts';
 import {
   beginFile,
-  loadPartCodec,
   type SumTypes,
   sumTypesIn,
   sumTypesOfPart,
@@ -53,7 +53,7 @@ export async function mergeMonth(
   now: number,
   limits: Partial<MergeLimits> = {},
 ): Promise<boolean> {
-  await loadPartCodec();
+  await loadParquet();
   const { maxRows, ...others } = { ...LIMITS, ...limits };
   const found = await findParts(stores.DB, place, maxRows);
   if (found.parts.length === 0) return false;
@@ -166,7 +166,7 @@ async function writeVersion(
   const { number } = found;
   const version = crypto.randomUUID();
   const object = new ObjectWriter(
-    await import('#lib/parquet'),
+    await loadParquet(),
     stores.RAW_EVENTS,
     monthKey(place, { month, number, version }),
   );

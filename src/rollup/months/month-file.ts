@@ -1,5 +1,6 @@
 import type { FileMetaData, RowGroup } from 'hyparquet';
 import type { RollupTable } from '#catalogue';
+import { loadParquet } from '#lib/parquet';
 import { dayFromNumber } from '#lib/time';
 import type { Grain } from '../grains.ts';
 import { type Bytes, type OpenPart, openRows } from '../part-file.ts';
@@ -62,7 +63,7 @@ export async function readFooter(
   bucket: ReadableBucket,
   { key, bytes, footerBytes }: Located,
 ): Promise<{ metadata: FileMetaData; bytes: Bytes }> {
-  const { parquetMetadata, plainParsers } = await import('#lib/parquet');
+  const { parquetMetadata, plainParsers } = await loadParquet();
   const tail = await readRange(bucket, key, bytes <= MAX_RANGE_BYTES ? 0 : bytes - footerBytes, bytes);
   return { metadata: parquetMetadata(tail.buffer, { parsers: plainParsers }), bytes: tail };
 }
