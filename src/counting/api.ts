@@ -1,6 +1,7 @@
 import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
+import type { ClosedGap } from './outbox/sequence-gap.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -13,8 +14,7 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions.ts';
-import type { ClosedGap } from './sequence-gap.ts';
+} from './questions/questions.ts';
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { FULL_RUN, settleSteps } from '../../src/counting/runs/settle.ts';
 import { outbox } from '../../src/counting/schema.ts';
-import { FULL_RUN, settleSteps } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { loadParquet } from '../../src/lib/parquet.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';

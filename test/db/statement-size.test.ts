@@ -6,7 +6,7 @@ import { database, parkedMessages } from '#db';
 import { newId } from '#lib/ids';
 import { loadParquet } from '#lib/parquet';
 import { type Parked, parkStatements, wholeBody } from '#rollup';
-import { addParts, packParts } from '../../src/rollup/cube.ts';
+import { addParts, packParts } from '../../src/rollup/cube/cube.ts';
 import { ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { dumpRows } from '../helpers/dump.ts';
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { loadParquet } from '#lib/parquet';
-import { GRAINS } from '../../src/rollup/grains.ts';
+import { GRAINS } from '../../src/rollup/cube/grains.ts';
 import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import { mergeMonths } from '../../src/rollup/months/merge-months.ts';
 import { ObjectWriter } from '../../src/rollup/months/object-writer.ts';

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
 import { loadParquet } from '#lib/parquet';
-import { Columns } from '../cube.ts';
+import { Columns } from '../cube/cube.ts';
 import {
   beginFile,
   type SumTypes,
@@ -9,7 +9,7 @@ import {
   sumTypesOfPart,
   WideSumError,
   withAllSums,
-} from '../part-file.ts';
+} from '../cube/part-file.ts';
 import {
   type CubePlace,
   type CubeStores,
@@ -17,7 +17,7 @@ import {
   type ListedPart,
   pagesOf,
   readTexts,
-} from '../read-parts.ts';
+} from '../cube/read-parts.ts';
 import { mergeRows } from './merge-rows.ts';
 import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';
