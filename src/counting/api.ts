@@ -1,7 +1,6 @@
 import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
-import type { ClosedGap } from './outbox/sequence-gap.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -165,6 +164,9 @@ export type CounterCopy = {
 
 /** Why a tallied event was not counted; absent for one that was. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
+
+/** Whether the database and a counter disagreed, and how many parts neither of them has any more. */
+export type ClosedGap = { hadGap: boolean; missingParts: number };
 
 /**
  * A counter's RPC interface (`counterOf(env, applicationId, shard)`). Every call is idempotent, so it may be repeated after an unclear

@@ -1,5 +1,6 @@
 import { min, sql } from 'drizzle-orm';
 import { counterFlushes, database, excluded, isAmong, retryTransient } from '#db';
+import type { ClosedGap } from '../api.ts';
 import { progressOf } from '../log/log.ts';
 import { outbox, progress } from '../schema.ts';
 import type { Store } from '../store.ts';
@@ -41,9 +42,6 @@ export const nextSequence = (store: Store): number | null =>
 
 /** The number of the first part that the database has not confirmed. */
 const nextToSend = (store: Store): number => nextSequence(store) ?? progressOf(store).sequence + 1;
-
-/** Whether the database and a counter disagreed, and how many parts neither of them has any more. */
-export type ClosedGap = { hadGap: boolean; missingParts: number };
 
 /**
  * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, the parts that it lost go back to the outbox,
