@@ -17,7 +17,8 @@ const byId = (events: readonly StoredEvent[]) =>
   [...events].sort((left, right) => (left.id < right.id ? -1 : 1));
 
 /** Writes files of arbitrary events, `runs` times, and expects each event back as it was, but for the keys that only purchases keep. */
-export async function checkRoundTrip(runs: number): Promise<void> {
+/** Fails after `limitMs` at the latest, with the counterexample that it has by then. */
+export async function checkRoundTrip(runs: number, limitMs = 50_000): Promise<void> {
   const events = fc.uniqueArray(arbitraryEvent, { selector: ({ id }) => id, minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(events, async (written) => {
@@ -32,6 +33,6 @@ export async function checkRoundTrip(runs: number): Promise<void> {
         next_cursor: null,
       });
     }),
-    { numRuns: runs },
+    { numRuns: runs, interruptAfterTimeLimit: limitMs },
   );
 }
