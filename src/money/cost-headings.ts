@@ -31,7 +31,6 @@ export const COST_FORMATS = {
       campaign: ['campaign'],
       adset: ['adset'],
       creative: ['creative'],
-      ...ofDimensions(COST_DIMENSIONS, (name) => [name]),
       currency: ['currency'],
       amount: ['amount'],
       impressions: ['impressions'],
@@ -238,11 +237,14 @@ const FIELDS: readonly CostField[] = [
   ...COST_DIMENSIONS,
 ];
 
+/** Exports with such a column added to them have it under our name. */
+const OWN_DIMENSIONS: Columns = ofDimensions(COST_DIMENSIONS, (name) => [name]);
+
 function layoutOf(format: CostFormat, headings: readonly string[]): Layout {
   const columns = columnsOf(format);
   const layout: Layout = { format, at: {}, currency: null };
   for (const field of FIELDS) {
-    for (const name of columns[field] ?? []) {
+    for (const name of columns[field] ?? OWN_DIMENSIONS[field] ?? []) {
       const known = plain(name);
       const index = headings.findIndex(
         (heading) => heading === known || (field === 'amount' && withoutCurrency(heading) === known),

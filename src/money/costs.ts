@@ -1,7 +1,8 @@
-import { type Column, getTableColumns, not, type SQL, sql } from 'drizzle-orm';
+import { and, type Column, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { commaList, costs } from '#db';
+import { COST_DIMENSIONS } from '#catalogue';
+import { commaList, costs, named } from '#db';
 import {
   currencyCode,
   invalidRequest,
@@ -14,10 +15,10 @@ import {
 import { toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
-import type { CostsSaved } from './answers.ts';
 import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
+import type { CostsSaved } from './operations.ts';
 
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
@@ -65,15 +66,40 @@ function insertedInto(applicationId: string, now: number): SQL[] {
   });
 }
 
+const DIMENSION_COLUMNS: readonly Column[] = COST_DIMENSIONS.map((name) => costs[name]);
+
 /**
- * Stores ad spend. A row overwrites the one with the same key; of two such rows in one upload, the later one wins. Mapped names
- * are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
+ * The stored rows that may be of the same money as a row of the upload without being in it: of the same day and names, and each dimension has
+ * the same value or is not stated by one of the two.
+ */
+function overlapping(applicationId: string, upload: string): SQL | undefined {
+  const keys = KEY_COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
+  const isSame = KEY_COLUMNS.map((column, index) => {
+    const [own, sent] = [sql`own.${named(column)}`, sql.raw(`sent.value ->> ${index}`)];
+    return DIMENSION_COLUMNS.includes(column) ? or(eq(own, sent), eq(own, ''), eq(sent, '')) : eq(own, sent);
+  });
+  // Joined in this order, so that each row of the upload finds those of its day and names by the primary key.
+  const found = sql`SELECT ${commaList(KEY_COLUMNS.map((column) => sql`own.${named(column)}`))}
+    FROM json_each(${upload}) AS sent CROSS JOIN ${costs} AS own
+    WHERE ${and(sql`own.application_id = ${applicationId}`, ...isSame)}`;
+  return and(
+    eq(costs.applicationId, applicationId),
+    sql`(${commaList(KEY_COLUMNS)}) IN (${found})`,
+    sql`(${commaList(KEY_COLUMNS)}) NOT IN (SELECT ${commaList(keys)} FROM json_each(${upload}))`,
+  );
+}
+
+/**
+ * Stores ad spend. A row overwrites the one with the same key; of two such rows in one upload, the later one wins. It also replaces stored rows
+ * that may be of the same money, unless the upload has them too, so that a day uploaded first as a total and then by country is not counted
+ * twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
  * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones. Idempotent.
  */
 export async function saveCosts(
   caller: Caller,
   application: ApplicationRow,
   rows: Costs['rows'],
+  { corrects = false } = {},
 ): Promise<CostsSaved> {
   const { db, now } = caller;
   const tomorrow = addDays(dayIn(application.timezone, now), 1);
@@ -100,7 +126,8 @@ export async function saveCosts(
     adset: sql<string>`wanted.value ->> 2`,
     creative: sql<string>`wanted.value ->> 3`,
   };
-  const [, unmatched] = await db.batch([
+  const [{ meta }, , unmatched] = await db.batch([
+    db.delete(costs).where(corrects ? sql`false` : overlapping(application.id, parameter)),
     db
       .insert(costs)
       .select(
@@ -132,6 +159,7 @@ export async function saveCosts(
   const count = unmatched.reduce((total, row) => total + row.rows, 0);
   return {
     rows: byKey.size,
+    replaced: meta.changes,
     matched: byKey.size - count,
     unmatched: count,
     unmatched_names: unmatched

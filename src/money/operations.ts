@@ -1,13 +1,15 @@
-import { EXAMPLE, type Operation, withExamples } from '#http/operations';
+import * as z from 'zod';
+import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
 import {
-  CostsDeleted,
-  CostsListed,
-  CostsSaved,
-  notFound,
-  RatesListed,
-  RatesSaved,
-  shared,
-} from './answers.ts';
+  day,
+  EXAMPLE,
+  list,
+  noSuch,
+  nullableText,
+  type Operation,
+  time,
+  withExamples,
+} from '#http/operations';
 import { CostFileQuery } from './cost-file.ts';
 import { COST_LANGUAGES } from './cost-headings.ts';
 import { Costs } from './costs.ts';
@@ -15,6 +17,71 @@ import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
 import { CostsQuery } from './list-costs.ts';
 import { RatesQuery } from './list-rates.ts';
+import { RATE_SOURCES } from './rate-book.ts';
+
+const amount = {
+  amount: z.number(),
+  amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
+};
+
+const Cost = z.object({
+  date: day(),
+  campaign: z.string(),
+  adset: nullableText(),
+  creative: nullableText(),
+  ...ofDimensions(COST_DIMENSIONS, () => nullableText()),
+  currency: z.string(),
+  ...amount,
+  impressions: z.int().nullable(),
+  clicks: z.int().nullable(),
+  matched: z.boolean(),
+  updated_at: time(),
+});
+const CostsListed = list(Cost);
+export type CostsListed = z.input<typeof CostsListed>;
+
+const CostsSaved = z.object({
+  rows: z.int(),
+  replaced: z.int().meta({
+    description:
+      'Rows of earlier uploads that were deleted, because they state more or fewer of country, OS and network for the same money: see the request.',
+  }),
+  matched: z.int().meta({ description: 'Rows whose campaign, ad set and creative exist.' }),
+  unmatched: z.int().meta({ description: 'All other rows. They count as spend too.' }),
+  unmatched_names: z
+    .array(z.object({ campaign: z.string(), adset: nullableText(), creative: nullableText() }))
+    .meta({ description: 'The first 20 unmatched names.' }),
+});
+export type CostsSaved = z.input<typeof CostsSaved>;
+
+const CostsDeleted = z.object({
+  deleted: z.int(),
+  amounts: z.array(
+    z.object({
+      currency: z.string(),
+      ...amount,
+    }),
+  ),
+});
+export type CostsDeleted = z.input<typeof CostsDeleted>;
+
+const ExchangeRate = z.object({
+  date: day(),
+  currency: z.string(),
+  base: z.string(),
+  rate: z.number(),
+  units: z.string(),
+  worth: z.string(),
+  source: z.enum(RATE_SOURCES),
+});
+const RatesListed = list(ExchangeRate);
+export type RatesListed = z.input<typeof RatesListed>;
+
+const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
+export type RatesSaved = z.input<typeof RatesSaved>;
+
+const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
+const notFound = noSuch('application');
 
 export const operations: Operation[] = [
   {
@@ -92,7 +159,7 @@ export const operations: Operation[] = [
     path: '/v1/costs',
     summary: 'Upload costs',
     description:
-      'A row replaces the row with the same date and names. Use the dates of the advertising platform; none may be later than tomorrow.',
+      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once. Use the dates of the advertising platform; none may be later than tomorrow.',
     body: {
       schema: Costs,
       examples: {
@@ -107,7 +174,15 @@ export const operations: Operation[] = [
               amount: 120.5,
               clicks: 830,
             },
-            { date: '2026-03-02', campaign: 'Autumn', currency: 'usd', amount: 80 },
+            {
+              date: '2026-03-02',
+              campaign: 'Autumn',
+              country: 'DE',
+              os: 'ios',
+              network: 'tiktok',
+              currency: 'usd',
+              amount: 80,
+            },
           ],
         },
       },

@@ -9,6 +9,9 @@ export type CostRow = {
   campaign: string;
   adset?: string;
   creative?: string;
+  country?: string;
+  os?: string;
+  network?: string;
   currency?: string;
   amount: number;
   impressions?: number;

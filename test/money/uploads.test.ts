@@ -71,6 +71,7 @@ describe('PUT /v1/costs', () => {
     });
     expect(await answer.json()).toEqual({
       rows: 8,
+      replaced: 0,
       matched: 4,
       unmatched: 4,
       unmatched_names: [
@@ -122,7 +123,7 @@ describe('PUT /v1/costs/file', () => {
     expect([answer.status, await answer.json()]).toEqual([
       200,
       {
-        ...{ rows: 1, matched: 0, unmatched: 1 },
+        ...{ rows: 1, replaced: 0, matched: 0, unmatched: 1 },
         unmatched_names: [{ campaign: 'Spring', adset: null, creative: null }],
       },
     ]);

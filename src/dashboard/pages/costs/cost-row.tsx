@@ -88,7 +88,7 @@ export async function saveCostRow(c: DashboardContext) {
     const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
     return costRowPage(c, values, { values, faults: own });
   }
-  await saveCosts(callerOf(c), view.application, data.rows);
+  await saveCosts(callerOf(c), view.application, data.rows, { corrects: true });
   return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
 }
 

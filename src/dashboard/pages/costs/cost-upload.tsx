@@ -9,7 +9,7 @@ import { type View, viewQuery } from '../../shell/view.ts';
 const FAULTS_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type Stored = Pick<CostsSaved, 'rows' | 'unmatched'> & { format: CostFormat | null };
+type Stored = Pick<CostsSaved, 'rows' | 'replaced' | 'unmatched'> & { format: CostFormat | null };
 export type Refused = { faults: readonly Fault[]; text: string };
 
 export const RefusedNotice = ({ faults }: Refused) => (
@@ -28,16 +28,17 @@ export const RefusedNotice = ({ faults }: Refused) => (
 
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
 export function readStored(c: DashboardContext): Stored | null {
-  const { stored = '', unknown = '', format = '' } = c.req.query();
+  const { stored = '', replaced = '', unknown = '', format = '' } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
   return {
     rows: Number(stored),
+    replaced: /^\d{1,6}$/.test(replaced) ? Number(replaced) : 0,
     unmatched: Number(unknown),
     format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFormat) : null,
   };
 }
 
-export const StoredNotice = ({ rows, unmatched, format }: Stored) => {
+export const StoredNotice = ({ rows, replaced, unmatched, format }: Stored) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
   return (
     <Notice kind={unmatched > 0 ? 'info' : 'good'}>
@@ -46,6 +47,7 @@ export const StoredNotice = ({ rows, unmatched, format }: Stored) => {
         {unmatched > 0
           ? `Rows with unmatched names: ${count(unmatched)}. Their spend counts in totals only, until you map the names below.`
           : 'All names match.'}
+        {replaced > 0 && ` Earlier rows of the same costs that were replaced: ${count(replaced)}.`}
       </p>
     </Notice>
   );
@@ -80,8 +82,8 @@ export const UploadForm = ({
             .slice(1)
             .join(', ')}{' '}
           by day in {COST_LANGUAGES}, as they are, or a CSV with the columns date, campaign, currency, amount
-          and, if you have them, adset, creative, impressions, clicks. A row replaces the one of the same day
-          and names.
+          and, if you have them, adset, creative, country, os, network, impressions, clicks. A day’s rows
+          replace those uploaded before for the same names.
         </p>
       </div>
       <Field
@@ -124,6 +126,11 @@ export async function uploadCosts(c: DashboardContext, view: View): Promise<Resp
   );
   if (outcome.faults) return { faults: outcome.faults, text: isFile ? await file.text() : text };
   const { saved, format } = outcome;
-  const stored = { stored: String(saved.rows), unknown: String(saved.unmatched), format: format ?? '' };
+  const stored = {
+    stored: String(saved.rows),
+    replaced: String(saved.replaced),
+    unknown: String(saved.unmatched),
+    format: format ?? '',
+  };
   return c.redirect(`/costs${viewQuery(view, stored)}`, 303);
 }
