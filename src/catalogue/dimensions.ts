@@ -28,7 +28,7 @@ const SEGMENT_GROUPINGS = ofDimensions(SEGMENT_DIMENSIONS, (name) => ({
   label: SEGMENT[name].label,
   kind: 'segment' as const,
   column: name,
-  lacks: OF_SPEND,
+  ...(SEGMENT[name].ofCosts ? {} : { lacks: OF_SPEND }),
 }));
 
 /** The groupings of the performance report, in the order in which they are offered. */

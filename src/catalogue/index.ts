@@ -67,6 +67,7 @@ export {
   type DeviceDimension,
   EVENT_DIMENSIONS,
   type EventDimension,
+  isCostDimension,
   isSegmentDimension,
   MAX_SEGMENTS,
   normalised,

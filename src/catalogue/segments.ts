@@ -112,6 +112,8 @@ export const DEVICE_DIMENSIONS = dimensionsWith<DeviceDimension>((one) => one.of
 export const EVENT_DIMENSIONS = dimensionsWith<EventDimension>((one) => one.of === 'event');
 export const COST_DIMENSIONS = dimensionsWith<CostDimension>((one) => one.ofCosts);
 
+export const isCostDimension = (name: string): name is CostDimension =>
+  COST_DIMENSIONS.some((own) => own === name);
 export const isSegmentDimension = (name: string): name is SegmentDimension => Object.hasOwn(SEGMENT, name);
 
 /** A record with one value for each of some dimensions. */

@@ -13,7 +13,8 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions/questions.ts';
+} from './questions.ts';
+import type { ClosedGap } from './sequence-gap.ts';
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).
@@ -164,9 +165,6 @@ export type CounterCopy = {
 
 /** Why a tallied event was not counted; absent for one that was. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
-
-/** Whether the database and a counter disagreed, and how many parts neither of them has any more. */
-export type ClosedGap = { hadGap: boolean; missingParts: number };
 
 /**
  * A counter's RPC interface (`counterOf(env, applicationId, shard)`). Every call is idempotent, so it may be repeated after an unclear

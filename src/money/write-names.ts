@@ -1,5 +1,6 @@
 import { and, asc, eq, gt } from 'drizzle-orm';
 import type { SchemaElement } from 'hyparquet';
+import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
 import {
   adsets,
   applications,
@@ -13,7 +14,6 @@ import {
   toStatement,
 } from '#db';
 import { NAMES, namesPrefix } from '#lake';
-import { loadParquet } from '#lib/parquet';
 import { dayNumber } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
@@ -50,7 +50,9 @@ const COST_COLUMNS: Readonly<Record<string, Column>> = {
     element: { type: 'INT32', converted_type: 'DATE', repetition_type: 'REQUIRED' },
     read: (day) => dayNumber(String(day)),
   },
-  ...{ campaign: text, adset: text, creative: text, currency: text },
+  ...{ campaign: text, adset: text, creative: text },
+  ...ofDimensions(COST_DIMENSIONS, () => text),
+  currency: text,
   amount: {
     ...int,
     element: {
@@ -134,7 +136,7 @@ async function writeFile(
   columns: Readonly<Record<string, Column>>,
   pages: AsyncIterable<Page>,
 ): Promise<void> {
-  const { ByteWriter, compressors, ParquetWriter } = await loadParquet();
+  const { ByteWriter, compressors, ParquetWriter } = await import('#lib/parquet');
   const writer = new ByteWriter();
   const list = Object.entries(columns);
   const file = new ParquetWriter({

@@ -17,6 +17,9 @@ import {
 } from '#http';
 import { secretsIn, sha256Hex } from '#lib/crypto';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
+import { checkHealth } from './check-health.ts';
+import { measureDeployment } from './measure-deployment.ts';
+import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
 import type {
   CountingResumed,
   Health,
@@ -24,10 +27,7 @@ import type {
   ParkedDiscarded,
   ParkedMessages,
   ParkedReplayed,
-} from './answers.ts';
-import { checkHealth } from './check-health.ts';
-import { measureDeployment } from './measure-deployment.ts';
-import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
+} from './operations.ts';
 import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;

@@ -48,6 +48,10 @@ export const unconverted = amounts.meta({
   description:
     'Amounts of the report without an exchange rate, in their own currency. They are left out of the figures; `unconverted` of a row lists those of that row.',
 });
+export const unallocated_spend = amounts.optional().meta({
+  description:
+    'With a filter by country, OS or network: spend of the period in rows of costs that do not state it, in their own currency. Nobody knows whether it belongs to the filtered value, so it is left out of `spend` and what derives from it. Present only if there is any.',
+});
 /** Of a row or of the totals. */
 export const lacking = {
   unconverted: amounts.optional().meta({

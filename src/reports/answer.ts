@@ -10,6 +10,7 @@ type Answer = {
   currency?: string;
   timezone: string;
   unconverted?: Performance['unconverted'];
+  unallocated_spend?: Performance['unallocated_spend'];
   rate_day?: string;
   devices_with_incomplete_history?: number;
   counted_through: string | null;
@@ -87,6 +88,7 @@ export function answerReport<Documented extends Answer>(
   if (uncounted !== 0) c.header('X-Uncounted', uncounted === null ? 'unknown' : String(uncounted));
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
+  if (report.unallocated_spend) c.header('X-Unallocated-Spend', JSON.stringify(report.unallocated_spend));
   if (report.rate_day) c.header('X-Rate-Day', report.rate_day);
   if (report.devices_with_incomplete_history !== undefined) {
     c.header('X-Devices-With-Incomplete-History', String(report.devices_with_incomplete_history));

@@ -13,6 +13,7 @@ import {
   metrics,
   reported,
   total_rows,
+  unallocated_spend,
   unconverted,
 } from './answer-fields.ts';
 import { REASONS } from './cohorts/predict-cohort.ts';
@@ -25,6 +26,7 @@ export const Performance = z.object({
   totals: Metrics,
   ...reported,
   unconverted,
+  unallocated_spend,
 });
 export type Performance = z.input<typeof Performance>;
 
@@ -75,6 +77,7 @@ export const Ltv = z.object({
   total_rows,
   ...reported,
   unconverted,
+  unallocated_spend,
 });
 export type Ltv = z.input<typeof Ltv>;
 

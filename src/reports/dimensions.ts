@@ -4,6 +4,7 @@ import {
   type DimensionDefinition,
   type DimensionName,
   EVENT_DIMENSIONS,
+  isCostDimension,
   isSegmentDimension,
   type Metric,
   metricsIn,
@@ -55,6 +56,10 @@ export const isNamed = (name: DimensionName | undefined): name is CreativeGroup 
 export const isBySegment = (filters: ReportFilters): boolean =>
   SEGMENT_DIMENSIONS.some((name) => filters[name] !== undefined);
 
+/** Whether spend is known under these filters: costs state some dimensions only. */
+export const knowsSpendIn = (filters: ReportFilters): boolean =>
+  SEGMENT_DIMENSIONS.every((name) => filters[name] === undefined || isCostDimension(name));
+
 /**
  * Distinct devices can only be grouped by properties of a device, which the version of an event is not. Those of a single day are counted
  * together with its events, so they can be grouped by anything.
@@ -68,7 +73,7 @@ export function givenBy(names: readonly DimensionName[], filters: ReportFilters)
   const given = new Set(metricsIn(rollupOf(names) ?? 'rollup_daily', ALL_METRICS));
   const lacking = [
     ...names.flatMap((name) => DIMENSIONS[name].lacks ?? []),
-    ...(isBySegment(filters) ? (DIMENSIONS.country.lacks ?? []) : []),
+    ...SEGMENT_DIMENSIONS.flatMap((name) => (filters[name] ? (DIMENSIONS[name].lacks ?? []) : [])),
     ...(isByEvent(names, filters) ? OF_PAYERS : []),
   ];
   for (const metric of lacking) given.delete(metric);

@@ -1,5 +1,6 @@
-import { and, type SQL, sql } from 'drizzle-orm';
-import { isAmong } from '#db';
+import { and, eq, or, type SQL, sql } from 'drizzle-orm';
+import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
+import { costs, isAmong } from '#db';
 import { CREATIVE_GROUPS, costNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -13,7 +14,10 @@ export const storedValue = (value: string): string => (value === UNKNOWN ? '' : 
 export const isByCreative = (filters: ReportFilters): boolean =>
   CREATIVE_GROUPS.some((group) => filters[`${group}_id`] !== undefined);
 
-/** The condition on the rows of `costs`. All spend is on creatives, so none of it is organic. */
+/**
+ * The condition on the rows of `costs`. All spend is on creatives, so none of it is organic. Costs that do not state a dimension are of an
+ * unknown value. Filters by a dimension that costs never state are the caller's.
+ */
 export function costCondition(applicationId: string, filters: ReportFilters): SQL | undefined {
   const names = costNames(applicationId);
   return and(
@@ -21,6 +25,22 @@ export function costCondition(applicationId: string, filters: ReportFilters): SQ
       const ids = filters[`${group}_id`];
       return ids && isAmong(sql`nullif(${names[group]}, '') ->> 0`, ids);
     }),
+    ...COST_DIMENSIONS.map((name) => {
+      const values = filters[name];
+      return values && isAmong(costs[name], values.map(storedValue));
+    }),
     filters.attribution === 'organic' ? sql`false` : undefined,
   );
+}
+
+/** The condition on the costs that filters leave out only because they do not state a dimension; null if no filter leaves out such costs. */
+export function unallocatedCondition(applicationId: string, filters: ReportFilters): SQL | null {
+  const asked = COST_DIMENSIONS.filter((name) => filters[name] && !filters[name].includes(UNKNOWN));
+  if (asked.length === 0) return null;
+  const withUnknown = ofDimensions(asked, (name) => [...(filters[name] ?? []), UNKNOWN]);
+  const condition = and(
+    costCondition(applicationId, { ...filters, ...withUnknown }),
+    or(...asked.map((name) => eq(costs[name], ''))),
+  );
+  return condition ?? null;
 }

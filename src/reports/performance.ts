@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, HOURLY_METRICS, type Metric, OF_PAYERS } from '#catalogue';
+import { ALL_METRICS, HOURLY_METRICS, type Metric, OF_PAYERS, OF_SPEND } from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
@@ -17,6 +17,7 @@ import {
 } from './dimensions.ts';
 import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
 import { readReportSums } from './engine/report-sums.ts';
+import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
 import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
@@ -59,6 +60,7 @@ export type PerformanceReport = {
   currency: string;
   timezone: string;
   unconverted: Unconverted;
+  unallocated_spend?: Unconverted;
 };
 
 /** Options for the dashboard's own pages, which the team API does not offer. */
@@ -105,6 +107,10 @@ export async function reportPerformance(
   const payersOf = OF_PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
     ? await countPayers(env, application, { names, from, to, filters }, total.payers)
     : NO_PAYERS;
+  const hasSpend = OF_SPEND.some((name) => gives.has(name) || givesInTotal.has(name));
+  const unallocated = hasSpend
+    ? await readUnallocatedSpend(env.DB, { applicationId: application.id, from, to, filters })
+    : {};
   const daysIn = countDays(days, names);
   const rest = groups.get(REST);
   groups.delete(REST);
@@ -135,6 +141,7 @@ export async function reportPerformance(
     currency: reporting,
     timezone: application.timezone,
     unconverted: unconvertedOf(total.unconverted),
+    ...unallocated,
   };
 }
 

@@ -11,7 +11,6 @@ import {
   queryString,
   requireTeamToken,
 } from '#http';
-import type { ApiKey, Application, Applications, CreatedApplication } from './answers.ts';
 import { replaceApiKey } from './api-keys.ts';
 import {
   ApplicationChanges,
@@ -22,6 +21,7 @@ import {
   NewApplication,
   showApplication,
 } from './applications.ts';
+import type { ApiKey, Application, Applications, CreatedApplication } from './operations.ts';
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()

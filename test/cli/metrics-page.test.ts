@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ALL_METRICS } from '#catalogue';
-import { metricsPage } from '../../src/cli/docs/metrics-page.ts';
+import { metricsPage } from '../../src/cli/metrics-page.ts';
 
 it('keeps docs/metrics.md current: run `npm run docs:metrics`', () => {
   expect(readFileSync('docs/metrics.md', 'utf8')).toBe(metricsPage());
@@ -23,7 +23,7 @@ it('describes every metric and when it is null', () => {
     'CPI',
     'money, in units of the reporting currency',
     'spend / attributed installs',
-    'by `hour`, `country`, `os`, `network`, `app_version`, `sdk_version`, `source`, `media_source`, `placement`, `item`, `event_name`, `currency`; without spend; if the divisor is 0',
+    'by `hour`, `app_version`, `sdk_version`, `source`, `media_source`, `placement`, `item`, `event_name`, `currency`; without spend; if the divisor is 0',
   ]);
   expect(cells('impressions')[5]).toBe('by `item`, `event_name`');
 });

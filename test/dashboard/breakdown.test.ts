@@ -135,7 +135,7 @@ it.each([
   ['by=source', 'Ad revenue by ad format'],
   ['by=item', 'Purchase revenue by item'],
   ['by=event_name', 'Custom events by event name'],
-  ['by=country&metric=spend', 'Revenue by country'],
+  ['by=app_version&metric=spend', 'Revenue by app version'],
 ])('charts another metric where the chosen one does not exist: %s', async (query, title) => {
   expect((await breakdown(query)).cards).toContain(title);
 });

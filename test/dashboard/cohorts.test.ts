@@ -153,17 +153,16 @@ it.each([
   expect(await firsts('&cohort=week')).toEqual(['Organic', 'Dragon']);
 });
 
-it('says by country why there is no ROAS', async () => {
+it('says by app version why there is no ROAS', async () => {
   const texts = async (query: string) => (await page(`/ltv?period=28d&${query}`)).card('ROAS').texts('p');
   const sentence =
-    'Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.';
-  expect(await texts('group=country')).toEqual([sentence]);
+    'Costs are uploaded by campaign, ad set and creative, and may tell countries, operating systems and networks apart, so spend, CPI and ROAS are known by these only.';
+  expect(await texts('group=app_version')).toEqual([sentence]);
   expect(await texts('group=creative')).not.toContain(sentence);
   const german = await createTenant();
-  const data = { country: 'DE' };
-  await fetchToken(worker, german, { created_at: `${ago(5)}T10:00:00.000Z`, data });
+  await fetchToken(worker, german, { created_at: `${ago(5)}T10:00:00.000Z`, app_version: '2' });
   const reader = await signedIn(worker, german.team, 'viewer');
-  const filtered = await pageOf(await reader.get('/ltv?country=de'));
+  const filtered = await pageOf(await reader.get('/ltv?app_version=2'));
   expect(filtered.card('ROAS').texts('p')).toEqual([sentence]);
 });
 

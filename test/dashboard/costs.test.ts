@@ -147,6 +147,25 @@ it('edits and deletes a row', async () => {
   expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,3000000000,,']);
 });
 
+it('edits a row without replacing those beside it, which an upload does', async () => {
+  const rest = '2026-03-02,Spring,,,usd,3000000000,,';
+  await upload(
+    'date,campaign,country,currency,amount\n2026-03-02,Spring,DE,usd,10\n2026-03-02,Spring,,usd,3',
+  );
+  const key = { date: '2026-03-02', campaign: 'Spring' };
+  await admin.post('/costs/row', { ...key, country: 'DE', amount: '12', currency: 'usd' });
+  expect(await stored()).toEqual([rest, '2026-03-02,Spring,,,usd,12000000000,,']);
+  const filtered = await pageOf(await admin.get(`/costs?${PERIOD}&country=de`));
+  expect(filtered.notices).toEqual([
+    'Not included in the spend, because the costs do not say whether the filters apply to them: $3.00 (USD).',
+  ]);
+  const page = await pageOf(await upload('date,campaign,currency,amount\n2026-03-02,Spring,usd,20'));
+  expect(page.notices).toEqual([
+    '1 row stored. All names match. Earlier rows of the same costs that were replaced: 1.',
+  ]);
+  expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,20000000000,,']);
+});
+
 const names = (...parts: string[]) => JSON.stringify(parts);
 
 it('maps a name: stored costs move there and are added up, and later uploads follow', async () => {

@@ -45,7 +45,7 @@ async function page(path: string, query: string) {
 }
 
 const NO_COSTS =
-  'Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.';
+  'Costs are uploaded by campaign, ad set and creative, and may tell countries, operating systems and networks apart, so spend, CPI and ROAS are known by these only.';
 
 const names = (shown: Page) => shown.table('Figures by placement').rows.map(([name]) => name);
 

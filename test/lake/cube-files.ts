@@ -79,8 +79,8 @@ export async function writeCube(folder: string, applicationId: string): Promise<
       "INSERT INTO applications (id, team_id, name, timezone, currency, created_at) VALUES (?, 'team', 'Game', 'UTC', 'usd', 0)",
     ).bind(applicationId),
     DB.prepare(
-      `INSERT INTO costs (application_id, day, campaign, currency, amount, clicks, updated_at)
-       VALUES (?1, '2026-01-01', 'Spring', 'usd', 12345678901, 7, 0), (?1, '2026-03-31', 'Spring', 'usd', 1, NULL, 0)`,
+      `INSERT INTO costs (application_id, day, campaign, country, os, network, currency, amount, clicks, updated_at)
+       VALUES (?1, '2026-01-01', 'Spring', 'de', 'ios', 'meta', 'usd', 12345678901, 7, 0), (?1, '2026-03-31', 'Spring', '', '', '', 'usd', 1, NULL, 0)`,
     ).bind(applicationId),
   ]);
   await mergeMonths({ DB, RAW_EVENTS }, NOW);

@@ -17,6 +17,7 @@ import {
   type Row,
   rateInto,
   startOracle,
+  statedBy,
 } from './setup.ts';
 
 /** Sends a history and compares every report of it with the same report computed naively. */
@@ -25,12 +26,14 @@ export function describeEveryReport(options: History): void {
   const worker = startWorker();
   const { from, to } = PERIOD;
   const rateOn = rateInto(published, currency);
-  const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
-    ...names,
+  const costs = COSTS.map(({ date, currency: code, amount, ...cost }) => ({
+    ...cost,
+    ...statedBy({ ...cost, date, currency: code, amount }),
     day: date,
     currency: code,
     nanos: naive.nanosIn(amount),
   }));
+  type Spent = (typeof costs)[number];
   let creatives: string[];
   let tenant: Tenant;
   let sent: Sent[];
@@ -298,15 +301,20 @@ export function describeEveryReport(options: History): void {
     ...(lacking.includes('roas') ? { roas_unconverted: undefined } : {}),
   });
 
-  type Dimension = { column: string; of: (event: Sent) => string };
-  const COUNTRY = { column: 'country', of: ({ country }: Sent) => country };
-  const OS = { column: 'os', of: ({ os }: Sent) => os };
-  const NETWORK = { column: 'network', of: ({ network }: Sent) => network };
+  /** Costs do not state versions. */
+  type Dimension = { column: string; of: (event: Sent) => string; ofCost?: (cost: Spent) => string };
+  const stated = (column: 'country' | 'os' | 'network') => ({
+    column,
+    of: (event: Sent) => event[column],
+    ofCost: (cost: Spent) => cost[column],
+  });
+  const [COUNTRY, OS, NETWORK] = [stated('country'), stated('os'), stated('network')];
   const VERSION = { column: 'app_version', of: ({ version }: Sent) => version };
   const SDK = { column: 'sdk_version', of: ({ sdk }: Sent) => sdk };
   const firstValue = (own: Sent, group: 'country' | 'os' | 'network' | 'app_version' | 'sdk_version') =>
     group === 'app_version' ? own.firstVersion : group === 'sdk_version' ? own.firstSdk : own[group];
-  const MONTH = { column: 'month', of: ({ day }: Sent) => day.slice(0, 7) };
+  const monthOf = ({ day }: { day: string }) => day.slice(0, 7);
+  const MONTH = { column: 'month', of: monthOf, ofCost: monthOf };
   const DAY = { column: 'day', of: ({ day }: Sent) => day };
   const BY_SEGMENT: { by: Dimension[]; lacks?: readonly string[] }[] = [
     { by: [COUNTRY] },
@@ -317,6 +325,7 @@ export function describeEveryReport(options: History): void {
     { by: [DAY, VERSION] },
     { by: [VERSION, OS], lacks: PAYERS },
     { by: [NETWORK] },
+    { by: [OS, NETWORK] },
     { by: [MONTH, NETWORK] },
     { by: [SDK], lacks: PAYERS },
     { by: [DAY, SDK] },
@@ -328,7 +337,12 @@ export function describeEveryReport(options: History): void {
       const { data, totals } = await report('performance', `group_by=${groups}`);
       const events = sent.filter((event) => within(event.day));
       const keyOf = (event: Sent) => JSON.stringify(by.map(({ of }) => of(event) || null));
-      const keys = [...new Set(events.map(keyOf))];
+      const spent = costs.filter(({ day }) => within(day));
+      const isCosted = by.every(({ ofCost }) => ofCost);
+      const keyOfCost = (cost: Spent) =>
+        isCosted ? JSON.stringify(by.map(({ ofCost }) => ofCost?.(cost) || null)) : null;
+      const costed = spent.map(keyOfCost).filter((key) => key !== null);
+      const keys = [...new Set([...events.map(keyOf), ...costed])];
       const shown = new Map(data.map((row) => [JSON.stringify(by.map(({ column }) => row[column])), row]));
       expect(keys).toEqual(expect.arrayContaining([...shown.keys()]));
       for (const key of keys) {
@@ -339,12 +353,12 @@ export function describeEveryReport(options: History): void {
             column === 'day' || column === 'month' ? of({ day } as Sent) === row?.[column] : true,
           ),
         );
-        const figures = naive.performance(own, sent, [], days.length, rateOn);
+        const costsOf = spent.filter((cost) => keyOfCost(cost) === key);
+        const figures = naive.performance(own, sent, costsOf, days.length, rateOn);
         // There is no row without figures: of a launch that another event has told, for instance.
         if (!row) expect(Object.values(figures).filter(Boolean), key).toEqual([]);
-        else expectFigures(row, without(figures, [...SPEND, ...lacks]), key);
+        else expectFigures(row, without(figures, [...(isCosted ? [] : SPEND), ...lacks]), key);
       }
-      const spent = costs.filter(({ day }) => within(day));
       const whole = naive.performance(events, sent, spent, daysSinceFirst().length, rateOn);
       expectFigures(totals, whole, 'the totals');
     },
@@ -357,7 +371,7 @@ export function describeEveryReport(options: History): void {
     /** For cohorts: decides by the properties of the device at its acquisition. */
     device?: (event: Sent) => boolean;
     /** Null if costs cannot be filtered by it. */
-    cost: ((cost: Partial<Record<Group, string>>) => boolean) | null;
+    cost: ((cost: Spent) => boolean) | null;
     lacks?: readonly string[];
   };
   /** The id of what the first creative is in. */
@@ -406,13 +420,13 @@ export function describeEveryReport(options: History): void {
       name: 'two countries',
       query: async () => 'country=DE&country=unknown',
       event: ({ country }) => country === 'DE' || country === '',
-      cost: null,
+      cost: ({ country }) => country === 'DE' || country === '',
     },
     {
       name: 'one OS of the paid devices',
       query: async () => 'os=android&attribution=paid',
       event: ({ os, creative }) => os === 'android' && creative !== null,
-      cost: null,
+      cost: ({ os }) => os === 'android',
     },
     {
       name: 'one version',
@@ -434,7 +448,7 @@ export function describeEveryReport(options: History): void {
       name: 'a network, or none',
       query: async () => 'network=facebook&network=unknown',
       event: ({ network }) => network === 'meta' || network === '',
-      cost: null,
+      cost: ({ network }) => network === 'meta' || network === '',
     },
   ];
   it.each(FILTERS)(
@@ -452,22 +466,18 @@ export function describeEveryReport(options: History): void {
         expectFigures(totals, without(whole, lacking), 'the totals');
         const keyOf = (own: { day: string; country?: string }) =>
           group === 'month' ? own.day.slice(0, 7) : own.country || null;
-        const keys = [...new Set([...events, ...(group === 'month' ? spent : [])].map(keyOf))];
+        const keys = [...new Set([...events, ...spent].map(keyOf))];
         expect(data.length).toBe(keys.length);
         for (const key of keys) {
           const figures = naive.performance(
             events.filter((own) => keyOf(own) === key),
             sent,
-            group === 'month' ? spent.filter((own) => keyOf(own) === key) : [],
+            spent.filter((own) => keyOf(own) === key),
             group === 'month' ? days.filter((day) => day.slice(0, 7) === key).length : days.length,
             rateOn,
           );
           const row = data.find((found) => found[group] === key);
-          expectFigures(
-            row,
-            without(figures, group === 'month' ? lacking : [...lacking, ...SPEND]),
-            String(key),
-          );
+          expectFigures(row, without(figures, lacking), String(key));
         }
       }
 
@@ -491,7 +501,9 @@ export function describeEveryReport(options: History): void {
           const daysOf = (rows: Row[]) =>
             rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
           expectFigures(daysOf(retention.data)[3], naive.retention(own, 3, today), `${value}`);
-          expectFigures(daysOf(ltv.data)[3], naive.lifetimeValue(own, null, 3, today, rateOn), `${value}`);
+          const isCosted = cost && group !== 'app_version' && group !== 'sdk_version';
+          const costsOf = isCosted ? spent.filter((one) => (one[group] || null) === value) : null;
+          expectFigures(daysOf(ltv.data)[3], naive.lifetimeValue(own, costsOf, 3, today, rateOn), `${value}`);
         }
       }
       const ltv = await report('ltv', `days=7&${filter}`);

@@ -26,6 +26,9 @@ export type Cost = {
   campaign: string;
   adset?: string;
   creative?: string;
+  country?: string;
+  os?: string;
+  network?: string;
   currency: string;
   amount: number;
 };
@@ -37,7 +40,51 @@ export const COSTS: Cost[] = [
   { date: '2026-04-02', campaign: 'Autumn', adset: 'Young', creative: 'Dog', currency: 'eur', amount: 2 },
   { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
   { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
+  // By country, by OS and by network, beside what is of none; and of a country that no device is in.
+  { date: '2026-03-30', campaign: 'Spring', country: 'de', currency: 'usd', amount: 6.5 },
+  { date: '2026-03-30', campaign: 'Spring', country: 'US', os: 'iOS', currency: 'jpy', amount: 950 },
+  { date: '2026-03-30', campaign: 'Spring', currency: 'usd', amount: 1.75 },
+  { date: '2026-03-31', campaign: 'Autumn', adset: 'Young', os: 'android', currency: 'eur', amount: 4.2 },
+  {
+    date: '2026-03-31',
+    campaign: 'Autumn',
+    adset: 'Young',
+    os: 'ios',
+    network: 'tiktok',
+    currency: 'chf',
+    amount: 3,
+  },
+  {
+    date: '2026-04-01',
+    campaign: 'Autumn',
+    adset: 'Young',
+    creative: 'Dog',
+    network: 'TikTok Ads',
+    country: 'JP',
+    currency: 'usd',
+    amount: 2.25,
+  },
+  {
+    date: '2026-04-01',
+    campaign: 'Spring',
+    adset: 'Young',
+    creative: 'Cat',
+    network: 'meta',
+    country: 'ZA',
+    currency: 'usd',
+    amount: 0.5,
+  },
 ];
+/** What costs may state beside the names. */
+export const STATED = ['country', 'os', 'network'] as const;
+const NETWORK_NAMES: Record<string, string> = { 'TikTok Ads': 'tiktok' };
+/** What a cost states, as devices have it; empty text for what it does not. */
+export const statedBy = ({ country = '', os = '', network = '' }: Cost) => ({
+  country: country.toUpperCase(),
+  os: os.toLowerCase(),
+  network: NETWORK_NAMES[network] ?? network,
+});
+
 export type Rates = { date: string; base: string; rates: Record<string, number | string> };
 /** In US dollars. The yen has no rate before the 30th, the Swiss franc none at all. */
 export const RATES: Rates[] = [

@@ -1,5 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DIMENSIONS, type DimensionName, SEGMENT_DIMENSIONS } from '#catalogue';
+import {
+  COST_DIMENSIONS,
+  DIMENSIONS,
+  type DimensionName,
+  ofDimensions,
+  SEGMENT_DIMENSIONS,
+} from '#catalogue';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { putCosts } from '../helpers/money.ts';
@@ -90,7 +96,12 @@ beforeAll(async () => {
   await putCosts(
     worker,
     tenant,
-    DEVICES.map(({ names, created_at }) => ({ ...names, date: created_at.slice(0, 10), amount: 5 })),
+    DEVICES.map(({ names, created_at }, side) => ({
+      ...names,
+      date: created_at.slice(0, 10),
+      ...ofDimensions(COST_DIMENSIONS, (name) => String(VALUES[name][side])),
+      amount: 5 + side,
+    })),
   );
   await settleAll(tenant.application.id);
   for (const group of ['adset', 'campaign'] as const) {
@@ -153,6 +164,23 @@ describe('each dimension shows its own values', () => {
     ]);
     expect(data.find(({ metric }) => metric === 'conversion')).toMatchObject({ a_count: 1, b_count: 1 });
   });
+});
+
+it.each(COST_DIMENSIONS)('the spend of each %s, CPI and ROAS, in rows and with a filter', async (name) => {
+  const { data } = await ask('performance', `group_by=${name}`);
+  const filtered = [];
+  for (const side of [0, 1] as const) {
+    const { totals } = await ask('performance', `group_by=day&${name}=${VALUES[name][side]}`);
+    filtered.push(totals);
+  }
+  const rows = VALUES[name].map((value) => data.find((row) => row[name] === value));
+  for (const shown of [rows, filtered]) {
+    expect(shown).toMatchObject([
+      { spend: 5, cpi: 5, roas: expect.any(Number) },
+      { spend: 6, cpi: 6 },
+    ]);
+  }
+  expect(rows.map((row) => row?.roas)).toEqual(filtered.map((totals) => totals.roas));
 });
 
 describe('each filter knows its own values', () => {

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
+import { OTHER_SEGMENT } from '#catalogue';
 import { database } from '#db';
 import { addDays } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { CohortActivity } from '../../src/reports/cohorts/cohort-activity.ts';
 import { CohortCells } from '../../src/reports/cohorts/cohort-cells.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
-import { OTHER } from '../../src/reports/engine/cube-scan.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
 
 const NO_NAMES = new CreativeNames(database(env.DB), '', []);
@@ -33,7 +33,7 @@ function chunkOf(rows: readonly Row[]): Chunk {
     day: '',
     columns: ['acquired_day', 'age'],
     values: [rows.map(({ acquiredDay }) => acquiredDay), rows.map(({ age }) => String(age))],
-    segments: [OTHER],
+    segments: [OTHER_SEGMENT],
     read: (take) =>
       take({ size: rows.length, keys: [numbers, numbers], segments: new Int32Array(rows.length), sums }),
   };

@@ -1,6 +1,7 @@
 import { and, between, count as dbCount, desc, eq } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
 import * as z from 'zod';
+import { COST_DIMENSIONS, SEGMENT } from '#catalogue';
 import { settleCounters } from '#counting';
 import { type Database, database, rollupDaily } from '#db';
 import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
@@ -8,7 +9,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
 import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
 import { NeedsApplication } from '../pages/operate/get-started.tsx';
-import { amountsText } from '../tables/lacking.tsx';
+import { type Amounts, amountsText } from '../tables/lacking.tsx';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count } from './format.ts';
@@ -194,24 +195,37 @@ export const CsvLink = ({
   </a>
 );
 
-/** Lists amounts without an exchange rate, so that they are not left out silently. */
-export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
-  amounts.length === 0 ? null : (
-    <Notice kind="bad">
-      Not included, because there is no exchange rate: {amountsText(amounts)}.{' '}
-      <a href="/costs/rates">Add exchange rates</a>
-    </Notice>
-  );
+type LeftOut = Partial<Record<'unconverted' | 'unallocated_spend', Amounts>>;
+
+/** Lists the amounts that a report's figures lack, so that they are not left out silently. */
+export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }: { report: LeftOut }) => (
+  <>
+    {unconverted.length > 0 && (
+      <Notice kind="bad">
+        Not included, because there is no exchange rate: {amountsText(unconverted)}.{' '}
+        <a href="/costs/rates">Add exchange rates</a>
+      </Notice>
+    )}
+    {unallocated_spend.length > 0 && (
+      <Notice kind="info">
+        Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
+        {amountsText(unallocated_spend)}.
+      </Notice>
+    )}
+  </>
+);
 
 /** Whether spend exists with these groupings and the view's filters. */
 export const hasSpend = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>
   givenBy(groups.filter(isDimension), filters).has('spend');
 
+const STATED = new Intl.ListFormat('en-GB').format(COST_DIMENSIONS.map((name) => SEGMENT[name].plural));
+
 /** Why spend and its ratios are missing, if the groupings or the view's filters have none. */
 export const WithoutSpend = ({ groups = [], view }: { groups?: readonly string[]; view: View }) =>
   hasSpend(groups, view) ? null : (
     <p class="hint">
-      Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.
+      {`Costs are uploaded by campaign, ad set and creative, and may tell ${STATED} apart, so spend, CPI and ROAS are known by these only.`}
     </p>
   );
 

@@ -1,8 +1,7 @@
-import type { SegmentDimension } from '#catalogue';
+import type { Segment, SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
 import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
-import type { NumberedSegment } from '#rollup';
 import { isOfCreatives } from '../device-groups.ts';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
 import { type CreativeGroup, type CreativeNames, isKnownName } from '../names.ts';
@@ -118,7 +117,7 @@ export class CohortCells {
   }
 
   /** The number of a segment's value. */
-  private valueOf(segment: NumberedSegment, group: SegmentDimension): number {
+  private valueOf(segment: Segment, group: SegmentDimension): number {
     return this.values.numberOf(segment[group]);
   }
 

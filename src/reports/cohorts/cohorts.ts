@@ -1,6 +1,7 @@
+import { isCostDimension } from '#catalogue';
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
 import { type Group, isOfCreatives } from '../device-groups.ts';
-import { DIMENSIONS, isBySegment } from '../dimensions.ts';
+import { DIMENSIONS, knowsSpendIn } from '../dimensions.ts';
 import { OTHER } from '../engine/cut.ts';
 import type { ReportFilters } from '../query.ts';
 
@@ -21,12 +22,12 @@ export type CohortQuestion = CohortGrouping & {
   today: string;
 };
 
-/** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
+/** Costs name campaigns, ad sets and creatives, and state some dimensions, so spend is unknown for any other grouping. */
 export const knowsSpend = ({
   group_by: group,
   filters,
 }: Pick<CohortQuestion, 'group_by' | 'filters'>): boolean =>
-  !isBySegment(filters) && (!group || isOfCreatives(group));
+  knowsSpendIn(filters) && (!group || isOfCreatives(group) || isCostDimension(group));
 
 /** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */
 export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: true } & Record<

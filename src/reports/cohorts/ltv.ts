@@ -3,10 +3,11 @@ import { currencyCode } from '#http';
 import { amountField } from '#lib/money';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
-import { deviceGroupBy, isOfCreatives } from '../device-groups.ts';
+import { deviceGroupBy } from '../device-groups.ts';
 import { scanCosts } from '../engine/cost-scan.ts';
 import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
+import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
@@ -77,6 +78,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     currency: reporting,
     timezone: application.timezone,
     unconverted: unconvertedOf(value.unconverted),
+    ...(hasSpend ? await readUnallocatedSpend(stores.DB, { ...asked, applicationId: application.id }) : {}),
   };
 }
 
@@ -92,7 +94,7 @@ async function readValue(
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
   for await (const chunk of scanCube(stores, scan)) await value.read(chunk);
   if (!knowsSpend(asked)) return value;
-  const names = ['day' as const, ...(group && isOfCreatives(group) ? [group] : [])];
+  const names = ['day' as const, ...(group ? [group] : [])];
   for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names })) await value.read(chunk);
   return value;
 }

@@ -1,4 +1,5 @@
-import type { NumberedSegment, TakeEntries } from '#rollup';
+import type { Segment } from '#catalogue';
+import type { TakeEntries } from '#rollup';
 
 // Figures that are added up in the Worker come in chunks, whatever they are stored as: parts of the cube, rows by hour, or costs.
 
@@ -12,7 +13,7 @@ export type Chunk = {
   /** For each column, its values. */
   values: readonly (readonly string[])[];
   /** In one scan, the same values are always the same object. */
-  segments: readonly NumberedSegment[];
+  segments: readonly Segment[];
   /** Passes the entries that match the filters to `take`, all or some at once. `take` must not read another chunk. */
   read(take: TakeEntries): void;
 };

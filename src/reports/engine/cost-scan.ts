@@ -1,4 +1,5 @@
 import { and, between, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { type CostDimension, isCostDimension, ofDimensions, type Segment, UNKNOWN_SEGMENT } from '#catalogue';
 import { commaList, costs, database, named } from '#db';
 import { Dictionary } from '#lib/dictionary';
 import { NANOS_PER_HIGH } from '#rollup';
@@ -7,28 +8,32 @@ import { costCondition } from '../filters.ts';
 import { costNames } from '../names.ts';
 import type { ReportFilters } from '../query.ts';
 import type { Chunk } from './chunk.ts';
-import { OTHER } from './cube-scan.ts';
 
-export type CostScan = Period & { names: readonly DimensionName[]; reporting: string };
+export type CostScan = CostPeriod & { names: readonly DimensionName[]; reporting: string };
 
 /** The rows of `costs` behind a page, which has at most as many. A day with more is a page of its own. */
 const MAX_PAGE_ROWS = 20_000;
 
-/** A row: day and currency, the names that are grouped by, and the amount in two parts. */
-type CostRow = { day: string; currency: string; key0?: string; key1?: string; high: number; low: number };
+/** A row: day and currency, the names and dimensions that are grouped by, and the amount in two parts. */
+type CostRow = Partial<Record<'key0' | 'key1' | CostDimension, string>> & {
+  day: string;
+  currency: string;
+  high: number;
+  low: number;
+};
 
 /** The other groupings by which spend is known. */
 const SPENT_BY: readonly DimensionName[] = ['day', 'week', 'month', 'currency'];
 
-/** Whether spend is known for groups by these dimensions. Costs name only campaigns, ad sets and creatives. */
+/** Whether spend is known for groups by these dimensions: costs name campaigns, ad sets and creatives, and state some dimensions. */
 export const hasCosts = (names: readonly DimensionName[]): boolean =>
-  names.every((name) => isNamed(name) || SPENT_BY.includes(name));
+  names.every((name) => isNamed(name) || isCostDimension(name) || SPENT_BY.includes(name));
 
 /** The costs that a report reads: those of an application's days, up to and including `to`. */
-type Period = { applicationId: string; from: string; to: string; filters: ReportFilters };
+export type CostPeriod = { applicationId: string; from: string; to: string; filters: ReportFilters };
 
 /** `FROM` and `WHERE` for these costs. */
-const costsIn = ({ applicationId, from, to, filters }: Period): SQL =>
+const costsIn = ({ applicationId, from, to, filters }: CostPeriod): SQL =>
   sql`FROM ${costs} WHERE ${and(
     eq(costs.applicationId, applicationId),
     between(costs.day, from, to),
@@ -36,7 +41,7 @@ const costsIn = ({ applicationId, from, to, filters }: Period): SQL =>
   )}`;
 
 /** The two parts of an integer number of nanos: whole thousands of units, and the rest. So the sums of millions of rows fit into 64 bits. */
-const partsOf = (nanos: SQLWrapper) => ({
+export const partsOf = (nanos: SQLWrapper) => ({
   high: sql`${nanos} / ${PER_HIGH}`,
   low: sql`${nanos} % ${PER_HIGH}`,
 });
@@ -44,7 +49,7 @@ const partsOf = (nanos: SQLWrapper) => ({
 const PER_HIGH = sql`${NANOS_PER_HIGH}`.inlineParams();
 
 /**
- * SQL for the spend by day, currency and names, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
+ * SQL for the spend by day, currency, names and dimensions, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
  */
 export function costsSql(scan: CostScan): SQL {
   const { applicationId, names, reporting } = scan;
@@ -57,9 +62,11 @@ export function costsSql(scan: CostScan): SQL {
     value: byName[name],
     alias: sql.identifier(`key${index}`),
   }));
-  const groups = [named(currency), ...keys.map(({ alias }) => alias)];
-  const values = [named(currency), ...keys.map(({ value, alias }) => sql`${value} AS ${alias}`)];
-  const stored = [currency, campaign, adset, creative];
+  const dimensions = names.filter(isCostDimension).map((name) => costs[name]);
+  const plain = [currency, ...dimensions].map(named);
+  const groups = [...plain, ...keys.map(({ alias }) => alias)];
+  const values = [...plain, ...keys.map(({ value, alias }) => sql`${value} AS ${alias}`)];
+  const stored = [currency, ...dimensions, campaign, adset, creative];
   // Names are looked up once per campaign, ad set and creative.
   return sql`SELECT date AS day, ${commaList(groups)}, sum(high) + ${carried.high} AS high, ${carried.low} AS low
     FROM (SELECT date, ${commaList(values)}, high, low
@@ -70,7 +77,7 @@ export function costsSql(scan: CostScan): SQL {
 }
 
 /** SQL for the number of rows of each day, latest day first. */
-export const costDaysSql = (asked: Period): SQL =>
+export const costDaysSql = (asked: CostPeriod): SQL =>
   sql`SELECT ${costs.day} AS day, count(*) AS count ${costsIn(asked)}
     GROUP BY ${costs.day} ORDER BY ${costs.day} DESC`;
 
@@ -78,10 +85,11 @@ export const costDaysSql = (asked: Period): SQL =>
 export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator<Chunk> {
   const db = database(d1);
   const days = await db.all<{ day: string; count: number }>(costDaysSql(scan));
+  const segments = new CostSegments(scan.names);
   for (const page of pagesOf(days)) {
     const rows = await db.all<CostRow>(costsSql({ ...scan, ...page }));
     for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
-      yield toChunk(day || page.to, own, scan.names.filter(isNamed));
+      yield toChunk(day || page.to, own, scan.names, segments);
     }
   }
 }
@@ -98,9 +106,36 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
   return pages;
 }
 
+/** The segments of a scan, which have the values of the dimensions that are grouped by. */
+class CostSegments {
+  private readonly dimensions: readonly CostDimension[];
+  private readonly known = new Map<string, Segment>();
+
+  constructor(names: readonly DimensionName[]) {
+    this.dimensions = names.filter(isCostDimension);
+  }
+
+  of(row: CostRow): Segment {
+    const key = this.dimensions.map((name) => row[name] ?? '').join('\0');
+    let segment = this.known.get(key);
+    if (!segment) {
+      segment = { ...UNKNOWN_SEGMENT, ...ofDimensions(this.dimensions, (name) => row[name] ?? '') };
+      this.known.set(key, segment);
+    }
+    return segment;
+  }
+}
+
 /** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `costNames`. */
-function toChunk(day: string, rows: readonly CostRow[], names: readonly DimensionName[]): Chunk {
-  const columns = ['day', 'currency', ...names];
+function toChunk(
+  day: string,
+  rows: readonly CostRow[],
+  names: readonly DimensionName[],
+  known: CostSegments,
+): Chunk {
+  const columns = ['day', 'currency', ...names.filter(isNamed)];
+  const segments = new Dictionary<Segment>();
+  const segmentAt = Int32Array.from(rows, (row) => segments.numberOf(known.of(row)));
   const lists = columns.map(() => new Dictionary<string>());
   const keys = columns.map(() => new Int32Array(rows.length));
   for (const [at, row] of rows.entries()) {
@@ -113,7 +148,7 @@ function toChunk(day: string, rows: readonly CostRow[], names: readonly Dimensio
     day,
     columns,
     values: lists.map((list) => list.values),
-    segments: [OTHER],
-    read: (take) => take({ size: rows.length, keys, segments: new Int32Array(rows.length), sums }),
+    segments: segments.values,
+    read: (take) => take({ size: rows.length, keys, segments: segmentAt, sums }),
   };
 }

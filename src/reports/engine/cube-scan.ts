@@ -1,4 +1,4 @@
-import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import { type RollupTable, SEGMENT_DIMENSIONS, type Segment } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
@@ -7,7 +7,6 @@ import {
   type Grain,
   keyColumns,
   type NumberedColumn,
-  type NumberedSegment,
   type OpenPart,
   PartSegments,
   readParts,
@@ -109,9 +108,6 @@ export async function* scanCube(
 const latestIn = (days: NumberedColumn | undefined, to: string) =>
   (days?.values ?? []).reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
 
-/** The segment of sums that are not broken down. */
-export const OTHER: NumberedSegment = { ...OTHER_SEGMENT, index: 0 };
-
 /** Marks the wanted ones among values with 1; null if all are wanted. */
 function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => boolean): Uint8Array | null {
   const flags = Uint8Array.from(values, (value) => (isWanted(value) ? 1 : 0));
@@ -119,7 +115,7 @@ function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => bo
 }
 
 /** The segments that match the filters; null if all do. */
-function segmentsWanted(segments: readonly NumberedSegment[], filters: ReportFilters): Uint8Array | null {
+function segmentsWanted(segments: readonly Segment[], filters: ReportFilters): Uint8Array | null {
   if (!isBySegment(filters)) return null;
   const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];

@@ -1,9 +1,9 @@
-import type { Sums } from '#catalogue';
+import { isSegmentDimension, type Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
-import { DIMENSIONS, isNamed } from '../dimensions.ts';
+import { isNamed } from '../dimensions.ts';
 import { isByCreative } from '../filters.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported } from '../query.ts';
@@ -97,7 +97,7 @@ async function* scanFigures(
     applicationId,
     filters,
     byCreative: names.some(isNamed) || isByCreative(filters),
-    bySegment: names.some((name) => DIMENSIONS[name].kind === 'segment'),
+    bySegment: names.some(isSegmentDimension),
   };
   if (byHour || untilHour !== undefined) {
     yield* scanCube(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour });
@@ -123,7 +123,7 @@ async function addAcquired(
     to,
     filters,
     byCreative,
-    bySegment: false,
+    bySegment: names.some(isSegmentDimension),
   };
   for await (const chunk of scanCube(stores, scan)) await acquired.read(chunk);
   acquired.finish();

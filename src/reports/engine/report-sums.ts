@@ -1,6 +1,6 @@
 import { OF_ACQUIRED, OF_SPEND, type Sums } from '#catalogue';
 import type { CubeStores } from '#rollup';
-import { isBySegment } from '../dimensions.ts';
+import { knowsSpendIn } from '../dimensions.ts';
 import type { Reported } from '../query.ts';
 import { hasCosts } from './cost-scan.ts';
 import type { Cut } from './cut.ts';
@@ -28,9 +28,8 @@ export async function readReportSums(
   question: ReportQuestion,
 ): Promise<ReportSums> {
   const { names, filters, metrics, wantsTotals, untilHour } = question;
-  // Segments have no spend.
   const wantsAny = (some: readonly string[]) =>
-    !isBySegment(filters) && some.some((name) => metrics.includes(name));
+    knowsSpendIn(filters) && some.some((name) => metrics.includes(name));
   const [wantsSpend, wantsAcquired] = [wantsAny(OF_SPEND), wantsAny(OF_ACQUIRED)];
   const { groups, cut, total } = await readGroupSums(stores, application, {
     ...question,

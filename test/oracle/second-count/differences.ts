@@ -177,6 +177,7 @@ const HEADERS: Record<string, string> = {
   'X-Currency': 'currency',
   'X-Timezone': 'timezone',
   'X-Unconverted': 'unconverted',
+  'X-Unallocated-Spend': 'unallocated_spend',
   'X-Rate-Day': 'rate_day',
   'X-Total-Rows': 'total_rows',
   'X-Devices-With-Incomplete-History': 'devices_with_incomplete_history',

@@ -1,7 +1,7 @@
 import { compareMeans, compareProportions } from '#lib/statistics/compare';
 import type { Sent } from '../history.ts';
 import * as naive from '../naive.ts';
-import { CREATIVES, rateInto } from '../setup.ts';
+import { CREATIVES, rateInto, STATED } from '../setup.ts';
 import {
   type Columns,
   costColumns,
@@ -10,6 +10,7 @@ import {
   groupByColumns,
   ratesOf,
   spentIn,
+  unallocatedIn,
 } from './expected.ts';
 import {
   daysBetween,
@@ -78,7 +79,7 @@ export function ltv(world: World, question: Question): Expected {
   const [group] = groups;
   const rateOn = ratesOf(world);
   const last = Math.max(...days);
-  const knows = knowsSpend(filters) && (!group || NAMED.some((name) => name === group));
+  const knows = knowsSpend(filters) && (!group || [...NAMED, ...STATED].some((name) => name === group));
   const spent = knows ? spentIn(world, question) : [];
   const columnsOf = cohortColumns(question);
   const costs = groupByColumns(spent, ({ cost, day }) => {
@@ -102,7 +103,11 @@ export function ltv(world: World, question: Question): Expected {
         figures: { size, payback_day: until.find(isPaidBack) ?? null, days: ofDays(days, worthBy) },
       };
     }),
-    rest: { currency: world.currency, timezone: world.zone },
+    rest: {
+      currency: world.currency,
+      timezone: world.zone,
+      unallocated_spend: knows ? unallocatedIn(world, question) : undefined,
+    },
   };
 }
 

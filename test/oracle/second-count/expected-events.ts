@@ -13,6 +13,7 @@ import {
   ratesOf,
   sourceOf,
   spentIn,
+  unallocatedIn,
 } from './expected.ts';
 import {
   daysBetween,
@@ -21,7 +22,6 @@ import {
   knowsSpend,
   localHour,
   type Question,
-  SEGMENTS,
   SPANS,
   type World,
 } from './question.ts';
@@ -56,9 +56,9 @@ const VERSIONS = ['app_version', 'sdk_version'] as const;
 function lackingOf(groups: readonly string[], filters: Filters, isPartOfDay: boolean) {
   const isByVersion =
     !groups.includes('day') && VERSIONS.some((name) => groups.includes(name) || filters[name] !== undefined);
-  const isBySegment = !knowsSpend(filters) || SEGMENTS.some((name) => groups.includes(name));
+  const isWithoutCosts = !knowsSpend(filters) || VERSIONS.some((name) => groups.includes(name));
   return (metric: string): boolean =>
-    (isBySegment && SPEND.includes(metric)) ||
+    (isWithoutCosts && SPEND.includes(metric)) ||
     (isByVersion && PAYERS.includes(metric)) ||
     (isPartOfDay && !BY_HOUR.includes(metric)) ||
     groups.some((group) => OF_COLUMN[group]?.includes(metric) === false);
@@ -132,6 +132,8 @@ export function performance(world: World, question: Question): Expected {
       unconverted: naive.unconverted([...naive.amountsOf(events), ...spent], rateOn),
       currency: world.currency,
       timezone: world.zone,
+      unallocated_spend:
+        knowsSpend(filters) && until === undefined ? unallocatedIn(world, question) : undefined,
     },
   };
 }

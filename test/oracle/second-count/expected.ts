@@ -1,7 +1,7 @@
 import type { Sent } from '../history.ts';
 import * as naive from '../naive.ts';
-import { type Cost, CREATIVES, rateInto } from '../setup.ts';
-import { localHour, NAMED, type Named, type Question, SPANS, type World } from './question.ts';
+import { type Cost, CREATIVES, rateInto, STATED, statedBy } from '../setup.ts';
+import { isOneOf, localHour, NAMED, type Named, type Question, SPANS, type World } from './question.ts';
 
 // What an answer must be: rows with the columns that name them and their figures, and the other fields. Fields that are not named are
 // not compared.
@@ -91,13 +91,33 @@ export function costColumns(world: World, group: string, cost: Cost): Columns | 
   }
   const span = SPANS[group];
   if (span) return { [group]: span(cost.date) };
+  const stated = STATED.find((name) => name === group);
+  if (stated) return { [stated]: statedBy(cost)[stated] || null };
   return group === 'currency' ? { currency: cost.currency } : undefined;
 }
 
 export type CostAmount = naive.Amount & { cost: Cost };
 
 /** What was spent in the period on what the filters select. All spend is on creatives. */
-export const spentIn = (world: World, { from, to, filters }: Question): CostAmount[] =>
+export const spentIn = (world: World, question: Question): CostAmount[] =>
+  spentOnNames(world, question).filter(({ cost }) =>
+    STATED.every((name) => isOneOf(question.filters[name], statedBy(cost)[name])),
+  );
+
+/** What the filters leave out only because the costs do not state what they filter by; undefined if nothing. */
+export function unallocatedIn(world: World, question: Question) {
+  const { filters } = question;
+  const amounts = spentOnNames(world, question).filter(({ cost }) => {
+    const own = statedBy(cost);
+    const lacks = STATED.filter((name) => own[name] === '' && !isOneOf(filters[name], ''));
+    return lacks.length > 0 && STATED.every((name) => own[name] === '' || isOneOf(filters[name], own[name]));
+  });
+  const listed = naive.unconverted(amounts, () => null);
+  return listed.length === 0 ? undefined : listed;
+}
+
+/** What was spent in the period on the creatives that the filters select. */
+const spentOnNames = (world: World, { from, to, filters }: Question): CostAmount[] =>
   world.costs
     .filter(
       (cost) =>

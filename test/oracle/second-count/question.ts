@@ -74,7 +74,7 @@ export const nameQuestion = (question: Question): string => `${question.report}?
 
 /** The filter's value for what is unknown. */
 const storedAs = (value: string) => (value === 'unknown' ? '' : value);
-const isOneOf = (values: string[] | undefined, value: string, isExact = false) =>
+export const isOneOf = (values: string[] | undefined, value: string, isExact = false) =>
   values === undefined ||
   values.some((one) =>
     isExact ? storedAs(one) === value : storedAs(one).toLowerCase() === value.toLowerCase(),
@@ -106,8 +106,9 @@ export const isOfDevice = (world: World, filters: Filters) => (event: Sent) =>
   isOfCreative(world, filters, event.creative) &&
   isOfSegment(filters, event, event.firstVersion, event.firstSdk);
 
+/** Costs do not say which version of an app or SDK they are of. */
 export const knowsSpend = (filters: Filters): boolean =>
-  SEGMENTS.every((name) => filters[name] === undefined);
+  filters.app_version === undefined && filters.sdk_version === undefined;
 
 const hourFormats = new Map<string, Intl.DateTimeFormat>();
 

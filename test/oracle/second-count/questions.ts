@@ -54,6 +54,7 @@ const filtersIn = ({ ids }: World): Filters[] => {
     { creative_id: [first.creative], app_version: ['1.0', '2.0'] },
     { country: ['BR'], os: ['ios'] },
     { network: ['tiktok'], sdk_version: ['7'] },
+    { country: ['us', 'JP', 'za'], network: ['tiktok'] },
     { network: ['meta'], attribution: 'paid' },
     { country: ['de'], app_version: ['2.0'] },
     { os: ['Android'], attribution: 'paid' },
@@ -101,6 +102,7 @@ function ofEach(world: World, at: Period & { filters: Filters }): Question[] {
     ['creative'],
     ['app_version'],
     ['network', 'sdk_version'],
+    ['creative', 'network'],
     ['source'],
     ['currency'],
   ];

@@ -17,7 +17,7 @@ import {
   requireRole,
 } from '../../shell/guard.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, wantsCsv } from '../../shell/report.tsx';
+import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
@@ -78,7 +78,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
         <>
           {done && <Notice kind="good">{done}</Notice>}
           {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
-          <Unconverted amounts={report.unconverted} />
+          <LeftOut report={report} />
           <CostTabs view={view} current="/costs">
             {mayChange && (
               <UploadForm

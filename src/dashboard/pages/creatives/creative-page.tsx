@@ -16,7 +16,7 @@ import { Copyable } from '../../shell/copyable.tsx';
 import { money, percent } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Notice, Table } from '../../shell/parts.tsx';
-import { ask, CsvLink, renderReport, Unconverted, viewAsked } from '../../shell/report.tsx';
+import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
@@ -118,7 +118,7 @@ export async function creativePage(c: DashboardContext) {
         <>
           {done && <Notice kind="good">{done}</Notice>}
           <StoreWarning application={application} mayChange={mayChange} />
-          <Unconverted amounts={compared.report.unconverted} />
+          <LeftOut report={compared.report} />
           <div class="lead-line">
             <Copyable text={creative.tracking_link} label="tracking link" />
             {mayChange && (

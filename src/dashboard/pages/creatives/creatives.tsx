@@ -26,8 +26,8 @@ import { Field, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
+  LeftOut,
   renderReport,
-  Unconverted,
   ViewFields,
   wantsCsv,
   Zone,
@@ -264,7 +264,7 @@ function listPage(c: DashboardContext) {
     return (
       <>
         <StoreWarning application={view.application} mayChange={mayChange} />
-        <Unconverted amounts={report.unconverted} />
+        <LeftOut report={report} />
         <div class="tabs">
           <Tabs
             label="Level"

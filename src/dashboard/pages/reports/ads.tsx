@@ -9,6 +9,7 @@ import {
   answerCsv,
   ask,
   CsvLink,
+  LeftOut,
   listingOf,
   MAX_TABLE_ROWS,
   RowCount,
@@ -16,7 +17,6 @@ import {
   rowsText,
   searchOf,
   TableSearch,
-  Unconverted,
   ViewFields,
   viewAsked,
   wantsCsv,
@@ -120,7 +120,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     const detailWords = group ? `day, format, ${label} and network` : 'day, format and network';
     return (
       <>
-        <Unconverted amounts={report.unconverted} />
+        <LeftOut report={report} />
         <form method="get" action="/ads" class="row" data-submit-on-change>
           <ViewFields view={view} />
           <Field label="Group by" name="by" value={by} options={OFFERED} />

@@ -8,12 +8,12 @@ import { Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
+  LeftOut,
   listingOf,
   RowCount,
   renderReport,
   searchOf,
   TableSearch,
-  Unconverted,
   ViewFields,
   WithoutHours,
   WithoutSpend,
@@ -149,7 +149,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const at = groups.length + 1;
     return (
       <>
-        <Unconverted amounts={report.unconverted} />
+        <LeftOut report={report} />
         {cannotCombine && (
           <Notice>
             {`No event has both ${groupWord(by)} and ${groupWord(and)}, so this shows figures by ${groupWord(by)} only.`}

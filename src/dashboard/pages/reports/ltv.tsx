@@ -12,10 +12,10 @@ import {
   ask,
   CsvLink,
   hasSpend,
+  LeftOut,
   MAX_TABLE_ROWS,
   RowCount,
   renderReport,
-  Unconverted,
   viewAsked,
   WithoutSpend,
   wantsCsv,
@@ -131,7 +131,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     const format = figure === 'ltv' ? inCurrency : percent;
     return (
       <>
-        <Unconverted amounts={report.unconverted} />
+        <LeftOut report={report} />
         <CohortForm
           path="/ltv"
           view={view}

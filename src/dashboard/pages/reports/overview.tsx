@@ -6,7 +6,7 @@ import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures
 import { readMarkers } from '../../charts/markers.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
-import { CsvLink, Unconverted } from '../../shell/report.tsx';
+import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ChangePill, ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
@@ -113,7 +113,7 @@ export async function Overview(
   return (
     <div id="overview" data-live="60">
       {alerts}
-      <Unconverted amounts={report.unconverted} />
+      <LeftOut report={report} />
       <FiguresPanel
         view={view}
         path="/"
