@@ -27,7 +27,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { loadPartCodec, type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
-export { type NumberedSegment, PartSegments } from './part-segments.ts';
+export { PartSegments } from './part-segments.ts';
 export { pruneHours } from './prune-hours.ts';
 export { type CubeStores, readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
