@@ -12,30 +12,87 @@ const formatterOf = memoize(
 );
 const formatter = (options: Intl.NumberFormatOptions) => formatterOf(JSON.stringify(options));
 
-export function count(value: number | null | undefined): string {
+type Figure = number | null | undefined;
+
+const upTo = (places: number) => ({ maximumFractionDigits: places });
+const exactly = (places: number) => ({ minimumFractionDigits: places, maximumFractionDigits: places });
+const largest = (values: readonly number[]): number => Math.max(0, ...values.map(Math.abs));
+
+/** A number; with as many decimals as its column has, or else one for fractions. */
+export function count(value: Figure, places?: number): string {
   if (value === null || value === undefined) return NOTHING;
-  return formatter({ maximumFractionDigits: Number.isInteger(value) ? 0 : 1 }).format(value);
+  const own = upTo(Number.isInteger(value) ? 0 : 1);
+  return formatter(places === undefined ? own : exactly(places)).format(value);
 }
+
+/** From here on, a fraction does not matter. */
+const LARGE_COUNT = 1_000;
+
+/** The decimals of a column of numbers. */
+const placesOfCounts = (values: readonly number[]): number =>
+  largest(values) < LARGE_COUNT && values.some((value) => !Number.isInteger(value)) ? 1 : 0;
 
 /** Amounts below this keep three significant digits, because an impression earns a fraction of a cent. */
 const SMALL_AMOUNT = 0.1;
 
-/** An amount in a currency. */
-export function money(value: number | null | undefined, currency: string): string {
+const placesOfSmall = (size: number) =>
+  size > 0 && size < SMALL_AMOUNT ? Math.min(8, 2 - Math.floor(Math.log10(size))) : 2;
+
+const inCurrency = (currency: string, digits: Intl.NumberFormatOptions = {}) =>
+  formatter({
+    style: 'currency',
+    currency: currency.toUpperCase(),
+    currencyDisplay: 'narrowSymbol',
+    ...digits,
+  });
+
+/** An amount in a currency; with as many decimals as its column has. What these would show as zero is below the smallest amount. */
+export function money(value: Figure, currency: string, places?: number): string {
   if (value === null || value === undefined) return NOTHING;
   const size = Math.abs(value);
-  const places = size > 0 && size < SMALL_AMOUNT ? Math.min(8, 2 - Math.floor(Math.log10(size))) : 2;
-  const digits = size > 0 && size < 1 ? { minimumFractionDigits: 2, maximumFractionDigits: places } : {};
-  const code = currency.toUpperCase();
-  return formatter({ style: 'currency', currency: code, currencyDisplay: 'narrowSymbol', ...digits }).format(
-    value,
-  );
+  if (places === undefined) {
+    const isSmall = size > 0 && size < 1;
+    const own = isSmall ? { minimumFractionDigits: 2, ...upTo(placesOfSmall(size)) } : {};
+    return inCurrency(currency, own).format(value);
+  }
+  const smallest = 10 ** -places;
+  const shown = inCurrency(currency, exactly(places));
+  return value > 0 && size < smallest / 2 ? `<${shown.format(smallest)}` : shown.format(value);
 }
 
-export function percent(value: number | null | undefined): string {
-  if (value === null || value === undefined) return NOTHING;
-  return formatter({ style: 'percent', maximumFractionDigits: Math.abs(value) < 2 ? 1 : 0 }).format(value);
+/** The decimals of a column of amounts: those of its largest. */
+function placesOfAmounts(values: readonly number[], currency: string): number {
+  const size = largest(values);
+  if (size > 0 && size < 1) return placesOfSmall(size);
+  return inCurrency(currency).resolvedOptions().maximumFractionDigits ?? 2;
 }
+
+/** From here on, a percentage has no decimals. */
+const LARGE_RATIO = 2;
+
+/** A ratio in percent; with as many decimals as its column has, or else at most one. */
+export function percent(value: Figure, places?: number): string {
+  if (value === null || value === undefined) return NOTHING;
+  const own = upTo(Math.abs(value) < LARGE_RATIO ? 1 : 0);
+  return formatter({ style: 'percent', ...(places === undefined ? own : exactly(places)) }).format(value);
+}
+
+/** The decimals of a column of ratios: those of its largest, none if all are whole percentages. */
+const placesOfRatios = (values: readonly number[]): number =>
+  largest(values) < LARGE_RATIO && values.some((value) => Math.round(value * 1000) % 10 !== 0) ? 1 : 0;
+
+/** How figures of one kind are written: `places` are the decimals that all figures of a column need, and `text` writes one of them. */
+export type FigureFormat = {
+  text: (value: number | null, places?: number) => string;
+  places: (values: readonly number[]) => number;
+};
+
+export const NUMBERS: FigureFormat = { text: count, places: placesOfCounts };
+export const RATIOS: FigureFormat = { text: percent, places: placesOfRatios };
+export const amountsIn = (currency: string): FigureFormat => ({
+  text: (value, places) => money(value, currency, places),
+  places: (values) => placesOfAmounts(values, currency),
+});
 
 /** A duration in its two largest units. */
 export function duration(seconds: number | null | undefined): string {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
+import { dayText } from '../../src/dashboard/shell/dates.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { putCosts } from '../helpers/money.ts';
 import { type Page, pageOf } from '../helpers/page.ts';
@@ -51,19 +52,8 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
   ]);
   expect(page.link('Add exchange rates')).toBe('/costs/rates');
   expect(page.table(LEDGER).rows).toEqual([
-    ['2026-03-03', 'Unknown', '€5.00', 'Unmatched', '–', '–', '–', '–', '–', 'Edit'],
-    [
-      '2026-03-02',
-      'Cat Spring › Young',
-      '$10.00',
-      'Matched',
-      '2,000',
-      '50',
-      '2.5%',
-      '$0.20',
-      '$5.00',
-      'Edit',
-    ],
+    ['Tue 3 Mar', 'Unknown', '€5.00', 'Unmatched', '–', '–', '–', '–', '–', 'Edit'],
+    ['Mon 2 Mar', 'Cat Spring › Young', '$10.00', 'Matched', '2,000', '50', '2.5%', '$0.20', '$5.00', 'Edit'],
   ]);
   expect(page.card('Names without a match').texts('option')).toEqual([
     'Unknown (1 row)',
@@ -74,7 +64,7 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
   ]);
   const unmatched = await pageOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
   expect(unmatched.cells(LEDGER, 'Day', 'Spent on', 'Match')).toEqual([
-    ['2026-03-03', 'Unknown', 'Unmatched'],
+    ['Tue 3 Mar', 'Unknown', 'Unmatched'],
   ]);
 });
 
@@ -121,7 +111,9 @@ it('lists the newest costs first, page by page', async () => {
     listed.push(...page.cells(LEDGER, 'Day', 'Spent on').map((row) => row.join(' ')));
     path = page.links.get('Older costs');
   }
-  expect(listed).toEqual([...days].reverse().flatMap((day) => names.map((name) => `${day} ${name}`)));
+  expect(listed).toEqual(
+    [...days].reverse().flatMap((day) => names.map((name) => `${dayText(day, '2026')} ${name}`)),
+  );
 });
 
 it('edits and deletes a row', async () => {
@@ -224,7 +216,7 @@ it('lists exchange rates with those that the team adds', async () => {
   const rate = { date: '2026-03-02', currency: 'EUR', rate: '1.25', base: 'usd' };
   expect((await admin.post(`/costs/rates?${PERIOD}`, rate)).status).toBe(303);
   const page = await pageOf(await admin.get(`/costs/rates?${PERIOD}`));
-  expect(page.table('Exchange rates').rows).toEqual([['2026-03-02', 'EUR', '1.25 USD', 'Your team']]);
+  expect(page.table('Exchange rates').rows).toEqual([['Mon 2 Mar', 'EUR', '1.25 USD', 'Your team']]);
 });
 
 it.each([

@@ -61,71 +61,67 @@ const addSilent = ({ application }: Tenant, count: number) =>
     .run();
 
 const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
-const TOTALS = ['Total, including organic and unmatched spend', '', '$8.00'];
+const TOTALS = ['Total, including organic and unmatched spend', ''];
 const OTHER_TOTALS = ['10', '5', '$2.00', '$0.50', '0%', ''];
 
 it('lists every creative, silent and archived ones too, with the figures of the API', async () => {
   const { page } = await list('');
   expect(page.cells('Creatives', 'Creative', ...FIGURES)).toEqual([
-    ['Cat Spring › Young', '10', '4', '$2.00', '$0.50', '$3.00'],
+    ['Cat Spring › Young', '10', '4', '$2.00', '$0.50', '$3.00 ▲ 200% more than $1.00'],
     ['Очень длинное имя Очень дл…длинное имя 😀 Autumn › Old', '–', '–', '–', '–', '–'],
-    ['Dog Spring › Old Archived', '–', '–', '–', '–', '–'],
+    ['Dog Spring › Old Archived', '–', '–', '–', '–', '– ▼ 100% less than $7.00'],
   ]);
-  expect(page.table('Creatives').totals).toEqual([...TOTALS, '$0.00 (0%)', '$8.00', ...OTHER_TOTALS]);
+  expect(page.table('Creatives').totals).toEqual([
+    ...TOTALS,
+    '$8.00 0% as much as $8.00 before',
+    ...OTHER_TOTALS,
+  ]);
 });
 
 it('shows what each had before, and its change, of the metric that the list is sorted by', async () => {
   const { page } = await list('');
   expect(page.texts('.card-foot .muted')).toEqual(['1 Mar – 5 Mar compared with 24 Feb – 28 Feb']);
   expect(page.table('Creatives').headings.slice(2)).toEqual([
-    ...['Revenue', 'Change', 'Before', 'Clicks', 'Installs', 'Spend', 'CPI', 'ROAS', 'Created'],
+    ...['Revenue', 'Clicks', 'Installs', 'Spend', 'CPI', 'ROAS', 'Created'],
   ]);
-  expect(page.cells('Creatives', 'Revenue', 'Before', 'Change')).toEqual([
-    ['$3.00', '$1.00', '+$2.00 (200%)'],
-    ['–', '$0.00', '$0.00'],
+  expect(page.cells('Creatives', 'Revenue')).toEqual([
+    ['$3.00 ▲ 200% more than $1.00'],
+    ['–'],
     // Without any data in this period.
-    ['–', '$7.00', '−$7.00 (100%)'],
+    ['– ▼ 100% less than $7.00'],
   ]);
   const byInstalls = (await list('sort=-installs')).page;
-  expect(byInstalls.cells('Creatives', 'Installs', 'Before', 'Change')[0]).toEqual(['4', '8', '−4 (50%)']);
+  expect(byInstalls.cells('Creatives', 'Installs')[0]).toEqual(['4 ▼ 50% less than 8']);
   const campaigns = (await list('by=campaign&sort=name')).page;
-  expect(campaigns.cells('Campaigns', 'Revenue', 'Before', 'Change')[1]).toEqual([
-    '$3.00',
-    '$8.00',
-    '−$5.00 (62.5%)',
-  ]);
-  const alone = (await list('compare=none')).page.table('Creatives');
-  expect(alone.headings).not.toContain('Before');
-  expect(alone.totals).toEqual([...TOTALS, ...OTHER_TOTALS]);
+  expect(campaigns.cells('Campaigns', 'Revenue')[1]).toEqual(['$3.00 ▼ 62.5% less than $8.00']);
+  const alone = (await list('compare=none')).page;
+  expect(alone.all('.changed, .also')).toEqual([]);
+  expect(alone.table('Creatives').totals).toEqual([...TOTALS, '$8.00', ...OTHER_TOTALS]);
 });
 
 it('compares the total of each metric, of everything and of matches', async () => {
   const totalsOf = async (query: string) => (await list(query)).page.table('Creatives').totals;
-  // After the link: installs, change, before, clicks, spend.
-  expect((await totalsOf('sort=installs')).slice(1, 7)).toEqual(['', '5', '−5 (50%)', '10', '10', '$2.00']);
-  expect((await totalsOf('q=spring&sort=installs')).slice(0, 6)).toEqual([
-    ...['Total of matches', '', '4', '−6 (60%)', '10', '10'],
+  // After the link: installs, clicks, spend.
+  expect((await totalsOf('sort=installs')).slice(1, 5)).toEqual(['', '5 ▼ 50% less than 10', '10', '$2.00']);
+  expect((await totalsOf('q=spring&sort=installs')).slice(0, 4)).toEqual([
+    ...['Total of matches', '', '4 ▼ 60% less than 10', '10'],
   ]);
-  expect((await totalsOf('q=young&sort=installs')).slice(2, 5)).toEqual(['4', '−4 (50%)', '8']);
+  expect((await totalsOf('q=young&sort=installs')).slice(2, 3)).toEqual(['4 ▼ 50% less than 8']);
 });
 
 it('orders by the change of a metric, by link, heading and file', async () => {
   const { page, names } = await list('sort=-revenue_change');
   expect(names).toEqual(['Cat', LONG, 'Dog']);
-  expect(page.cells('Creatives', 'Revenue', 'Change')).toEqual([
-    ['$3.00', '+$2.00 (200%)'],
-    ['–', '$0.00'],
-    ['–', '−$7.00 (100%)'],
+  expect(page.cells('Creatives', 'Revenue')).toEqual([
+    ['$3.00 ▲ 200% more than $1.00'],
+    ['–'],
+    ['– ▼ 100% less than $7.00'],
   ]);
   expect(page.all('th[aria-sort]').map((head) => [textOf(head), head.getAttribute('aria-sort')])).toEqual([
-    ['Change', 'descending'],
+    ['Revenue change', 'descending'],
   ]);
   const sortOf = (heading: string) => new Page(page.one('thead')).query(heading).sort;
-  expect([sortOf('Change'), sortOf('Before'), sortOf('Installs')]).toEqual([
-    'revenue_change',
-    '-revenue_before',
-    '-installs',
-  ]);
+  expect([sortOf('change'), sortOf('Installs')]).toEqual(['revenue_change', '-installs']);
   expect((await list('sort=revenue_change')).names).toEqual(['Dog', LONG, 'Cat']);
   expect((await list('sort=-installs_before')).names).toEqual(['Cat', 'Dog', LONG]);
   expect((await list('by=campaign&sort=revenue_change')).names).toEqual(['Spring', 'Autumn']);
@@ -146,7 +142,7 @@ it('orders by the change of a metric, by link, heading and file', async () => {
 it('sums up the matches of a search only', async () => {
   const found = (await list('q=cat')).page.table('Creatives');
   expect(found.totals).toEqual([
-    ...['Total of matches', '', '$3.00', '+$2.00 (200%)', '$1.00'],
+    ...['Total of matches', '', '$3.00 ▲ 200% more than $1.00'],
     ...['10', '4', '$2.00', '$0.50', '0%', ''],
   ]);
   expect((await list('q=dog')).page.table('Creatives').totals).toEqual([]);
@@ -207,8 +203,6 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
     'Creative',
     'Link',
     'Revenue',
-    'Change',
-    'Before',
     'Ad revenue',
     'Purchase revenue',
     'Payers',
@@ -332,11 +326,11 @@ it('sums up more matches than a report can compare, without a comparison that wo
   }
   const totals = async () => {
     const page = await pageOf(await browser.get(`/creatives?${PERIOD}&q=a&sort=installs`));
-    return page.table('Creatives').totals.slice(2, 6);
+    return page.table('Creatives').totals.slice(2, 4);
   };
-  expect(await totals()).toEqual(['7', '0 (0%)', '7', '0']);
+  expect(await totals()).toEqual(['7 0% as much as 7 before', '0']);
   await addSilent(made, 49);
-  expect(await totals()).toEqual(['7', '–', '–', '0']);
+  expect(await totals()).toEqual(['7', '0']);
 });
 
 it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {

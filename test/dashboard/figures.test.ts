@@ -1,7 +1,21 @@
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { count, money, percent } from '../../src/dashboard/shell/format.ts';
-import { METRIC_NAMES, METRICS, type MetricName, showMetric } from '../../src/dashboard/tables/metrics.ts';
+import { dayText } from '../../src/dashboard/shell/dates.ts';
+import {
+  amountsIn,
+  count,
+  type FigureFormat,
+  money,
+  percent,
+  RATIOS,
+} from '../../src/dashboard/shell/format.ts';
+import {
+  METRIC_NAMES,
+  METRICS,
+  type MetricName,
+  placesOf,
+  showMetric,
+} from '../../src/dashboard/tables/metrics.ts';
 import { duration } from '../../src/lib/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf, type ShownTable } from '../helpers/page.ts';
@@ -136,14 +150,26 @@ const read = async (path: string, parameters: string) => pageOf(await open(path,
 
 const metricBy = (label: string) => METRIC_NAMES.find((name) => METRICS[name].label === label);
 
-/** The metrics among a table's columns, as a row of the API would be written; a missing row brought nothing. */
-function expectFigures({ headings }: ShownTable, cells: readonly string[], row: Row | undefined): number {
+/** A day as tables write it. The period is in a year that may be over. */
+const dayIn = (row: Row) => dayText(String(row.day), new Date().toISOString());
+
+/** The metrics among a table's columns, as a row of the API would be written among `all` rows; a missing row brought nothing. */
+function expectFigures(
+  { headings }: ShownTable,
+  cells: readonly string[],
+  row: Row | undefined,
+  all: readonly Row[],
+): number {
   const columns = headings.flatMap((label, index) => {
     const name = metricBy(label);
     return name ? [{ name, shown: cells[index] }] : [];
   });
   expect(columns).toEqual(
-    columns.map(({ name }) => ({ name, shown: row ? showMetric(name, row[name], 'usd') : '–' })),
+    columns.map(({ name }) => {
+      const values = all.map((one) => one[name]);
+      const places = placesOf(name, values, 'usd');
+      return { name, shown: row ? showMetric(name, row[name], 'usd', places) : '–' };
+    }),
   );
   return columns.length;
 }
@@ -157,7 +183,7 @@ function expectTable(
 ): void {
   expect(table.rows.map(([first = '']) => first)).toEqual(data.map(keyOf));
   for (const [index, row] of data.entries()) {
-    expect(expectFigures(table, table.rows[index] ?? [], row)).toBeGreaterThanOrEqual(minMetrics);
+    expect(expectFigures(table, table.rows[index] ?? [], row, data)).toBeGreaterThanOrEqual(minMetrics);
   }
 }
 
@@ -182,7 +208,7 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
         showMetric(name as MetricName, totals[name], 'usd'),
       ]),
     );
-    expectTable(page.table('Figures by day'), data.toReversed(), (row) => String(row.day), 8);
+    expectTable(page.table('Figures by day'), data.toReversed(), dayIn, 8);
     const campaigns = (await ask('performance', `group_by=campaign&${filters}`)).data
       .filter((row) => row.campaign !== null)
       .sort(by('revenue'));
@@ -204,7 +230,7 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
       const name = (cells[0] ?? '').toLowerCase().replace(/^unity ads$/, 'unity_ads');
       const row = byKey.get(name) ?? byKey.get(null);
       expect(row).toBeDefined();
-      expectFigures(table, cells, row);
+      expectFigures(table, cells, row, data);
     }
   });
 
@@ -215,15 +241,19 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
     const newest = data.toSorted((left, right) =>
       String(left.day) < String(right.day) ? 1 : left.day === right.day ? 0 : -1,
     );
-    expectTable(table, newest, (row) => String(row.day), 5);
+    expectTable(table, newest, dayIn, 5);
   });
 
   it.each(['classic', 'rolling'] as const)('retention, %s', async (kind) => {
     const page = await read('/retention', `kind=${kind}&${filters}`);
     const days = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
     const { data } = await ask('retention', `cohort=week&days=${days}&${filters}`);
-    expectCohorts(page.table('Retention by cohort and day since acquisition'), data, days, (cell) =>
-      percent(cell?.[kind]),
+    expectCohorts(
+      page.table('Retention by cohort and day since acquisition'),
+      data,
+      days,
+      (cell) => cell?.[kind],
+      RATIOS,
     );
   });
 
@@ -231,7 +261,6 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
     const page = await read('/ltv', `show=${show}&cohort=week&${filters}`);
     const days = [0, 1, 3, 7, 14, 21, 30, 60, 90];
     const { data } = await ask('ltv', `cohort=week&days=${days}&${filters}`);
-    const text = (value: number | undefined) => (show === 'ltv' ? money(value, 'usd') : percent(value));
     expectCohorts(
       page.table(
         show === 'ltv'
@@ -240,7 +269,8 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
       ),
       data,
       days,
-      (cell) => text(cell?.[show]),
+      (cell) => cell?.[show],
+      show === 'ltv' ? amountsIn('usd') : RATIOS,
     );
   });
 
@@ -248,11 +278,14 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
     const page = await read('/funnels', `step=install&step=ad&step=purchase&${filters}`);
     const { data } = await ask('funnel', `steps=install,ad,purchase&${filters}`);
     const { rows } = page.table('Devices that reach each step');
+    const places = RATIOS.places(
+      data.flatMap((row) => [row.from_first, row.from_previous].filter((share) => typeof share === 'number')),
+    );
     expect(rows.map((cells) => cells.slice(2))).toEqual(
       data.map((row) => [
         count(Number(row.devices)),
-        percent(row.from_first as number | null),
-        percent(row.from_previous as number | null),
+        percent(row.from_first as number | null, places),
+        percent(row.from_previous as number | null, places),
         duration(row.median_seconds as number | null),
       ]),
     );
@@ -262,18 +295,21 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
     const page = await read('/creatives', `set=all&sort=name&${filters}`);
     const { data, totals } = await ask('performance', `group_by=creative&${filters}`);
     const table = page.table('Creatives');
+    const rowOf = (cells: readonly string[]) =>
+      data.find(({ creative }) => (cells[0] ?? '').startsWith(String(creative)));
+    const shown = table.rows.flatMap((cells) => rowOf(cells) ?? []);
     for (const cells of table.rows) {
-      const row = data.find(({ creative }) => (cells[0] ?? '').startsWith(String(creative)));
-      expect(expectFigures(table, cells, row)).toBe(METRIC_NAMES.length);
+      const row = rowOf(cells);
+      expect(expectFigures(table, cells, row, shown)).toBe(METRIC_NAMES.length);
     }
     expect(table.rows.length).toBe(filters.includes('campaign') ? 1 : 2);
-    expect(expectFigures(table, table.totals, totals)).toBe(METRIC_NAMES.length);
+    expect(expectFigures(table, table.totals, totals, shown)).toBe(METRIC_NAMES.length);
   });
 
   it('costs', async () => {
     const page = await read('/costs', filters);
     const { data } = await ask('performance', `group_by=day&${filters}`);
-    expectTable(page.table('Costs by day'), data.toReversed(), (row) => String(row.day));
+    expectTable(page.table('Costs by day'), data.toReversed(), dayIn);
   });
 
   it('compare', async () => {
@@ -293,14 +329,20 @@ function expectCohorts(
   { headings, rows }: ShownTable,
   data: readonly Row[],
   days: readonly number[],
-  text: (cell: Row['days'][string] | undefined) => string,
+  figureOf: (cell: Row['days'][string] | undefined) => number | null | undefined,
+  { text, places }: FigureFormat,
 ): void {
+  const cells = data.flatMap((row) => days.map((day) => row.days[day]));
+  const decimals = places(cells.flatMap((cell) => (cell && cell.eligible > 0 ? (figureOf(cell) ?? []) : [])));
   expect(rows).toHaveLength(data.length);
   for (const [index, row] of data.entries()) {
     const shown = Object.fromEntries(headings.map((heading, at) => [heading, rows[index]?.[at]]));
     const expected = days.map((day) => {
       const cell = row.days[day];
-      return [`Day ${day}`, cell && cell.eligible > 0 ? text(cell) : 'not over yet'];
+      return [
+        `Day ${day}`,
+        cell && cell.eligible > 0 ? text(figureOf(cell) ?? null, decimals) : 'not over yet',
+      ];
     });
     expect(shown).toMatchObject({ Devices: count(Number(row.size)), ...Object.fromEntries(expected) });
   }
@@ -315,19 +357,21 @@ it('shows a creative’s own figures, retention and LTV', async () => {
     Object.fromEntries(metrics.map((name) => [METRICS[name].label, showMetric(name, whole?.[name], 'usd')])),
   );
   const daily = (await ask('performance', 'creative_id={dragon}&group_by=day,creative')).data;
-  expectTable(
-    page.table('Figures by day'),
-    daily.filter((row) => row.creative !== null).toReversed(),
-    (row) => String(row.day),
-  );
+  expectTable(page.table('Figures by day'), daily.filter((row) => row.creative !== null).toReversed(), dayIn);
   const [retention] = (await ask('retention', `${own}&days=1,3,7,14,30`)).data;
   const [ltv] = (await ask('ltv', `${own}&days=1,3,7,14,30`)).data;
+  const ages = [1, 3, 7, 14, 30];
+  const column = (row: Row | undefined, name: 'classic' | 'ltv', { text, places }: FigureFormat) => {
+    const values = ages.map((age) => row?.days[age]?.[name] ?? null);
+    const decimals = places(values.filter((value) => value !== null));
+    return values.map((value) => text(value, decimals));
+  };
   expect(page.table('Retention and LTV by days since the install').rows).toEqual(
-    [1, 3, 7, 14, 30].map((day) => [
+    ages.map((day, index) => [
       `Day ${day}`,
       String(retention?.days[day]?.eligible),
-      percent(retention?.days[day]?.classic),
-      money(ltv?.days[day]?.ltv, 'usd'),
+      column(retention, 'classic', RATIOS)[index],
+      column(ltv, 'ltv', amountsIn('usd'))[index],
     ]),
   );
 });
@@ -341,7 +385,7 @@ it('lists the costs as the API does', async () => {
   expect(rows.toSorted()).toEqual(
     data
       .map((row) => [
-        row.date,
+        dayText(String(row.date), new Date().toISOString()),
         money(Number(row.amount), String(row.currency)),
         count(row.impressions as number | null),
         count(row.clicks as number | null),

@@ -61,7 +61,15 @@ it('draws the band with room for its upper edge, and says the range in the reado
     format,
   );
   const drawn = new Page(
-    String(LineChart({ title: 'LTV', labels: days.map((day) => `Day ${day}`), xs: days, format, series })),
+    String(
+      LineChart({
+        title: 'LTV',
+        labels: days.map((day) => `Day ${day}`),
+        xs: days,
+        format: { text: format, places: () => 2 },
+        series,
+      }),
+    ),
   );
   // The top is 8: the upper edge reaches it, and the lower one stays at the last known value.
   expect(drawn.one('polygon.band').getAttribute('points')).toBe(

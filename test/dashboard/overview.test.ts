@@ -87,7 +87,7 @@ it('names what changed revenue most, and leads to it', async () => {
 it('lists the top campaigns with their revenue in the earlier period', async () => {
   expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
     headings: ['Campaign', 'Spend', 'Installs', 'CPI', 'Revenue', 'ROAS'],
-    rows: [['Summer', '$5.00', '0', '–', '$90.00 ▲ 50% more', '0%']],
+    rows: [['Summer', '$5.00', '0', '–', '$90.00 ▲ 50% more than $60.00', '0%']],
     totals: [],
   });
 });
@@ -133,7 +133,7 @@ it('draws the incomplete part as a separate line, and scales each series to its 
     LineChart({
       title: 'Test',
       labels: ['a', 'b', 'c'],
-      format: String,
+      format: { text: String, places: () => 0 },
       partial: [2],
       level: { value: 1, text: 'payback' },
       series: [

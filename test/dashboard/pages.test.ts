@@ -133,7 +133,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   });
   expect(
     (await open('/ads')).cells('Ad figures by ad network', 'Ad network', 'Ad revenue', 'Impressions', 'eCPM'),
-  ).toEqual([['AdMob', '$1.25', '1', '$1,250.00']]);
+  ).toEqual([['AdMob', '$1.25 new, $0.00 before', '1', '$1,250.00']]);
   expect((await open('/retention')).table('Retention by cohort and day since acquisition').rows).toEqual([
     ['2 Mar – 7 Mar', '1', '100%', '100%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%'],
   ]);

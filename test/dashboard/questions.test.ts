@@ -49,8 +49,8 @@ it('shows the median time of each step, and the funnel of each group', async () 
   expect(shown.table('Devices that reach each step, days in UTC')).toEqual({
     headings: ['Step', 'Share', 'Devices', 'Of first step', 'Before', 'Of previous step', 'Median time'],
     rows: [
-      ['Install', '', '3', '100%', '–', '–', '–'],
-      ['level, 1', '', '3', '100%', '–', '100%', '30 min'],
+      ['Install', '', '3', '100.0%', '–', '–', '–'],
+      ['level, 1', '', '3', '100.0%', '–', '100.0%', '30 min'],
       ['Purchase', '', '1', '33.3%', '–', '33.3%', '1 h'],
     ],
     totals: [],
@@ -80,8 +80,8 @@ it('shows what share reached each step before, and not where there is no compari
   const later = '/funnels?from=2026-03-08&to=2026-03-14&step=install&step=purchase';
   const caption = 'Devices that reach each step, days in UTC';
   expect((await page(later)).cells(caption, 'Step', 'Devices', 'Of first step', 'Before')).toEqual([
-    ['Install', '1', '100%', '100%'],
-    ['Purchase', '0', '0%', '33.3%'],
+    ['Install', '1', '100.0%', '100.0%'],
+    ['Purchase', '0', '0.0%', '33.3%'],
   ]);
   expect((await page(`${later}&compare=none`)).table(caption).headings).not.toContain('Before');
 });

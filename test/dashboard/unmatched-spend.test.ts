@@ -58,7 +58,7 @@ describe.each(['campaign', 'adset', 'creative'] as const)('spend on an unknown %
     expect(page.cells(`Figures by ${group}`, table.headings[0] ?? '', ...columns)).toEqual([
       ['Organic', '$8.00', '1', '1', '1', '$0.00', '–', '–'],
       [KNOWN[group], '$4.00', '1', '1', '1', `$${known}.00`, `$${known}.00`, roas],
-      ['Cow', '$0.00', '0', '0', '0', `$${UNKNOWN[group]}.00`, '–', '0%'],
+      ['Cow', '$0.00', '0', '0', '0', `$${UNKNOWN[group]}.00`, '–', roas.includes('.') ? '0.0%' : '0%'],
     ]);
     const csv = parse(await (await open('/breakdown', `by=${group}&format=csv`)).text());
     expect(csv.find((row) => row[group] === 'Cow')).toMatchObject({
@@ -106,7 +106,7 @@ it('is in the totals of the overview, and in a row of its campaigns', async () =
   expect(page.figures).toMatchObject({ Spend: `$${TOTAL}.00`, ROAS: '3.5%' });
   expect(page.cells('Campaigns with the highest revenue', 'Campaign', 'Spend', 'Revenue', 'ROAS')).toEqual([
     ['Spring', '$98.00', '$4.00', '4.1%'],
-    ['Cow', '$16.00', '$0.00', '0%'],
+    ['Cow', '$16.00', '$0.00', '0.0%'],
   ]);
 });
 

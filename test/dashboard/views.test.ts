@@ -95,7 +95,9 @@ it('shows the view of a share link to anyone, without links or forms', async () 
   const html = await answer.text();
   expect(html).not.toContain(tenant.team.id);
   const page = new Page(html);
-  expect(page.cells('Figures by day', 'Day', 'Revenue', 'Installs')).toEqual([['2026-03-02', '$12.34', '3']]);
+  expect(page.cells('Figures by day', 'Day', 'Revenue', 'Installs')).toEqual([
+    ['Mon 2 Mar', '$12.34 new, $0.00 before', '3'],
+  ]);
   expect(page.texts('main h1')).toEqual(['Breakdown']);
   expect(page.texts('main p')).toEqual([
     'Test game · 2026-03-01 to 2026-03-07',

@@ -3,7 +3,7 @@ import { type HTMLElement, parse, TextNode } from 'node-html-parser';
 // By default the parser leaves the elements in a `pre` unparsed.
 const PARSING = { blockTextElements: { script: true, noscript: true, style: true } };
 
-/** A table as its reader sees it, cell by cell. `totals` is its last row, empty if it has none. */
+/** A table as its reader sees it, cell by cell, without the orders by change in its head. `totals` is its last row, empty if it has none. */
 export type ShownTable = { headings: string[]; rows: string[][]; totals: string[] };
 
 /** A chart as its script reads it: what the readout says at each place. */
@@ -114,7 +114,7 @@ export class Page {
     const table = new Page(this.#tableElement(caption));
     const cellsOf = (row: HTMLElement) => new Page(row).texts('th, td');
     return {
-      headings: table.texts('thead th'),
+      headings: table.texts('thead th > span'),
       rows: table.all('tbody tr').map(cellsOf),
       totals: table.all('tfoot tr').flatMap(cellsOf),
     };

@@ -1,5 +1,6 @@
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
+import { dayText, monthText, placeText, shortDay, shortWeekday } from '../shell/dates.ts';
 import { type Days, daysBegun } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
 import { clock, showsHours } from '../tables/part-of-day.ts';
@@ -38,43 +39,6 @@ const NEXT_OF: Record<DayUnit, (start: string) => string> = {
   month: (start) => START_OF.month(addDays(start, 31)),
 };
 
-const formatters = {
-  day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-  weekday: new Intl.DateTimeFormat('en-GB', {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-  }),
-  month: new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }),
-  full: new Intl.DateTimeFormat('en-GB', {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  }),
-};
-const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
-
-/** A day for people: `20 Nov`. */
-export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
-const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
-
-/** The same with its weekday: `Fri 20 Nov`. */
-const weekdayOf = (day: string): string => formatters.weekday.format(dateOf(day)).replace(',', '');
-
-/** A range of days for people, with the year if it is not the current one: `25 Oct – 20 Nov`. */
-export function shortDays({ from, to }: Days, today: string): string {
-  const year =
-    from.slice(0, 4) === today.slice(0, 4) && to.slice(0, 4) === today.slice(0, 4)
-      ? ''
-      : ` ${to.slice(0, 4)}`;
-  const first =
-    from.slice(0, 4) === to.slice(0, 4) ? shortDay(from) : `${shortDay(from)} ${from.slice(0, 4)}`;
-  return from === to ? `${shortDay(from)}${year}` : `${first} – ${shortDay(to)}${year}`;
-}
-
 export type Place = {
   /** The key in reports. */
   key: string;
@@ -106,7 +70,7 @@ export function hoursIn(view: Shown): Place[] {
       // An hour that occurs twice is identified by its offset.
       const isTwice = hours.filter((other) => other.slice(11, 13) === key.slice(11, 13)).length > 1;
       const span = `${clock(hour)}–${clock((hour + 1) % 24)}${isTwice ? ` (UTC${key.slice(-6)})` : ''}`;
-      const label = `${formatters.full.format(dateOf(day))}, ${span}`;
+      const label = `${dayText(day, view.today)}, ${span}`;
       return { key, start: key, label, partial: index === at, isAhead: index > at };
     });
   });
@@ -145,13 +109,8 @@ export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[]
   for (let start = START_OF[unit](view.from); start <= last; start = NEXT_OF[unit](start)) {
     const end = addDays(NEXT_OF[unit](start), -1);
     const partial = start < view.from || end > view.to || end >= view.today;
-    const label =
-      unit === 'month'
-        ? shortMonth(start)
-        : unit === 'week'
-          ? `Week of ${formatters.full.format(dateOf(start))}`
-          : formatters.full.format(dateOf(start));
-    places.push({ key: KEY_OF[unit](start), start, label, partial });
+    const key = KEY_OF[unit](start);
+    places.push({ key, start, label: placeText(unit, key, view.today), partial });
   }
   return places;
 }
@@ -174,10 +133,10 @@ export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
   });
 
 function tickText(start: string, unit: Unit): string {
-  if (unit === 'month') return shortMonth(start);
+  if (unit === 'month') return monthText(start);
   const [day = '', time = ''] = start.split('T');
   if (unit === 'hour' && !time.startsWith('00')) return time.slice(0, 5);
-  return unit === 'day' ? weekdayOf(day) : shortDay(day);
+  return unit === 'day' ? shortWeekday(day) : shortDay(day);
 }
 
 /** Hours are labelled at fixed times of day, even if clocks change on that day. */

@@ -2,7 +2,7 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, lackedAt, MetricCell } from '../tables/lacking.tsx';
-import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from '../tables/metrics.ts';
+import { formatOf, METRICS, type MetricName, nothingOf, sortRows } from '../tables/metrics.ts';
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { Bar } from './shapes.tsx';
@@ -86,7 +86,7 @@ const OverTime = ({
       labels={places.map(({ label }) => label)}
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
-      format={(value) => showMetric(metric, value, view.currency)}
+      format={formatOf(metric, view.currency)}
       isWhole={METRICS[metric].unit === 'count'}
       series={series}
     />

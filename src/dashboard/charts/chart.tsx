@@ -1,3 +1,4 @@
+import type { FigureFormat } from '../shell/format.ts';
 import { evenly, type Tick } from './axis.ts';
 import { areaOf, gridOf, linesOf, niceTop, pointsOfBand, TICKS } from './geometry.ts';
 
@@ -31,6 +32,13 @@ function lackingHint(labels: readonly string[]): string {
   return `Without amounts that have no exchange rate: ${shown}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
+/** The labels of the grid lines, with the same decimals. */
+function ticksOf(top: number, { text, places }: FigureFormat): string[] {
+  const ticks = gridOf(top);
+  const decimals = ticks.every(Number.isInteger) ? 0 : places(ticks);
+  return ticks.map((tick) => text(tick, decimals));
+}
+
 /** Every value that a series needs room for. */
 const extentOf = ({ values, drawn = [], band }: Series) => [...values, ...drawn, ...(band?.high ?? [])];
 
@@ -42,7 +50,13 @@ const classOf = ({ before, band }: Series, index: number) =>
       ? `s${index + 1}`
       : `s${before + 1} before`;
 
-const Legend = ({ series }: { series: readonly Series[] }) => {
+/** How far from the top a series ends, in percent. */
+const endOf = ({ values, drawn }: Series, top: number): number => {
+  const last = (drawn ?? values).findLast((value) => value !== null) ?? 0;
+  return Math.round(100 - (last / top) * 100);
+};
+
+const Legend = ({ series, top }: { series: readonly Series[]; top: number }) => {
   const lastOf = ({ values }: Series) => values.findLast((value) => value !== null) ?? -1;
   // In the order in which the curves end, so that names are near them.
   const order = series.map((_, index) => index);
@@ -57,7 +71,7 @@ const Legend = ({ series }: { series: readonly Series[] }) => {
         const shown = series[index];
         if (!shown) return [];
         return [
-          <span data-series={String(index)}>
+          <span data-series={String(index)} data-end={String(endOf(shown, top))}>
             <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
               <line x1="1" y1="4" x2="23" y2="4" />
             </svg>
@@ -133,7 +147,7 @@ export const LineChart = ({
   title: string;
   labels: readonly string[];
   series: readonly Series[];
-  format: (value: number | null) => string;
+  format: FigureFormat;
   xs?: readonly number[];
   ticks?: readonly Tick[];
   partial?: readonly number[];
@@ -172,20 +186,20 @@ export const LineChart = ({
         name,
         texts:
           texts ??
-          values.map((value, index) => format(value ?? null) + (lacks[index] ? ` ${lacks[index]}` : '')),
+          values.map((value, index) => format.text(value ?? null) + (lacks[index] ? ` ${lacks[index]}` : '')),
         top: own,
-        ticks: gridOf(own).map(format),
+        ticks: ticksOf(own, format),
       };
     }),
     top,
   };
   return (
     <figure class={isSingle ? 'chart' : 'chart several'}>
-      <Legend series={series} />
+      <Legend series={series} top={top} />
       <div class="plot-frame">
         <div class="ticks" aria-hidden="true">
-          {gridOf(top).map((tick) => (
-            <span>{format(tick)}</span>
+          {ticksOf(top, format).map((tick) => (
+            <span>{tick}</span>
           ))}
         </div>
         <div class="plot" data-chart={JSON.stringify(readout)}>

@@ -1,3 +1,4 @@
+import type { FigureFormat } from '../shell/format.ts';
 import { isMostOf } from '../tables/cohort-parts.tsx';
 import type { Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
@@ -47,7 +48,7 @@ export const CohortCurves = ({ title, format, level, series, predicted }: Curves
 
 type CurvesProps = {
   title: string;
-  format: (value: number | null) => string;
+  format: FigureFormat;
   /** A horizontal line, such as where spend is paid back. */
   level?: { value: number; text: string } | undefined;
   series: Series[];
@@ -61,7 +62,7 @@ function predictedAxis(
   predicted: NonNullable<CurvesProps['predicted']>,
   format: CurvesProps['format'],
 ) {
-  const { days, ends, series: shown } = withForecasts(series, CURVE_DAYS, predicted, format);
+  const { days, ends, series: shown } = withForecasts(series, CURVE_DAYS, predicted, format.text);
   return { days, ticks: ticksOn(days, new Set([...TICK_DAYS, ...ends])), shown };
 }
 

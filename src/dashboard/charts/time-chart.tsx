@@ -1,7 +1,7 @@
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
-import { METRICS, type MetricName, nothingOf, showMetric } from '../tables/metrics.ts';
+import { formatOf, METRICS, type MetricName, nothingOf } from '../tables/metrics.ts';
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
@@ -43,7 +43,7 @@ export const TimeChart = ({
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       markers={markers}
       isWhole={METRICS[first].unit === 'count'}
-      format={(value) => showMetric(first, value, view.currency)}
+      format={formatOf(first, view.currency)}
       series={[
         ...[first, ...others].map((name) => ({
           name: METRICS[name].label,

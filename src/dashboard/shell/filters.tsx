@@ -1,7 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { CURRENCIES } from '#lib/currencies';
 import { dayIn } from '#lib/time';
-import { shortDay, shortDays } from '../charts/axis.ts';
+import { shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
 import { count, moment } from './format.ts';
 import { Icon } from './icons.tsx';

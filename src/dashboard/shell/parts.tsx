@@ -233,6 +233,8 @@ export const Field = ({
   );
 };
 
+type Sorted = 'ascending' | 'descending';
+
 export type Column<Row> = {
   label: string;
   numeric?: boolean;
@@ -246,7 +248,9 @@ export type Column<Row> = {
   hint?: string | undefined;
   /** The URL that a click on the heading leads to, for sortable columns. */
   sortHref?: string;
-  sorted?: 'ascending' | 'descending';
+  sorted?: Sorted;
+  /** Another order of the column, such as by its change. */
+  also?: { label: string; href: string; sorted?: Sorted };
   /** Additional classes and title of a row's cell. */
   classOf?: (row: Row) => string;
   titleOf?: (row: Row) => string;
@@ -256,6 +260,9 @@ export type Column<Row> = {
 function classOf<Row>({ numeric, wrap, wideOnly }: Column<Row>): string {
   return [numeric && 'number', wrap && 'wrap', wideOnly && 'wide-only'].filter(Boolean).join(' ');
 }
+
+const sortedBy = (sorted: Sorted | undefined) => (sorted ? { 'aria-sort': sorted } : {});
+const orderOf = (sorted: Sorted | undefined) => (sorted ? { 'data-order': sorted } : {});
 
 /** A table that scrolls horizontally if it is wider than the screen. */
 export function Table<Row>({
@@ -289,10 +296,22 @@ export function Table<Row>({
                 scope="col"
                 class={classOf(column)}
                 {...(column.hint ? { title: column.hint } : {})}
-                {...(column.unit ? { 'data-unit': column.unit } : {})}
-                {...(column.sorted ? { 'aria-sort': column.sorted } : {})}
+                {...sortedBy(column.sorted ?? column.also?.sorted)}
               >
-                {column.sortHref ? <a href={column.sortHref}>{column.label}</a> : column.label}
+                <span {...(column.unit ? { 'data-unit': column.unit } : {})}>
+                  {column.sortHref ? (
+                    <a href={column.sortHref} {...orderOf(column.sorted)}>
+                      {column.label}
+                    </a>
+                  ) : (
+                    column.label
+                  )}
+                </span>
+                {column.also && (
+                  <a class="also" href={column.also.href} {...orderOf(column.also.sorted)}>
+                    {column.also.label}
+                  </a>
+                )}
               </th>
             ))}
           </tr>

@@ -1,6 +1,9 @@
 // Charts: a readout for one place, under the pointer or selected with the arrow keys, and a legend that hides series. When a part of the
 // page is reloaded, `setUpCharts` is called for it again.
 
+/** The readouts of the page's charts. All show the day that one of them is read at. */
+let readouts = [];
+
 /** The readout of a plot. `shown` says which series are visible. */
 function setUpReadout(plot, { places, labels, notes, series }, shown) {
   const cross = document.createElement('div');
@@ -18,7 +21,8 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     line.textContent = text;
     return line;
   };
-  const show = (index) => {
+  const nameOf = (index) => labels[index].replace(', not complete', '');
+  const draw = (index) => {
     at = Math.min(labels.length - 1, Math.max(0, index));
     const place = places[at];
     const heading = document.createElement('b');
@@ -32,18 +36,41 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     tip.style.right = place < 50 ? '' : `calc(${100 - place}% + 0.75rem)`;
     plot.append(cross, tip);
   };
+  const others = () => {
+    readouts = readouts.filter((readout) => readout.plot.isConnected);
+    return readouts.filter((readout) => readout.plot !== plot);
+  };
+  /** Shows a place here, and the same day or hour in the other charts. */
+  const show = (index) => {
+    draw(index);
+    tip.setAttribute('role', 'status');
+    for (const readout of others()) readout.follow(nameOf(at));
+  };
+  const end = () => {
+    leave();
+    for (const readout of others()) readout.leave();
+  };
+  readouts.push({
+    plot,
+    leave,
+    follow: (name) => {
+      const index = labels.findIndex((_, number) => nameOf(number) === name);
+      tip.removeAttribute('role');
+      if (index < 0) leave();
+      else draw(index);
+    },
+  });
   plot.tabIndex = 0;
   plot.setAttribute('role', 'group');
   plot.setAttribute('aria-label', 'Chart: read it with the arrow keys');
-  tip.setAttribute('role', 'status');
   plot.addEventListener('pointermove', (event) => {
     const box = plot.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * 100;
     const distances = places.map((place) => Math.abs(place - x));
     show(distances.indexOf(Math.min(...distances)));
   });
-  plot.addEventListener('pointerleave', leave);
-  plot.addEventListener('blur', leave);
+  plot.addEventListener('pointerleave', end);
+  plot.addEventListener('blur', end);
   const moves = {
     ArrowLeft: () => (at < 0 ? labels.length : at) - 1,
     ArrowRight: () => at + 1,
@@ -51,7 +78,7 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     End: () => labels.length - 1,
   };
   plot.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') leave();
+    if (event.key === 'Escape') end();
     const move = moves[event.key];
     if (!move) return;
     event.preventDefault();
@@ -76,7 +103,7 @@ function setUpLegend(chart, { series, top }, shown) {
   for (const entry of chart.querySelectorAll('[data-series]')) {
     const button = document.createElement('button');
     button.type = 'button';
-    button.dataset.series = entry.dataset.series;
+    Object.assign(button.dataset, entry.dataset);
     button.setAttribute('aria-pressed', 'true');
     button.append(...entry.childNodes);
     entry.replaceWith(button);
@@ -91,6 +118,28 @@ function setUpLegend(chart, { series, top }, shown) {
   }
 }
 
+/** The space between two names beside their curves, in pixels. */
+const NAME_GAP = 2;
+
+/** Moves the names of several curves beside their ends, as near as they fit. On a phone they stay above. */
+function placeNames(chart) {
+  const legend = chart.querySelector('.legend');
+  const names = [...legend.querySelectorAll('[data-series]')];
+  for (const name of names) name.style.transform = '';
+  if (getComputedStyle(legend).flexDirection !== 'column') return;
+  const height = chart.querySelector('.plot').clientHeight;
+  const tops = names.map((name) => (Number(name.dataset.end) / 100) * height - name.offsetHeight / 2);
+  const room = names[0].offsetHeight + NAME_GAP;
+  for (let i = 1; i < tops.length; i++) tops[i] = Math.max(tops[i], tops[i - 1] + room);
+  for (let i = tops.length - 1, last = height; i >= 0; i--) {
+    tops[i] = Math.min(tops[i], last - (i === tops.length - 1 ? room / 2 : room));
+    last = tops[i];
+  }
+  for (const [i, name] of names.entries()) {
+    name.style.transform = `translateY(${Math.max(0, tops[i]) - (name.offsetTop - legend.offsetTop)}px)`;
+  }
+}
+
 export function setUpCharts(root) {
   for (const chart of root.querySelectorAll('.chart')) {
     const plot = chart.querySelector('[data-chart]');
@@ -98,5 +147,8 @@ export function setUpCharts(root) {
     const shown = data.series.map(() => true);
     setUpReadout(plot, data, shown);
     if (data.series.length > 1) setUpLegend(chart, data, shown);
+    if (!chart.classList.contains('several')) continue;
+    placeNames(chart);
+    new ResizeObserver(() => placeNames(chart)).observe(chart);
   }
 }

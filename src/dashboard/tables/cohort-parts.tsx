@@ -1,4 +1,4 @@
-import { shortDays } from '../charts/axis.ts';
+import { shortDays } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/guard.ts';
 import { Field } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';

@@ -1,20 +1,18 @@
 import type { Child } from 'hono/jsx';
 import { addDays } from '#lib/time';
-import { shortDay, shortDays } from '../charts/axis.ts';
-import { count } from '../shell/format.ts';
+import { shortDay, shortDays } from '../shell/dates.ts';
+import { count, type FigureFormat } from '../shell/format.ts';
 import { type Column, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type CohortRow, type CohortsAsked, isMostOf, plain } from './cohort-parts.tsx';
 import { keyOf } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
+import { heatOf } from './heat.ts';
 
 export const FEW_HINT = 'Italic: fewer than half of the devices have completed that day.';
-const HEAT_STEPS = 10;
-/** The share of cells below the deepest colour. */
-const HEAT_TOP = 0.95;
 
 /** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
-type Cell = { value: number | null; eligible: number; text: string; mark?: Child };
+type Cell = { value: number | null; eligible: number; mark?: Child };
 
 type CohortTableProps<Row extends CohortRow> = {
   caption: string;
@@ -29,6 +27,7 @@ type CohortTableProps<Row extends CohortRow> = {
   before?: readonly Row[];
   /** Columns between the devices and the days. */
   more?: readonly Column<Row>[];
+  format: FigureFormat;
   /** Days whose cells are coloured. Day 0 of retention is not, because it is always 100 %. */
   isHeat: (day: number) => boolean;
   /** The heading of a day's column. */
@@ -37,7 +36,7 @@ type CohortTableProps<Row extends CohortRow> = {
 
 /** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
 export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>) {
-  const { caption, path, carry, view, asked, rows, days, cell, isHeat, before = [] } = props;
+  const { caption, path, carry, view, asked, rows, days, cell, format, isHeat, before = [] } = props;
   const isBefore = new Set(before);
   const keyOfGroup = (row: Row) => (row.is_other ? null : keyOf([asked.group], row));
   const earlier = new Map(before.map((row) => [keyOfGroup(row), row]));
@@ -50,17 +49,17 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
     const { value, eligible } = cell(row, day);
     return isHeat(day) && !isBefore.has(row) && isMostOf(row, eligible) ? value : null;
   };
-  // One outlier must not leave all others pale.
-  const heats = rows.flatMap((row) => days.flatMap((day) => heatIn(row, day) ?? [])).sort((a, b) => a - b);
-  const top = heats[Math.ceil((heats.length - 1) * HEAT_TOP)] ?? 0;
-  const heatOf = (row: Row, day: number) => {
-    const value = heatIn(row, day);
+  const shadeOf = heatOf(rows.flatMap((row) => days.flatMap((day) => heatIn(row, day) ?? [])));
+  const classIn = (row: Row, day: number) => {
     const { eligible } = cell(row, day);
     const few = eligible > 0 && !isMostOf(row, eligible) ? ' few' : '';
-    return value !== null && value > 0
-      ? ` h${Math.min(HEAT_STEPS, Math.max(1, Math.round((value / (top || value)) * HEAT_STEPS)))}`
-      : few;
+    const shade = shadeOf(heatIn(row, day));
+    return shade === '' ? few : ` ${shade}`;
   };
+  const shown = [...rows, ...before].flatMap((row) => days.map((day) => cell(row, day)));
+  const places = format.places(
+    shown.flatMap(({ value, eligible }) => (eligible > 0 && value !== null ? [value] : [])),
+  );
   const acquired = (row: Row): Child =>
     isBefore.has(row) ? (
       <Before row={row} view={view} />
@@ -96,14 +95,14 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
       (day): Column<Row> => ({
         label: props.label?.(day) ?? `Day ${day}`,
         numeric: true,
-        classOf: (row) => `heat${heatOf(row, day)}`,
+        classOf: (row) => `heat${classIn(row, day)}`,
         titleOf: (row) => explainCell(cell(row, day), row, day, view.today),
         cell: (row) => {
-          const { eligible, text, mark } = cell(row, day);
+          const { eligible, value, mark } = cell(row, day);
           if (eligible > 0) {
             return (
               <>
-                {text}
+                {format.text(value, places)}
                 {mark}
               </>
             );

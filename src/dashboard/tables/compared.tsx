@@ -2,13 +2,14 @@ import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { type Place, placesIn, shortDays, type Unit } from '../charts/axis.ts';
+import { type Place, placesIn, type Unit } from '../charts/axis.ts';
+import { shortDays } from '../shell/dates.ts';
 import { count, percent } from '../shell/format.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { isTimeGroup } from './groups.tsx';
-import { type Earlier, earlierOf } from './lacking.tsx';
+import { type Earlier, earlierOf, Mark } from './lacking.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import {
   clock,
@@ -149,22 +150,23 @@ const MULTIPLE = 10;
 export const shareText = (by: number): string =>
   by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
 
-/** A change as a small pill. */
-export const Pill = ({ name, by }: { name: MetricName; by: number }) => {
+/** A change as a small pill; with what it was before, for a cell that shows nothing else of it. */
+export const Pill = ({ name, by, before }: { name: MetricName; by: number; before?: string }) => {
   const tone = toneOf(name, by);
+  const than = before === undefined ? '' : by === 0 ? ` as ${before} before` : ` than ${before}`;
   return (
     <span class={tone === 'muted' ? 'pill' : `pill ${tone}`}>
       {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
-      <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>
+      <span class="visually-hidden">{(by > 0 ? ' more' : by < 0 ? ' less' : ' as much') + than}</span>
     </span>
   );
 };
 
-/** The change of a row's figure within its cell, with the earlier value as its title; nothing if it is not known. */
+/** The change of a row's figure within its cell, with the earlier value as its title; empty if it is not known. */
 export const ChangePill = ({
   name,
   now,
-  earlier,
+  earlier: { value: was, lacks },
   currency,
 }: {
   name: MetricName;
@@ -172,10 +174,20 @@ export const ChangePill = ({
   earlier: Earlier;
   currency: string;
 }) => {
-  const by = change(typeof now === 'number' ? now : null, earlier.value);
-  return by === null ? null : (
-    <span title={`${showMetric(name, earlier.value, currency)} before`}>
-      <Pill name={name} by={by} />
+  // The room of a pill, so that the figures of a column stay below each other.
+  if (was === null || typeof now !== 'number' || (was === 0 && now === 0)) return <span class="changed" />;
+  const before = showMetric(name, was, currency);
+  const by = change(now, was);
+  return (
+    <span class="changed" title={`${before} before`}>
+      {by === null ? (
+        <span class="pill">
+          new<span class="visually-hidden">{`, ${before} before`}</span>
+        </span>
+      ) : (
+        <Pill name={name} by={by} before={before} />
+      )}
+      <Mark amounts={lacks} />
     </span>
   );
 };

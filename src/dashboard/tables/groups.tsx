@@ -1,7 +1,8 @@
 import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
-import { mondayOf, monthOf } from '#lib/calendar';
+import { monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
+import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
 import type { Days } from '../shell/period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from '../shell/view.ts';
@@ -57,10 +58,11 @@ const NAMED = new Set(['campaign', 'adset', 'creative']);
 type Value = string | number | boolean | null | undefined | object;
 type Row = Record<string, Value>;
 
-/** The name of a row's group. */
-export function groupName(name: string, row: Row): string {
+/** The name of a row's group. `today` is needed for groups by time. */
+export function groupName(name: string, row: Row, today = ''): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
+  if (isTimeGroup(name)) return placeText(name, String(value), today);
   return valueName(name as DimensionName, String(value ?? ''));
 }
 
@@ -74,8 +76,7 @@ function daysOfRow(name: string, value: Value): Days | null {
     return { from, to: addDays(`${monthOf(addDays(from, 31))}-01`, -1) };
   }
   if (name !== 'week') return null;
-  const [year = '', week = ''] = value.split('-W');
-  const from = addDays(mondayOf(`${year}-01-04`), 7 * (Number(week) - 1));
+  const from = mondayOfWeek(value);
   return { from, to: addDays(from, 6) };
 }
 
@@ -114,7 +115,7 @@ export const GroupCell = ({
   name: string;
   row: Row;
 }) => {
-  const text = groupName(name, row);
+  const text = groupName(name, row, view.today);
   const changes = narrowedTo(view, name, row);
   if (!changes) {
     return (

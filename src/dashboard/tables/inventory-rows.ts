@@ -5,7 +5,6 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { type DashboardContext, isRestricted } from '../shell/guard.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
-import { changesIn, rowWithChange, withBefore } from './change-columns.tsx';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import {
   type Asked,
@@ -19,6 +18,7 @@ import {
 import { earlierOf } from './lacking.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
 import { askedOf, comparedPeriods } from './part-of-day.ts';
+import { changesIn, rowWithChange, withBefore } from './row-changes.ts';
 
 /** The figures of an item without any data. */
 const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingOf(name)])) as Record<

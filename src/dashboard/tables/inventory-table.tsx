@@ -1,15 +1,18 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Child } from 'hono/jsx';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import { dayIn } from '#lib/time';
 import type { PerformanceReport } from '#reports';
-import { moment, NOTHING } from '../shell/format.ts';
+import { dateText } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/guard.ts';
 import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
-import { changeColumns, changeOrder } from './change-columns.tsx';
+import { ChangePill } from './compared.tsx';
+import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, metricColumn } from './metrics.ts';
+import { METRIC_NAMES, METRICS, type MetricName, placesOf } from './metrics.ts';
+import { areCompared, changeOrder, earlierIn } from './row-changes.ts';
 
 /** The levels of the inventory, in the plural. */
 export const LABELS: Record<InventoryLevel, string> = {
@@ -174,25 +177,17 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
 export function columnsOf(
   view: View,
   asked: Asked,
+  rows: readonly Row[],
   links: ReadonlyMap<string, string>,
   compared: ReadonlyMap<string, Figures>,
 ): Column<Row>[] {
   const metric = comparedMetric(asked);
   // First, because a phone shows little more.
   const metrics = [metric, ...metricsIn(asked).filter((name) => name !== metric)];
-  const earlier = changeColumns([...compared.values()], metric, view).map(({ label, cell }): Column<Row> => {
-    const order = changeOrder(label.toLowerCase(), metric);
-    return {
-      label,
-      numeric: true,
-      ...(label === 'Change' ? { classOf: () => 'change' } : { wideOnly: true }),
-      ...heading(view, asked, order, `-${order}`),
-      cell: ({ item }) => {
-        const row = compared.get(item.id);
-        return row ? cell(row) : NOTHING;
-      },
-    };
-  });
+  const isCompared = areCompared([...compared.values()], metric);
+  const earlierOf = ({ item }: Row) => earlierIn(compared.get(item.id), metric);
+  const order = changeOrder('change', metric);
+  const { sortHref: href, ...byChange } = heading(view, asked, order, `-${order}`);
   const link: Column<Row> = {
     label: 'Link',
     wideOnly: true,
@@ -208,20 +203,25 @@ export function columnsOf(
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
     ...(asked.level === 'creative' ? [link] : []),
-    ...metrics.flatMap((name): Column<Row>[] => [
-      {
-        ...metricColumn(name, view.currency),
+    ...metrics.map((name): Column<Row> => {
+      const isChanged = isCompared && name === metric;
+      return {
+        ...figureColumn(
+          name,
+          rows,
+          view.currency,
+          ({ figures }) => figures,
+          isChanged ? earlierOf : undefined,
+        ),
         ...heading(view, asked, name, `-${name}`),
-        cell: ({ figures }) =>
-          figures ? <MetricCell name={name} row={figures} currency={view.currency} /> : NOTHING,
-      },
-      ...(name === metric ? earlier : []),
-    ]),
+        ...(isChanged ? { also: { label: 'change', href, ...byChange } } : {}),
+      };
+    }),
     {
       label: 'Created',
       wideOnly: true,
       ...heading(view, asked, 'created', '-created'),
-      cell: ({ item }) => moment(item.createdAt, view.application.timezone).slice(0, 10),
+      cell: ({ item }) => dateText(dayIn(view.application.timezone, item.createdAt), view.today),
     },
   ];
 }
@@ -230,18 +230,30 @@ export function columnsOf(
 export function totalCells(
   view: View,
   asked: Asked,
+  rows: readonly Row[],
   totals: Figures,
   columns: readonly Column<Row>[],
 ): Child[] {
   const metric = comparedMetric(asked);
-  const earlier = changeColumns([totals], metric, view);
-  const cells = new Map<string, Child>([
-    ...METRIC_NAMES.map(
-      (name) =>
-        [METRICS[name].label, <MetricCell name={name} row={totals} currency={view.currency} />] as const,
-    ),
-    ...earlier.map(({ label, cell }) => [label, cell(totals)] as const),
-  ]);
+  const isCompared = columns.some(({ also }) => also);
+  const figure = (name: MetricName) => {
+    const values = rows.map(({ figures }) => figures?.[name]);
+    const places = placesOf(name, values, view.currency);
+    return (
+      <>
+        <MetricCell name={name} row={totals} currency={view.currency} places={places} />
+        {name === metric && isCompared && (
+          <ChangePill
+            name={name}
+            now={totals[name]}
+            earlier={earlierIn(totals, metric)}
+            currency={view.currency}
+          />
+        )}
+      </>
+    );
+  };
+  const cells = new Map<string, Child>(METRIC_NAMES.map((name) => [METRICS[name].label, figure(name)]));
   return columns.map(({ label }, index) =>
     index === 0
       ? isWhole(asked)

@@ -51,12 +51,17 @@ type Shown = { name: MetricName; row: Readonly<Record<string, Value>> };
 
 export const MetricMark = ({ name, row }: Shown) => <Mark amounts={lackedBy(name, row)} />;
 
-/** A metric of a row, marked if it lacks amounts. */
-export const MetricCell = ({ name, row, currency }: Shown & { currency: string }) => {
+/** A metric of a row, marked if it lacks amounts. `places` are the decimals of its column. */
+export const MetricCell = ({
+  name,
+  row,
+  currency,
+  places,
+}: Shown & { currency: string; places?: number }) => {
   const value = row[name];
   return (
     <>
-      {showMetric(name, typeof value === 'number' ? value : null, currency)}
+      {showMetric(name, typeof value === 'number' ? value : null, currency, places)}
       <MetricMark name={name} row={row} />
     </>
   );
@@ -64,6 +69,9 @@ export const MetricCell = ({ name, row, currency }: Shown & { currency: string }
 
 /** A metric of an earlier period, and what it lacks. */
 export type Earlier = { value: number | null; lacks: Amounts };
+
+/** An earlier figure that is not known. */
+export const UNKNOWN: Earlier = { value: null, lacks: [] };
 
 export const earlierOf = (name: MetricName, row: Readonly<Record<string, Value>> | undefined): Earlier => {
   const value = row?.[name];

@@ -1,5 +1,5 @@
 import { ALL_METRICS, METRICS as DEFINITIONS, type Metric, type MetricDefinition } from '#catalogue';
-import { count, money, percent } from '../shell/format.ts';
+import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '../shell/format.ts';
 
 /** The label, unit and definition of each metric. */
 export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
@@ -21,11 +21,20 @@ type Value = string | number | boolean | null | undefined;
 
 const numberOf = (value: Value) => (typeof value === 'number' ? value : null);
 
-export function showMetric(name: MetricName, value: Value, currency: string): string {
+/** How a metric is written. */
+export function formatOf(name: MetricName, currency: string): FigureFormat {
   const { unit } = METRICS[name];
-  if (unit === 'money') return money(numberOf(value), currency);
-  return unit === 'percent' ? percent(numberOf(value)) : count(numberOf(value));
+  if (unit === 'money') return amountsIn(currency);
+  return unit === 'percent' ? RATIOS : NUMBERS;
 }
+
+/** A metric's value; with as many decimals as its column has, from `placesOf`. */
+export const showMetric = (name: MetricName, value: Value, currency: string, places?: number): string =>
+  formatOf(name, currency).text(numberOf(value), places);
+
+/** The decimals of a metric's column: the same for all of its values. */
+export const placesOf = (name: MetricName, values: readonly unknown[], currency: string): number =>
+  formatOf(name, currency).places(values.filter((value) => typeof value === 'number'));
 
 /**
  * Sorts rows by a column, with `-` before its name for largest first. Missing values come last either way, followed by the row that sums up the

@@ -1,5 +1,6 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { type listCosts, namesText } from '#money';
+import { dayText } from '../../shell/dates.ts';
 import { count, money, percent } from '../../shell/format.ts';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -32,7 +33,7 @@ export function LedgerCard({
 }) {
   const amount = (value: number | null, { currency }: Cost) => money(value, currency);
   const costs: Column<Cost>[] = [
-    { label: 'Day', cell: (row) => row.date },
+    { label: 'Day', cell: (row) => dayText(row.date, view.today) },
     {
       label: 'Spent on',
       cell: (row) => {

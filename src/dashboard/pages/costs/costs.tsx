@@ -21,9 +21,8 @@ import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
+import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { MetricCell } from '../../tables/lacking.tsx';
-import { METRICS } from '../../tables/metrics.ts';
 import { LedgerCard } from './cost-ledger.tsx';
 import { CostNamesCards } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -121,13 +120,14 @@ function costsPage(c: DashboardContext, refused?: Refused) {
                           <GroupCell view={view} path="/costs" name={unit} row={row} />
                         ),
                       },
-                      ...SHOWN.map((name) => ({
-                        label: METRICS[name].label,
-                        numeric: true,
-                        cell: (row: (typeof report.data)[number]) => (
-                          <MetricCell name={name} row={row} currency={view.currency} />
+                      ...SHOWN.map((name) =>
+                        figureColumn(
+                          name,
+                          report.data,
+                          view.currency,
+                          (row: (typeof report.data)[number]) => row,
                         ),
-                      })),
+                      ),
                     ]}
                   />
                 </details>

@@ -12,6 +12,7 @@ import {
   saveRates,
 } from '#money';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { dayText } from '../../shell/dates.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
@@ -113,7 +114,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             rows={rates.data}
             empty="No rates in this period. Reference rates are fetched on weekdays; amounts use the latest earlier rate."
             columns={[
-              { label: 'Day', cell: (row) => row.date },
+              { label: 'Day', cell: (row) => dayText(row.date, view.today) },
               { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
               {
                 label: 'Value of 1 unit',

@@ -13,16 +13,15 @@ import { markerOf } from '../../charts/markers.ts';
 import { doneText } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { money, percent } from '../../shell/format.ts';
+import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
+import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { MetricCell } from '../../tables/lacking.tsx';
-import { METRICS } from '../../tables/metrics.ts';
 import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
@@ -42,18 +41,28 @@ export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c
 type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
 /** Retention and LTV of a creative's devices, by days since the install. */
-const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => (
-  <Table
-    caption="Retention and LTV by days since the install"
-    rows={AGES.map(String)}
-    columns={[
-      { label: 'Day', cell: (age) => `Day ${age}` },
-      { label: 'Devices', numeric: true, cell: (age) => String(retention[age]?.eligible ?? 0) },
-      { label: 'Retention', numeric: true, cell: (age) => percent(retention[age]?.classic) },
-      { label: 'LTV', numeric: true, cell: (age) => money(ltv[age]?.ltv, view.currency) },
-    ]}
-  />
-);
+const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => {
+  const shares = figuresAt((age) => retention[age]?.classic, RATIOS);
+  const amounts = figuresAt((age) => ltv[age]?.ltv, amountsIn(view.currency));
+  return (
+    <Table
+      caption="Retention and LTV by days since the install"
+      rows={AGES.map(String)}
+      columns={[
+        { label: 'Day', cell: (age) => `Day ${age}` },
+        { label: 'Devices', numeric: true, cell: (age) => count(retention[age]?.eligible ?? 0) },
+        { label: 'Retention', numeric: true, cell: shares },
+        { label: 'LTV', unit: view.currency.toUpperCase(), numeric: true, cell: amounts },
+      ]}
+    />
+  );
+};
+
+/** The texts of a figure by age, with the same decimals. */
+function figuresAt(valueAt: (age: string) => number | null | undefined, { text, places }: FigureFormat) {
+  const decimals = places(AGES.flatMap((age) => valueAt(String(age)) ?? []));
+  return (age: string) => text(valueAt(age) ?? null, decimals);
+}
 
 /** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
 const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>
@@ -161,11 +170,9 @@ export async function creativePage(c: DashboardContext) {
                     label: groupLabel(unit),
                     cell: (row) => <GroupCell view={view} path={`/creatives/${id}`} name={unit} row={row} />,
                   },
-                  ...DAILY.map((name) => ({
-                    label: METRICS[name].label,
-                    numeric: true,
-                    cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
-                  })),
+                  ...DAILY.map((name) =>
+                    figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
+                  ),
                 ]}
               />
             </details>

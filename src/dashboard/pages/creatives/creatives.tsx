@@ -34,7 +34,6 @@ import {
 } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
-import { changesIn } from '../../tables/change-columns.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
@@ -54,6 +53,7 @@ import {
 } from '../../tables/inventory-table.tsx';
 import { lackingIn } from '../../tables/lacking.tsx';
 import { METRIC_NAMES, METRICS } from '../../tables/metrics.ts';
+import { changesIn } from '../../tables/row-changes.ts';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 
 const PAGE = 50;
@@ -259,7 +259,7 @@ function listPage(c: DashboardContext) {
       readTotals(c, view, asked, found, now),
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
-    const table = columnsOf(view, asked, links, byId);
+    const table = columnsOf(view, asked, shown, links, byId);
     const mayChange = atLeast(c.get('person').role, 'admin');
     return (
       <>
@@ -290,7 +290,7 @@ function listPage(c: DashboardContext) {
             columns={table}
             empty={emptyText(asked, view, mayChange)}
             sticky
-            {...(sums ? { totals: totalCells(view, asked, sums, table) } : {})}
+            {...(sums ? { totals: totalCells(view, asked, shown, sums, table) } : {})}
           />
           <footer class="card-foot">
             <Info about="these figures">

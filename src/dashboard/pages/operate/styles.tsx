@@ -4,7 +4,7 @@ import { AppError } from '#http';
 import { LineChart } from '../../charts/chart.tsx';
 import { Bar, Interval } from '../../charts/shapes.tsx';
 import { Copyable } from '../../shell/copyable.tsx';
-import { money } from '../../shell/format.ts';
+import { amountsIn, money } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
@@ -158,7 +158,7 @@ const Figures = () => (
     <LineChart
       title="Revenue by day"
       labels={VALUES.map((_, index) => `Day ${index + 1}`)}
-      format={(value) => money(value, 'usd')}
+      format={amountsIn('usd')}
       partial={[VALUES.length - 1]}
       markers={[{ index: 3, text: 'Version 2.3 released' }]}
       series={[

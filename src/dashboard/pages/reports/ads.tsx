@@ -22,10 +22,9 @@ import {
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
-import { viewQuery } from '../../shell/view.ts';
-import { changeColumns, changeOrder, withBefore } from '../../tables/change-columns.tsx';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
+import { figureColumn } from '../../tables/figure-column.tsx';
 import {
   GROUPINGS,
   GroupCell,
@@ -34,8 +33,8 @@ import {
   groupWord,
   isDeviceGroup,
 } from '../../tables/groups.tsx';
-import { MetricCell } from '../../tables/lacking.tsx';
 import { METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 import { performanceColumns } from './breakdown.tsx';
 
 const FIGURES = [
@@ -108,12 +107,13 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
         />
       );
     }
-    const columns = performanceColumns({ ...report, data: rows }, [by], {
+    const columns = performanceColumns(rows, [by], {
       view,
       path: '/ads',
       sort,
       parameters: { by, metric },
       metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
+      compared: metric,
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
     });
     const label = groupWord(by);
@@ -141,14 +141,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
           <Table
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}
-            columns={[
-              ...columns.slice(0, 2),
-              ...changeColumns(rows, metric, view, (name) => ({
-                href: `/ads${viewQuery(view, { ...carry, sort: sort === `-${name}` ? name : `-${name}` })}`,
-                sort,
-              })),
-              ...columns.slice(2),
-            ]}
+            columns={columns}
           />
           <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
           {by === 'media_source' && (
@@ -167,15 +160,11 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
               caption={`Ad figures by ${detailWords}`}
               rows={sortRows(detail.data, '-day')}
               columns={[
-                { label: 'Day', cell: (row) => groupName('day', row) },
+                { label: 'Day', cell: (row) => groupName('day', row, view.today) },
                 { label: 'Ad format', cell: (row) => groupName('source', row) },
                 ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
                 { label: 'Network', cell: (row) => groupName('media_source', row) },
-                ...FIGURES.map((name) => ({
-                  label: METRICS[name].label,
-                  numeric: true,
-                  cell: (row: AdRow) => <MetricCell name={name} row={row} currency={view.currency} />,
-                })),
+                ...FIGURES.map((name) => figureColumn(name, detail.data, view.currency, (row: AdRow) => row)),
               ]}
             />
             <RowCount

@@ -21,18 +21,18 @@ import {
   Zone,
 } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { changeColumns, changeOrder, withBefore } from '../../tables/change-columns.tsx';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
-import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from '../../tables/groups.tsx';
-import { MetricCell } from '../../tables/lacking.tsx';
+import { figureColumn } from '../../tables/figure-column.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
 import { METRIC_NAMES, METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
+import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
 
 type Row = PerformanceReport['data'][number];
 
 /** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(
-  report: PerformanceReport,
+  rows: readonly Row[],
   groups: readonly string[],
   shown: {
     view: View;
@@ -42,8 +42,10 @@ export function performanceColumns(
     first?: readonly MetricName[];
     /** The metrics to show; all that the groupings support if left out. */
     metrics?: readonly MetricName[];
-    /** The text of a row in a grouping's column; its plain name if left out. */
-    cell?: (name: string, row: Row) => Child;
+    /** The metric whose change is in its cells and orders the rows. */
+    compared?: MetricName;
+    /** The text of a row in a grouping's column. */
+    cell: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
   const { view, path, sort, parameters } = shown;
@@ -59,22 +61,24 @@ export function performanceColumns(
     };
   };
   const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
-  const given = ordered.filter((name) =>
-    report.data.some((row) => row[name] !== null && row[name] !== undefined),
-  );
+  const given = ordered.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
+  const changed = shown.compared && areCompared(rows, shown.compared) ? shown.compared : null;
+  const earlierOf = changed ? (row: Row) => earlierIn(row, changed) : undefined;
+  const { sortHref: href, ...byChange } = heading('change', '-change');
+  const order = { href, ...byChange };
   return [
     ...groups.map((name) => ({
       label: groupLabel(name),
       ...heading(name, name),
-      cell: (row: Row) => shown.cell?.(name, row) ?? groupName(name, row),
+      cell: (row: Row) => shown.cell(name, row),
     })),
-    ...given.map((name: MetricName) => ({
-      label: METRICS[name].label,
-      hint: METRICS[name].hint,
-      numeric: true,
-      ...heading(name, `-${name}`),
-      cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
-    })),
+    ...given.map(
+      (name): Column<Row> => ({
+        ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOf : undefined),
+        ...heading(name, `-${name}`),
+        ...(changed === name ? { also: { label: 'change', ...order } } : {}),
+      }),
+    ),
   ];
 }
 
@@ -125,12 +129,13 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
     const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
-    const columns = performanceColumns(report, groups, {
+    const columns = performanceColumns(rows, groups, {
       view,
       path: '/breakdown',
       sort,
       parameters: carry,
       first: [metric],
+      compared: metric,
       cell: (name, row) => (
         <GroupCell
           view={view}
@@ -146,7 +151,6 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
         />
       ),
     });
-    const at = groups.length + 1;
     return (
       <>
         <LeftOut report={report} />
@@ -193,14 +197,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
             rows={rows}
             empty="No data in this period."
-            columns={[
-              ...columns.slice(0, at),
-              ...changeColumns(rows, metric, view, (name) => {
-                const order = sort === `-${name}` ? name : `-${name}`;
-                return { href: `/breakdown${viewQuery(view, { ...carry, sort: order })}`, sort };
-              }),
-              ...columns.slice(at),
-            ]}
+            columns={columns}
           />
           <RowCount
             shown={report.data.filter((row) => !row.is_other).length}

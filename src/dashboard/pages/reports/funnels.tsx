@@ -4,10 +4,10 @@ import { database } from '#db';
 import type { Fault } from '#http';
 import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
 import { listViews, viewAddress } from '#views';
-import { shortDays } from '../../charts/axis.ts';
 import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
-import { count, duration, percent } from '../../shell/format.ts';
+import { shortDays } from '../../shell/dates.ts';
+import { count, duration, percent, RATIOS } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -191,6 +191,12 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     }
     const incomplete = report.devices_with_incomplete_history;
     const [first] = rows;
+    const places = RATIOS.places(
+      rows.flatMap((row) =>
+        [row.from_first ?? [], row.from_previous ?? [], earlier.get(row)?.from_first ?? []].flat(),
+      ),
+    );
+    const share = (value: number | null) => percent(value, places);
     if (first?.devices === 0) {
       const isInstall = first.step === 'install';
       return (
@@ -231,18 +237,18 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
               { label: 'Step', cell: (row) => labelOf(row.step) },
               { label: 'Share', cell: (row) => <Bar share={row.from_first ?? 0} /> },
               { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
-              { label: 'Of first step', numeric: true, cell: (row) => percent(row.from_first) },
+              { label: 'Of first step', numeric: true, cell: (row) => share(row.from_first) },
               ...(compared
                 ? [
                     {
                       label: 'Before',
                       numeric: true,
                       hint: `Of first step, ${shortDays(compared.before, view.today)}`,
-                      cell: (row: FunnelRow) => percent(earlier.get(row)?.from_first ?? null),
+                      cell: (row: FunnelRow) => share(earlier.get(row)?.from_first ?? null),
                     },
                   ]
                 : []),
-              { label: 'Of previous step', numeric: true, cell: (row) => percent(row.from_previous) },
+              { label: 'Of previous step', numeric: true, cell: (row) => share(row.from_previous) },
               {
                 label: 'Median time',
                 numeric: true,

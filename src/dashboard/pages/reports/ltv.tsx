@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
-import { shortDays } from '../../charts/axis.ts';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
-import { money, NOTHING, percent } from '../../shell/format.ts';
+import { shortDays } from '../../shell/dates.ts';
+import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -127,8 +127,8 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         : []),
     ];
     const forecasts = predicted ? forecastsOf(predicted, shown, asked, view) : undefined;
-    const inCurrency = (value: number | null) => money(value, view.currency);
-    const format = figure === 'ltv' ? inCurrency : percent;
+    const inCurrency = amountsIn(view.currency);
+    const format = figure === 'ltv' ? inCurrency : RATIOS;
     return (
       <>
         <LeftOut report={report} />
@@ -165,7 +165,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           </Card>
           <Card title="ROAS">
             {hasSpend(asked.group === '' ? [] : [asked.group], view) ? (
-              <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
+              <CohortCurves title="ROAS" format={RATIOS} level={PAID_BACK} series={seriesOf('roas')} />
             ) : (
               <WithoutSpend groups={[asked.group]} view={view} />
             )}
@@ -190,6 +190,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             days={DAYS}
             isHeat={() => true}
             before={before}
+            format={format}
             more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
             cell={(row, day) => {
               const cell = row.days[day];
@@ -197,7 +198,6 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
               return {
                 value,
                 eligible: cell?.eligible ?? 0,
-                text: format(value),
                 mark: <Mark amounts={cell?.unconverted ?? []} />,
               };
             }}

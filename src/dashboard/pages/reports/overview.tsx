@@ -8,10 +8,10 @@ import { Info } from '../../shell/info.tsx';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { ChangePill, ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
+import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
+import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { MetricCell } from '../../tables/lacking.tsx';
-import { METRICS, type MetricName, metricColumn, sortRows } from '../../tables/metrics.ts';
+import { type MetricName, sortRows } from '../../tables/metrics.ts';
 import { isHourly } from '../../tables/part-of-day.ts';
 import { Movers } from './movers.tsx';
 
@@ -62,17 +62,15 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
       label: groupLabel('campaign'),
       cell: (row) => <GroupCell view={view} path="/" name="campaign" row={row} />,
     },
-    ...CAMPAIGN_FIGURES.map((name) => ({
-      ...metricColumn(name, view.currency),
-      cell: (row: Row) => (
-        <>
-          <MetricCell name={name} row={row} currency={view.currency} />
-          {name === 'revenue' && compared.periods && (
-            <ChangePill name={name} now={row[name]} earlier={before(row)} currency={view.currency} />
-          )}
-        </>
+    ...CAMPAIGN_FIGURES.map((name) =>
+      figureColumn(
+        name,
+        rows,
+        view.currency,
+        (row: Row) => row,
+        name === 'revenue' && compared.periods ? before : undefined,
       ),
-    })),
+    ),
   ];
   return (
     <Card
@@ -147,11 +145,7 @@ export async function Overview(
                 label: groupLabel(unit),
                 cell: (row) => <GroupCell view={view} path="/" name={unit} row={row} />,
               },
-              ...columns.map((name) => ({
-                label: METRICS[name].label,
-                numeric: true,
-                cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
-              })),
+              ...columns.map((name) => figureColumn(name, report.data, view.currency, (row: Row) => row)),
             ]}
           />
         </details>

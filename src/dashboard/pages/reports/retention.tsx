@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { RetentionQuery, reportRetention } from '#reports';
-import { shortDays } from '../../charts/axis.ts';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
-import { percent } from '../../shell/format.ts';
+import { shortDays } from '../../shell/dates.ts';
+import { RATIOS } from '../../shell/format.ts';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
@@ -129,7 +129,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
           }
           aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
         >
-          <CohortCurves title="Retention" format={percent} series={series} />
+          <CohortCurves title="Retention" format={RATIOS} series={series} />
         </Card>
         <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>
           <CohortTable
@@ -140,12 +140,13 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
             asked={asked}
             rows={report.data}
             days={DAYS}
+            format={RATIOS}
             isHeat={(day) => day > 0}
             before={before}
             cell={(row, day) => {
               const cell = row.days[day];
               const value = cell?.[kind] ?? null;
-              return { value, eligible: cell?.eligible ?? 0, text: percent(value) };
+              return { value, eligible: cell?.eligible ?? 0 };
             }}
           />
           <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />

@@ -1,13 +1,11 @@
 import { addDays, daysBetween, hourIn } from '#lib/time';
 import type { PerformanceReport } from '#reports';
-import { NOTHING } from '../shell/format.ts';
-import type { Column } from '../shell/parts.tsx';
 import type { Compared } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
-import { type ComparedReport, change, figuresBefore, shareText, toneOf } from './compared.tsx';
+import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
-import { type Amounts, type Earlier, EarlierCell, earlierOf } from './lacking.tsx';
-import { type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { type Amounts, type Earlier, earlierOf, UNKNOWN } from './lacking.tsx';
+import { type MetricName, nothingOf } from './metrics.ts';
 
 type Row = PerformanceReport['data'][number];
 
@@ -15,8 +13,6 @@ type Row = PerformanceReport['data'][number];
 const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
 
 const figureIn = (row: Row, metric: MetricName) => (typeof row[metric] === 'number' ? row[metric] : null);
-
-const UNKNOWN: Earlier = { value: null, lacks: [] };
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
@@ -93,19 +89,6 @@ export const changesIn = (row: Row | undefined, metric: MetricName): Record<stri
       }
     : {};
 
-const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: View }) => {
-  const [by, was] = [row[changeOf(metric)], row[beforeOf(metric)]];
-  if (typeof by !== 'number' || typeof was !== 'number') return <>{NOTHING}</>;
-  const share = change(was + by, was);
-  return (
-    <span class={`pill ${toneOf(metric, by)}`}>
-      {by > 0 ? '+' : by < 0 ? '−' : ''}
-      {showMetric(metric, Math.abs(by), view.currency)}
-      {share === null ? '' : ` (${shareText(share)})`}
-    </span>
-  );
-};
-
 /** A row with the earlier value of a metric and its change, as `withBefore` adds them. */
 export const rowWithChange = (
   row: Row,
@@ -126,44 +109,12 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
     (_, order, name) => order + (name === 'before' ? beforeOf(metric) : changeOf(metric)),
   );
 
-/** The columns for the earlier value and its change. `heading` returns how the table is sorted and where a click leads, if it can be sorted. */
-export function changeColumns(
-  rows: readonly Row[],
-  metric: MetricName,
-  view: View,
-  heading?: (name: string) => { href: string; sort: string },
-): Column<Row>[] {
-  if (!rows.some((row) => beforeOf(metric) in row)) return [];
-  const sorted = (name: string) => {
-    if (!heading) return { numeric: true };
-    const { href, sort } = heading(name);
-    return {
-      numeric: true,
-      sortHref: href,
-      ...(sort === name ? { sorted: 'ascending' as const } : {}),
-      ...(sort === `-${name}` ? { sorted: 'descending' as const } : {}),
-    };
-  };
-  return [
-    {
-      label: 'Change',
-      ...sorted('change'),
-      classOf: () => 'change',
-      cell: (row) => <Changed row={row} metric={metric} view={view} />,
-    },
-    {
-      label: 'Before',
-      ...sorted('before'),
-      cell: (row) => (
-        <EarlierCell
-          name={metric}
-          earlier={{
-            value: numberAt(row, beforeOf(metric)),
-            lacks: (row.before_unconverted ?? []) as Amounts,
-          }}
-          currency={view.currency}
-        />
-      ),
-    },
-  ];
+/** What a row had of a metric before. */
+export function earlierIn(row: Row | undefined, metric: MetricName): Earlier {
+  if (typeof row?.[changeOf(metric)] !== 'number') return UNKNOWN;
+  return { value: numberAt(row, beforeOf(metric)), lacks: (row.before_unconverted ?? []) as Amounts };
 }
+
+/** Whether rows have been compared, so that they can be sorted by change. */
+export const areCompared = (rows: readonly Row[], metric: MetricName): boolean =>
+  rows.some((row) => beforeOf(metric) in row);

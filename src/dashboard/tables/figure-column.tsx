@@ -1,0 +1,50 @@
+import { NOTHING } from '../shell/format.ts';
+import type { Column } from '../shell/parts.tsx';
+import { ChangePill } from './compared.tsx';
+import { heatOf } from './heat.ts';
+import { type Earlier, MetricCell } from './lacking.tsx';
+import { METRICS, type MetricName, metricColumn, placesOf } from './metrics.ts';
+
+type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
+
+/** Fewer rows than this are compared without shades. */
+const MIN_HEAT_ROWS = 3;
+
+/**
+ * A metric's column: its unit in the head, the same decimals in all rows, a shade behind ratios, and the change within the cell. `figuresOf`
+ * returns a row's figures, undefined for a row that has none; `earlierOf` what they were before, for a column that is compared.
+ */
+export function figureColumn<Row>(
+  name: MetricName,
+  rows: readonly Row[],
+  currency: string,
+  figuresOf: (row: Row) => Figures | undefined,
+  earlierOf?: (row: Row) => Earlier,
+): Column<Row> {
+  const values = rows.map((row) => figuresOf(row)?.[name]);
+  const places = placesOf(name, values, currency);
+  const numbers = values.filter((value) => typeof value === 'number');
+  const hasHeat = METRICS[name].unit === 'percent' && numbers.length >= MIN_HEAT_ROWS;
+  const shadeOf = hasHeat ? heatOf(numbers) : () => '';
+  return {
+    ...metricColumn(name, currency),
+    cell: (row) => {
+      const figures = figuresOf(row);
+      const value = figures?.[name];
+      const shade = shadeOf(typeof value === 'number' ? value : null);
+      const shown = figures ? (
+        <MetricCell name={name} row={figures} currency={currency} places={places} />
+      ) : (
+        NOTHING
+      );
+      return (
+        <>
+          {shade === '' ? shown : <span class={`shade ${shade}`}>{shown}</span>}
+          {earlierOf && (
+            <ChangePill name={name} now={value ?? 0} earlier={earlierOf(row)} currency={currency} />
+          )}
+        </>
+      );
+    },
+  };
+}
