@@ -122,6 +122,9 @@ it('resumes counting after a restore of the database, for an admin, and records 
     'New events are still accepted, and will be counted once counting resumes. Resuming adds to the reports what the database has lost since the restored time.';
   const stopped = await health(admin);
   expect(stopped.texts('.fresh')).toEqual([expect.stringMatching(/^Counting /)]);
+  const line = stopped.one('#fresh');
+  const renewed = async () => pageOf(await admin.get(line.getAttribute('data-from') ?? ''));
+  expect((await renewed()).texts('#fresh[data-live]')).toEqual([expect.stringMatching(/^Counting /)]);
   expect(stopped.notices.slice(0, 1)).toEqual(notices);
   expect(stopped.notices[1]).toBe(`${reason} Resume counting`);
   expect((await health(viewer)).notices).toContain(`${reason} Ask an admin of your team to resume it.`);
@@ -130,6 +133,9 @@ it('resumes counting after a restore of the database, for an admin, and records 
   expect(answer.status).toBe(303);
   const resumed = await pageOf(await admin.get(answer.headers.get('Location') ?? ''));
   expect(resumed.notices).toEqual(['Counting has resumed.']);
+  const done = await renewed();
+  expect(done.texts('#fresh')).toEqual(['Counted. Show the newest figures']);
+  expect(done.link('Show the newest figures')).toMatch(/^\//);
   expect(await impressions(admin)).toBe('3');
   const log = await pageOf(await admin.get('/settings/audit'));
   expect(log.cells('Audit log', 'What')[0]).toEqual(['Resumed counting']);

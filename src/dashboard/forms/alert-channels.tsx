@@ -1,5 +1,6 @@
 import { type Channel, channelText, DIGESTS } from '#alerts';
-import { ago, moment } from '../shell/format.ts';
+import { timeText } from '../shell/dates.ts';
+import { ago } from '../shell/format.ts';
 import { Action, Card, type Column, Field, FoldedCard, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
@@ -12,7 +13,7 @@ const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string 
   <>
     {DIGEST_NAMES[channel.digest]}
     {channel.nextDigestAt !== null && (
-      <div class="muted">Next {moment(channel.nextDigestAt, timezone).slice(0, 16)}</div>
+      <div class="muted">Next {timeText(channel.nextDigestAt, timezone)}</div>
     )}
   </>
 );

@@ -1,9 +1,9 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { CURRENCIES } from '#lib/currencies';
 import { dayIn } from '#lib/time';
-import { shortDay, shortDays } from './dates.ts';
+import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
-import { count, moment } from './format.ts';
+import { count } from './format.ts';
 import { Icon } from './icons.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
@@ -103,16 +103,23 @@ const ComparisonField = ({ view }: { view: View }) => (
   </Pick>
 );
 
-/** How far the figures are complete, in one quiet line. While events are being counted, a script renews it. */
-const Freshness = ({ view }: { view: View }) => {
+/** How far the figures are complete, in one quiet line. While events are being counted, a script renews it. `here` is the page's address. */
+export const Freshness = ({ view, here }: { view: View; here: string }) => {
   if (view.countedThrough === null && view.isSettled) return null;
   const { timezone } = view.application;
   const day = view.countedThrough === null ? '' : dayIn(timezone, view.countedThrough);
-  const time = view.countedThrough === null ? '' : moment(view.countedThrough, timezone).slice(11, 16);
+  const time = view.countedThrough === null ? '' : clockText(view.countedThrough, timezone);
   const through = day === view.today ? time : `${shortDay(day || view.today)} ${time}`;
   const text = view.countedThrough === null ? '' : `Complete through ${through} ${timezone}`;
   return (
-    <span class={view.isSettled ? 'fresh' : 'fresh counting'} id="fresh" role="status">
+    <span
+      class={view.isSettled ? 'fresh' : 'fresh counting'}
+      id="fresh"
+      role="status"
+      {...(view.isSettled
+        ? {}
+        : { 'data-live': '5', 'data-from': `/status/fresh${viewQuery(view, { back: here })}` })}
+    >
       <span class="dot" aria-hidden="true" />
       {view.isSettled ? (
         text
@@ -243,7 +250,7 @@ export const Filters = ({
         </div>
       </details>
       <Chips view={view} path={path} carry={carry} chips={chips} />
-      <Freshness view={view} />
+      <Freshness view={view} here={path + viewQuery(view, carry)} />
     </div>
   );
 };

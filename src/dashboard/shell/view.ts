@@ -106,6 +106,12 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
   };
 }
 
+/** The time zone of times on pages of the whole team: that of the application last looked at. */
+export async function zoneOf(c: DashboardContext): Promise<string> {
+  const view = await readView(c, Date.now());
+  return view?.application.timezone ?? 'UTC';
+}
+
 /** The view of a request that needs an application. Throws `not_found` where the team has none yet. */
 export async function requireView(c: DashboardContext): Promise<View> {
   const view = await readView(c, Date.now());

@@ -45,7 +45,8 @@ for (const watched of document.querySelectorAll('[data-watch]')) {
   if (watched.querySelector('.light.waiting')) setTimeout(look, 2000);
 }
 
-// Reloads a part of the page (`data-live`) every few seconds, unless someone is reading in it or has paused it. Tables keep their scroll
+// Reloads a part of the page (`data-live`) every few seconds, unless someone is reading in it or has paused it; `data-from` is where the part
+// comes from, if not from the page itself. Tables keep their scroll
 // position, and hidden series of charts stay hidden.
 for (const live of document.querySelectorAll('[data-live]')) {
   const every = (Number(live.dataset.live) || 3) * 1000;
@@ -70,6 +71,7 @@ for (const live of document.querySelectorAll('[data-live]')) {
     state.replaceChildren(`Updates every ${every / 1000} seconds `, button);
   };
   const renew = async () => {
+    if (!live.isConnected) return;
     const busy =
       paused ||
       live.querySelector('details[open], .tip') ||
@@ -87,6 +89,9 @@ for (const live of document.querySelectorAll('[data-live]')) {
           [...chart.querySelectorAll('[aria-pressed="false"]')].map(({ dataset }) => dataset.series),
         );
         live.replaceChildren(...fresh.childNodes);
+        // The line about freshness is about the figures that the page shows now.
+        const line = live.dataset.from ? null : page.getElementById('fresh');
+        if (line) document.getElementById('fresh')?.replaceWith(line);
         offerPause();
         for (const [index, part] of live.querySelectorAll('.scroll').entries()) {
           part.scrollLeft = scrolled[index] ?? 0;

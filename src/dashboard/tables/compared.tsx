@@ -137,7 +137,7 @@ export function change(now: number | null, before: number | null): number | null
 export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
   OF_ACQUIRED.includes(name) && daysBetween(now.to, today) < MATURE_DAYS;
 
-export const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
+const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
   const { more } = METRICS[name];
   if (by === 0 || more === 'neutral') return 'muted';
   return by > 0 === (more !== 'bad') ? 'up' : 'down';

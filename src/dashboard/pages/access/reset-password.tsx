@@ -2,9 +2,10 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { AppError, type Fault } from '#http';
+import { dayIn } from '#lib/time';
 import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
 import { parseForm } from '../../forms/form.ts';
-import { moment } from '../../shell/format.ts';
+import { dateText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
 import { enter, limitAddress, PasswordField } from './sign-in.tsx';
@@ -19,7 +20,7 @@ function KeptPasskeys({ rows, remove }: { rows: Awaited<ReturnType<typeof listPa
         {rows.map(({ name, createdAt }) => (
           <li>
             {name}
-            {createdAt && `, added ${moment(createdAt.getTime(), 'UTC').slice(0, 10)}`}
+            {createdAt && `, added ${dateText(dayIn('UTC', createdAt.getTime()), dayIn('UTC', Date.now()))}`}
           </li>
         ))}
       </ul>

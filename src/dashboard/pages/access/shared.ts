@@ -3,7 +3,7 @@ import { database } from '#db';
 import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
 import type { Person } from '#members';
 import { findShareLink } from '#views';
-import { moment } from '../../shell/format.ts';
+import { timeText } from '../../shell/dates.ts';
 import { admitGuest, type DashboardEnv } from '../../shell/guard.ts';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
@@ -70,8 +70,8 @@ export const sharedPages = (
     const page = await render(request, c.env, c.executionCtx as ExecutionContext);
     if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
     if (!page.ok) throw unavailable();
-    const until = moment(expiresAt, 'UTC').slice(0, 16);
-    const shown = readOnly(page, `Read-only view. This link works until ${until} UTC.`);
+    const until = timeText(expiresAt, 'UTC');
+    const shown = readOnly(page, `Read-only view. This link works until ${until} (UTC).`);
     shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
     return shown;
   });

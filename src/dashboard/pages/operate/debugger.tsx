@@ -5,10 +5,11 @@ import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
 import { checkForm } from '../../forms/form.ts';
+import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, moment, NOTHING } from '../../shell/format.ts';
+import { ago, count, NOTHING } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
@@ -90,7 +91,7 @@ function EventTable({
           label: `Received (${view.application.timezone})`,
           cell: (event) => (
             <a href={`/debugger/event${query(event.event_id)}`} title={ago(receivedAt(event), now)}>
-              {moment(receivedAt(event), view.application.timezone)}
+              {exactTimeText(receivedAt(event), view.application.timezone)}
             </a>
           ),
         },
@@ -128,7 +129,7 @@ function EventTable({
   );
 }
 
-const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number }) => (
+const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone: string; now: number }) => (
   <Table
     caption="Rejected requests by error and endpoint"
     rows={rows}
@@ -136,7 +137,7 @@ const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number
     columns={[
       {
         label: 'Last',
-        cell: (row) => <span title={`${moment(row.lastAt, 'UTC')} UTC`}>{ago(row.lastAt, now)}</span>,
+        cell: (row) => <span title={exactTimeText(row.lastAt, zone)}>{ago(row.lastAt, now)}</span>,
       },
       { label: 'Count', numeric: true, cell: (row) => count(row.count) },
       { label: 'Endpoint', cell: (row) => <code>{row.endpoint}</code> },
@@ -266,7 +267,7 @@ async function debuggerPage(c: DashboardContext) {
           )}
         </Card>
         <Card title="Rejected requests" id="rejected">
-          <RejectionTable rows={rejections} now={now} />
+          <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
           <p class="hint">
             Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
             invalid values.

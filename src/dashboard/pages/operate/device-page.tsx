@@ -1,8 +1,9 @@
 import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
+import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
-import { count, moment, money, NOTHING } from '../../shell/format.ts';
+import { count, money, NOTHING } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Figure } from '../../shell/parts.tsx';
@@ -83,13 +84,13 @@ export async function devicePage(c: DashboardContext) {
   ]);
   if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
   const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');
-  const at = (time: number) => moment(time, application.timezone);
+  const at = (time: number) => exactTimeText(time, application.timezone);
   return renderPage(
     c,
     { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
     <>
       <SoFar events={page.data} hasOlder={page.next_cursor !== null || query.cursor !== ''} />
-      {explanation && <ExplanationCard explanation={explanation} />}
+      {explanation && <ExplanationCard explanation={explanation} zone={application.timezone} />}
       <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
           <ol class="timeline">

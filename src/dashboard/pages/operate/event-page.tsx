@@ -2,7 +2,8 @@ import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
-import { count, moment, percent } from '../../shell/format.ts';
+import { exactTimeText } from '../../shell/dates.ts';
+import { count, percent } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
@@ -19,13 +20,13 @@ const MEANING: Record<EventStatus['status'], string> = {
 };
 
 /** An event in a raw event file has no log time, only the time of counting. */
-function logged({ logged_at, settled_by }: EventStatus): string {
-  if (logged_at) return `logged ${moment(Date.parse(logged_at), 'UTC')} UTC`;
+function logged({ logged_at, settled_by }: EventStatus, zone: string): string {
+  if (logged_at) return `logged ${exactTimeText(Date.parse(logged_at), zone)}`;
   return settled_by ? 'logged' : 'not logged yet';
 }
 
-const StatusCard = ({ status }: { status: EventStatus }) => (
-  <Card title={`This event is ${status.status}`}>
+const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => (
+  <Card title={`This event is ${status.status}`} aside={<span class="muted">Times in {zone}</span>}>
     <p>{MEANING[status.status]}</p>
     {status.reason && (
       <Notice kind="bad">
@@ -35,16 +36,16 @@ const StatusCard = ({ status }: { status: EventStatus }) => (
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />
-        received {moment(Date.parse(status.received_at), 'UTC')} UTC
+        received {exactTimeText(Date.parse(status.received_at), zone)}
       </li>
       <li>
         <span class={`light ${status.logged_at || status.settled_by ? 'on' : ''}`} aria-hidden="true" />
-        {logged(status)}
+        {logged(status, zone)}
       </li>
       <li>
         <span class={`light ${status.settled_by ? 'on' : ''}`} aria-hidden="true" />
         {status.settled_by
-          ? `${status.status} by ${moment(Date.parse(status.settled_by), 'UTC')} UTC`
+          ? `${status.status} by ${exactTimeText(Date.parse(status.settled_by), zone)}`
           : 'not counted yet'}
       </li>
     </ol>
@@ -87,10 +88,10 @@ const FACTS: Record<string, string> = {
 
 const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
 
-const CreditedClick = ({ click }: { click: NonNullable<Explanation['click']> }) => (
+const CreditedClick = ({ click, zone }: { click: NonNullable<Explanation['click']>; zone: string }) => (
   <>
     <p>
-      Clicked {moment(click.clickedAt, 'UTC')} UTC
+      Clicked {exactTimeText(click.clickedAt, zone)}
       {click.country ? ` in ${valueName('country', click.country)}` : ''}
     </p>
     {Object.keys(click.params).length > 0 && (
@@ -120,7 +121,8 @@ const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['
   </p>
 );
 
-export const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
+/** Why a device is attributed as it is, with times in `zone`. */
+export const ExplanationCard = ({ explanation, zone }: { explanation: Explanation; zone: string }) => {
   const { attribution, creatives, click } = explanation;
   const earlier = attribution.earlier_installs ?? 0;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
@@ -150,14 +152,14 @@ export const ExplanationCard = ({ explanation }: { explanation: Explanation }) =
         </Notice>
       )}
       <CountedIn place={explanation.place} />
-      {click && <CreditedClick click={click} />}
+      {click && <CreditedClick click={click} zone={zone} />}
       {(candidates.length > 0 || !click) && (
         <Table
           caption="Candidate clicks"
           rows={candidates}
           empty="There were no candidate clicks."
           columns={[
-            { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
+            { label: 'Clicked', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
             { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
             { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
             { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
@@ -182,6 +184,7 @@ export async function eventPage(c: DashboardContext) {
   const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
   const { device_id } = status.event ?? {};
   const type = status.event ? typeLabel(status.event) : '';
+  const zone = view?.application.timezone ?? 'UTC';
   const explanation =
     status.application_id && typeof device_id === 'string'
       ? await explainDeviceById(c.env, status.application_id, device_id)
@@ -201,14 +204,14 @@ export async function eventPage(c: DashboardContext) {
         </p>
       )}
       <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
-        <StatusCard status={status} />
+        <StatusCard status={status} zone={zone} />
       </div>
       {typeof device_id === 'string' && (
         <p>
           <a href={`/debugger/device${viewQuery(view, { device_id })}`}>All events of this device</a>
         </p>
       )}
-      {explanation && <ExplanationCard explanation={explanation} />}
+      {explanation && <ExplanationCard explanation={explanation} zone={zone} />}
     </>,
   );
 }

@@ -12,8 +12,9 @@ import {
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { doneText, redirectDone } from '../../forms/form.ts';
+import { exactTimeText } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, moment, money, NOTHING } from '../../shell/format.ts';
+import { ago, count, money, NOTHING } from '../../shell/format.ts';
 import {
   callerOf,
   type DashboardContext,
@@ -60,12 +61,14 @@ const PipelineFigures = ({
   application: { health, needsResume, problems },
   parked,
   now,
+  zone,
   resumePath,
 }: {
   inspection: Inspection;
   application: InspectedApplication;
   parked: number;
   now: number;
+  zone: string;
   resumePath: string | null;
 }) => {
   const { counters, backlog } = health;
@@ -119,7 +122,7 @@ const PipelineFigures = ({
         <Figure
           label="Newest event"
           value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
-          note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
+          note={lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone)}
         />
         <Figure
           label="Scheduled work"
@@ -219,6 +222,7 @@ function ParkedCard({
   mayChange: boolean;
 }) {
   const query = viewQuery(view);
+  const zone = view?.application.timezone ?? 'UTC';
   const nameOf = (id: string) => view?.applications.find((row) => row.id === id)?.name ?? 'unknown';
   return (
     <Card title="Parked messages">
@@ -231,7 +235,7 @@ function ParkedCard({
         rows={messages}
         empty="None. Every accepted event has been counted or is waiting to be counted."
         columns={[
-          { label: 'Parked (UTC)', cell: (message) => moment(message.parkedAt, 'UTC') },
+          { label: `Parked (${zone})`, cell: (message) => exactTimeText(message.parkedAt, zone) },
           { label: 'Application', cell: (message) => nameOf(message.applicationId) },
           { label: 'Reason', wrap: true, cell: (message) => <Reason reason={message.reason} /> },
           {
@@ -289,6 +293,7 @@ async function statusPage(c: DashboardContext) {
   const done = doneText(c);
   const [inspected] = inspection.applications;
   const mayChange = atLeast(person.role, 'admin');
+  const zone = view?.application.timezone ?? 'UTC';
   return renderPage(
     c,
     {
@@ -306,6 +311,7 @@ async function statusPage(c: DashboardContext) {
             application={inspected}
             parked={total}
             now={now}
+            zone={zone}
             resumePath={mayChange && view ? `/status/resume${viewQuery(view)}` : null}
           />
         </Card>

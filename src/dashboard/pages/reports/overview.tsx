@@ -109,7 +109,7 @@ export async function Overview(
   ]);
   const { report } = compared;
   return (
-    <div id="overview" data-live="60">
+    <div id="overview" data-live={view.isSettled ? '60' : '5'}>
       {alerts}
       <LeftOut report={report} />
       <FiguresPanel

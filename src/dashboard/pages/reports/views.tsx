@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { dayIn } from '#lib/time';
 import { atLeast, mayAdminister } from '#members';
 import {
   boundTo,
@@ -17,7 +18,8 @@ import {
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
-import { moment, NOTHING } from '../../shell/format.ts';
+import { dateText, timeText } from '../../shell/dates.ts';
+import { NOTHING } from '../../shell/format.ts';
 import {
   callerOf,
   type DashboardContext,
@@ -27,7 +29,7 @@ import {
 } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
-import { requireView } from '../../shell/view.ts';
+import { requireView, zoneOf } from '../../shell/view.ts';
 
 const PATH = '/views';
 
@@ -117,6 +119,8 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
     mayShare ? listShareLinks(db, team.id) : [],
   ]);
   const address = shown.values?.address ?? c.req.query('for') ?? '';
+  const zone = await zoneOf(c);
+  const today = dayIn(zone, Date.now());
   const done = doneText(c);
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
@@ -137,7 +141,7 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
             { label: 'Name', wrap: true, cell: (view) => <a href={viewAddress(view)}>{view.name}</a> },
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
-            { label: 'Saved (UTC)', cell: (view) => moment(view.createdAt, 'UTC').slice(0, 10) },
+            { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
             {
               label: 'Actions',
               cell: (view) =>
@@ -166,9 +170,9 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
               { label: 'View', cell: (link) => <a href={viewAddress(link)}>{pageOf(link)}</a> },
               { label: 'Created by', cell: (link) => link.createdBy },
               {
-                label: 'Ends (UTC)',
-                cell: (link) =>
-                  link.expiresAt > Date.now() ? moment(link.expiresAt, 'UTC').slice(0, 16) : 'Ended',
+                label: 'Ends',
+                hint: `Times in ${zone}`,
+                cell: (link) => (link.expiresAt > Date.now() ? timeText(link.expiresAt, zone) : 'Ended'),
               },
               {
                 label: 'Actions',

@@ -7,6 +7,7 @@ import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
 import { enter, TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
@@ -57,7 +58,7 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
         </form>
       </Card>
       <SecondFactorCard state={state} shown={shown} faults={faults} />
-      <PasskeysCard rows={keys} faults={faults} />
+      <PasskeysCard rows={keys} zone={await zoneOf(c)} faults={faults} />
     </>,
   );
 }

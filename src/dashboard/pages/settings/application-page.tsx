@@ -7,7 +7,7 @@ import type { Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
 import { Copyable } from '../../shell/copyable.tsx';
-import { moment } from '../../shell/format.ts';
+import { timeText } from '../../shell/dates.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
@@ -61,7 +61,9 @@ const KeyCard = ({
       <Copyable text={apiKey} label="API key" />
     )}
     {grace.map((until) => (
-      <p>An earlier key works until {moment(until, 'UTC')} UTC.</p>
+      <p>
+        An earlier key works until {timeText(until, row.timezone)} ({row.timezone}).
+      </p>
     ))}
     <h3>Replace the key</h3>
     <form

@@ -1,10 +1,11 @@
 import { type AuditAction, listAudit } from '#audit';
 import { database } from '#db';
 import { listAccessTokens } from '#teams';
-import { moment } from '../../shell/format.ts';
+import { exactTimeText } from '../../shell/dates.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { zoneOf } from '../../shell/view.ts';
 
 const PAGE = 100;
 
@@ -70,6 +71,7 @@ export async function auditPage(c: DashboardContext) {
   const db = database(c.env.DB);
   const { team } = c.get('person');
   const before = c.req.query('before');
+  const zone = await zoneOf(c);
   const [entries, tokens] = await Promise.all([
     listAudit(db, team.id, { limit: PAGE, ...(before ? { before } : {}) }),
     listAccessTokens(db, team.id),
@@ -84,7 +86,7 @@ export async function auditPage(c: DashboardContext) {
         caption="Audit log"
         rows={entries}
         columns={[
-          { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
+          { label: `When (${zone})`, cell: (entry) => exactTimeText(entry.at, zone) },
           { label: 'Who', wrap: true, cell: (entry) => actorName(entry.actor, tokenNames) },
           { label: 'What', wrap: true, cell: (entry) => actionName(entry.action) },
           { label: 'Details', wrap: true, cell: (entry) => entry.subject },

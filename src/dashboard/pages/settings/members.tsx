@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
 import { requiredName } from '#http';
+import { dayIn } from '#lib/time';
 import {
   changeRole,
   createPasswordReset,
@@ -21,7 +22,8 @@ import { endShareLinks } from '#views';
 import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
-import { moment, NOTHING } from '../../shell/format.ts';
+import { dateText, timeText } from '../../shell/dates.ts';
+import { NOTHING } from '../../shell/format.ts';
 import {
   callerOf,
   type DashboardContext,
@@ -31,6 +33,7 @@ import {
 } from '../../shell/guard.ts';
 import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
 import { auditPage } from './audit-page.tsx';
 
@@ -44,6 +47,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   const { invitation, passwordLink, email } = await takeShown(c, PATH);
   const db = database(c.env.DB);
   const now = Date.now();
+  const zone = await zoneOf(c);
   const [people, tokens, invitations] = await Promise.all([
     listMembers(db, person.team.id),
     listAccessTokens(db, person.team.id),
@@ -122,9 +126,9 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             },
             { label: 'Access tokens', wrap: true, cell: (member) => tokensOf(member.email) || NOTHING },
             {
-              label: 'Since (UTC)',
+              label: 'Since',
               wideOnly: true,
-              cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10),
+              cell: (member) => dateText(dayIn(zone, member.createdAt), dayIn(zone, Date.now())),
             },
             {
               label: 'Actions',
@@ -161,7 +165,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
           columns={[
             { label: 'Invited', cell: (open) => open.note },
             { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
-            { label: 'Expires (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
+            { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
             {
               label: 'Actions',
               cell: (open) => (

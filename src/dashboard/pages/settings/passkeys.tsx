@@ -3,7 +3,7 @@ import { AppError, type Fault, requiredName, requireWithin } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
-import { moment } from '../../shell/format.ts';
+import { timeText } from '../../shell/dates.ts';
 import { callerOf, type DashboardContext, setCookies } from '../../shell/guard.ts';
 import { Action, Card, Field, Table } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
@@ -14,7 +14,7 @@ const NewPasskey = z.object({ passkey_name: requiredName(100), credential: crede
 type Passkeys = Awaited<ReturnType<typeof listPasskeys>>;
 
 /** A person's passkeys. Without JavaScript, or in a browser without passkeys, they can only be removed. */
-export const PasskeysCard = ({ rows, faults }: { rows: Passkeys; faults: Fault[] }) => (
+export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: string; faults: Fault[] }) => (
   <Card title="Passkeys">
     <p class="muted">
       A passkey signs you in with a fingerprint, face or PIN of your device, without a password or code.
@@ -25,7 +25,7 @@ export const PasskeysCard = ({ rows, faults }: { rows: Passkeys; faults: Fault[]
       empty="No passkeys yet."
       columns={[
         { label: 'Name', cell: ({ name }) => name },
-        { label: 'Added', cell: ({ createdAt }) => (createdAt ? moment(createdAt.getTime(), 'UTC') : '') },
+        { label: 'Added', cell: ({ createdAt }) => (createdAt ? timeText(createdAt.getTime(), zone) : '') },
         {
           label: 'Actions',
           cell: ({ id, name }) => (

@@ -9,7 +9,8 @@ import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessT
 import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
-import { moment, NOTHING } from '../../shell/format.ts';
+import { timeText } from '../../shell/dates.ts';
+import { NOTHING } from '../../shell/format.ts';
 import {
   callerOf,
   type DashboardContext,
@@ -19,6 +20,7 @@ import {
 } from '../../shell/guard.ts';
 import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { zoneOf } from '../../shell/view.ts';
 
 const PATH = '/settings/tokens';
 
@@ -44,6 +46,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   const { team, email } = c.get('person');
   const tokens = await listAccessTokens(database(c.env.DB), team.id);
   const { accessToken } = await takeShown(c, PATH);
+  const zone = await zoneOf(c);
   return renderSettings(
     c,
     { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
@@ -84,10 +87,10 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
           columns={[
             { label: 'Name', cell: (token) => token.name },
             { label: 'Created by', cell: (token) => token.createdBy ?? NOTHING },
-            { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
+            { label: `Created (${zone})`, cell: (token) => timeText(token.createdAt, zone) },
             {
-              label: 'Expires (UTC)',
-              cell: (token) => (token.expiresAt === null ? 'Never' : moment(token.expiresAt, 'UTC')),
+              label: 'Expires',
+              cell: (token) => (token.expiresAt === null ? 'Never' : timeText(token.expiresAt, zone)),
             },
             {
               label: 'State',
