@@ -2,17 +2,17 @@ import { readFile, stat } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { isTimezone } from '#lib/time';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { readArchive } from './import-archive.ts';
-import type { ImportedRow } from './import-devices.ts';
-import { importFile, type Progress, rejectedFileOf, type Target } from './import-file.ts';
-import { isParquet } from './import-parquet.ts';
-import { importRows } from './import-rows.ts';
-import type { Scratch } from './import-scratch.ts';
-import { summaryText, totalOf } from './import-summary.ts';
-import { readExport, type Team } from './import-vendor.ts';
+import { readArchive } from './import/archive.ts';
+import type { ImportedRow } from './import/devices.ts';
+import { importFile, type Progress, rejectedFileOf, type Target } from './import/file.ts';
+import { isParquet } from './import/parquet.ts';
+import { importRows } from './import/rows.ts';
+import type { Scratch } from './import/scratch.ts';
+import { summaryText, totalOf } from './import/summary.ts';
+import { readExport, type Team } from './import/vendor.ts';
+import { isVendor, VENDORS } from './import/vendors.ts';
 import { exists, localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
-import { isVendor, VENDORS } from './vendors.ts';
 
 const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com]
        npm run import -- <file.csv[.gz]> --from <service> [--timezone <zone>] [--organic] [--url …]

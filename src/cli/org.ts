@@ -2,10 +2,10 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
-import { Cloudflare } from './org-cloudflare.ts';
-import { planCreate, planDeploy, planDestroy, planRotate, type Step } from './org-plan.ts';
-import { SecretsCopy } from './org-secrets.ts';
-import { Configuration } from './org-section.ts';
+import { Cloudflare } from './org/cloudflare.ts';
+import { planCreate, planDeploy, planDestroy, planRotate, type Step } from './org/plan.ts';
+import { SecretsCopy } from './org/secrets.ts';
+import { Configuration } from './org/section.ts';
 
 const USAGE = `Usage: npm run org -- create <org> [domain] [--secrets <file>] [--adopt] [--yes]
        npm run org -- deploy <org> [--secrets <file>] [--yes]

@@ -1,17 +1,18 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { EventFilter } from '#lake';
-import { AnswerCache } from './answer-cache.ts';
 import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
-import { readDevice } from './devices.ts';
-import { erasedAmong, erasedClick, filesToRewrite } from './file-erasures.ts';
-import { listFiles } from './file-index.ts';
-import { countFunnel } from './funnel.ts';
+import { readDevice } from './devices/devices.ts';
+import { erasedAmong, erasedClick, filesToRewrite } from './files/file-erasures.ts';
+import { listFiles } from './files/file-index.ts';
+import { eventStatus, readLog } from './files/log-reader.ts';
 import { isolateMemory } from './isolate-memory.ts';
-import { progressOf } from './log.ts';
-import { eventStatus, readLog } from './log-reader.ts';
-import { countOutcomes } from './outcomes.ts';
-import { countPurchases } from './purchases.ts';
-import { clientTotals, payers } from './queries.ts';
+import { SeenIds } from './keys/seen-ids.ts';
+import { progressOf } from './log/log.ts';
+import { AnswerCache } from './questions/answer-cache.ts';
+import { countFunnel } from './questions/funnel.ts';
+import { countOutcomes } from './questions/outcomes.ts';
+import { countPurchases } from './questions/purchases.ts';
+import { clientTotals, payers } from './questions/queries.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -24,9 +25,8 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions.ts';
-import { SeenIds } from './seen-ids.ts';
-import type { Settler } from './settler.ts';
+} from './questions/questions.ts';
+import type { Settler } from './runs/settler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 

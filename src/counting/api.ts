@@ -13,8 +13,7 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions.ts';
-import type { ClosedGap } from './sequence-gap.ts';
+} from './questions/questions.ts';
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).
@@ -165,6 +164,9 @@ export type CounterCopy = {
 
 /** Why a tallied event was not counted; absent for one that was. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
+
+/** Whether the database and a counter disagreed, and how many parts neither of them has any more. */
+export type ClosedGap = { hadGap: boolean; missingParts: number };
 
 /**
  * A counter's RPC interface (`counterOf(env, applicationId, shard)`). Every call is idempotent, so it may be repeated after an unclear

@@ -5,13 +5,13 @@ import { type Bucket, describeFile, type FileLocation, type Written, writeParts 
 import { chunksOf } from '#lib/chunks';
 import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
-import { insertAliasesOf } from './devices.ts';
-import { addFiles, forgetFiles, listedKeys } from './file-index.ts';
-import type { Flusher } from './flusher.ts';
-import { appendFresh, lastBatch, progressOf } from './log.ts';
+import { insertAliasesOf } from './devices/devices.ts';
+import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
+import type { RawFiles } from './files/raw-files.ts';
+import { createMissing, dropCounted, eraseAgain, uncountedOf } from './files/restored-events.ts';
+import { appendFresh, lastBatch, progressOf } from './log/log.ts';
+import type { Flusher } from './outbox/flusher.ts';
 import { packEvents } from './pack.ts';
-import type { RawFiles } from './raw-files.ts';
-import { createMissing, dropCounted, eraseAgain, uncountedOf } from './restored-events.ts';
 import * as schema from './schema.ts';
 import { readCounterName } from './shards.ts';
 

@@ -15,24 +15,24 @@ import type {
 } from './api.ts';
 import { CopiedCounter } from './copied-counter.ts';
 import { createOrFindAll, SeenShards } from './create-devices.ts';
-import { deleteDevice, findByAlias } from './devices.ts';
-import { eraseFromFiles } from './file-erasures.ts';
-import { Flusher } from './flusher.ts';
+import { deleteDevice, findByAlias } from './devices/devices.ts';
+import { eraseFromFiles } from './files/file-erasures.ts';
+import { blankEvents } from './files/log-reader.ts';
+import { Pruner } from './files/pruner.ts';
+import { RawFiles } from './files/raw-files.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { appendError, countedThrough, readHealth } from './health.ts';
-import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
-import { blankEvents } from './log-reader.ts';
+import { SeenIds } from './keys/seen-ids.ts';
+import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log/log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
-import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './pace.ts';
-import { Pruner } from './pruner.ts';
-import { RawFiles } from './raw-files.ts';
+import { Flusher } from './outbox/flusher.ts';
+import { closeGap } from './outbox/sequence-gap.ts';
+import { StatementLimit } from './outbox/statement-limit.ts';
+import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './runs/pace.ts';
+import { FULL_RUN, type RunLimits } from './runs/settle.ts';
+import { Settler } from './runs/settler.ts';
 import { progress, revokedTokens } from './schema.ts';
-import { SeenIds } from './seen-ids.ts';
-import { closeGap } from './sequence-gap.ts';
-import { FULL_RUN, type RunLimits } from './settle.ts';
-import { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
-import { StatementLimit } from './statement-limit.ts';
 import { openStore, type Store } from './store.ts';
 
 /**

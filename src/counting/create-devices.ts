@@ -1,6 +1,6 @@
 import type { CreatedDevice, NewDevice } from './api.ts';
-import { findByAlias, findById, insertDevice } from './devices.ts';
-import { shardsIn } from './log.ts';
+import { findByAlias, findById, insertDevice } from './devices/devices.ts';
+import { shardsIn } from './log/log.ts';
 import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
 import type { Store } from './store.ts';

@@ -1,4 +1,4 @@
-import type { Bindings, Sharded } from './query-counters.ts';
+import type { Bindings, Sharded } from './questions/query-counters.ts';
 import { retryCall } from './retry.ts';
 import { counterName, counterOf } from './shards.ts';
 

@@ -1,11 +1,11 @@
 import { count, desc, max, sql } from 'drizzle-orm';
 import { UNKNOWN_SEGMENT } from '#catalogue';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
-import { insertDevice } from './devices.ts';
-import { appendSome, type Pending, progressOf } from './log.ts';
-import { oldestInOutbox } from './outbox.ts';
+import { insertDevice } from './devices/devices.ts';
+import { MINUTE_MS } from './keys/seen-ids.ts';
+import { appendSome, type Pending, progressOf } from './log/log.ts';
+import { oldestInOutbox } from './outbox/outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
-import { MINUTE_MS } from './seen-ids.ts';
 import type { Store } from './store.ts';
 
 const NEWEST_BATCHES = 50;

@@ -4,7 +4,7 @@ import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
 import { eventText, keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
-import { hashOfDevice } from './device-pages.ts';
+import { hashOfDevice } from './devices/device-pages.ts';
 
 /** A value may have 2 MB, and a character takes at most three bytes. */
 const MAX_ROW_CHARACTERS = 600_000;

@@ -2,11 +2,11 @@ import { inArray, lt, min } from 'drizzle-orm';
 import { database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
-import { pruneKeys } from './key-book.ts';
-import { progressOf } from './log.ts';
+import { pruneKeys } from './keys/key-book.ts';
+import type { SeenIds } from './keys/seen-ids.ts';
+import { progressOf } from './log/log.ts';
+import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
-import type { SeenIds } from './seen-ids.ts';
-import { pruneSent } from './sent-parts.ts';
 import type { Store } from './store.ts';
 
 /**

@@ -10,9 +10,9 @@ import { logWarning } from '#lib/log';
 import { retry } from '#lib/retry';
 import { dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import type { CreatedCreative } from './answers.ts';
 import type { MadeCreative, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
-import type { CreatedCreative } from './operations.ts';
 
 const name = requiredName(255);
 const more = { campaign: optionalName(255), adset: optionalName(255) };

@@ -4,7 +4,7 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { applications, creatives, type Database, externalIds } from '#db';
 import { AppError, oneOf, requiredText } from '#http';
 import { NETWORKS } from '#networks';
-import type { ExternalIdsListed } from './operations.ts';
+import type { ExternalIdsListed } from './answers.ts';
 
 const MAX_IDS = 20;
 const NETWORK_IDS = NETWORKS.map(({ id }) => id) as [string, ...string[]];

@@ -7,8 +7,8 @@ import { AppError, idListQuery, requiredName, requiredText, searchText } from '#
 import type { IdPrefix } from '#lib/ids';
 import { iso } from '#lib/time';
 import { toNetwork } from '#networks';
+import type { Creative } from './answers.ts';
 import { namesContain } from './inventory.ts';
-import type { Creative } from './operations.ts';
 
 /** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
 const listQuery = (prefix: IdPrefix) =>

@@ -1,86 +1,21 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, list, noSuch, type Operation, time, withExamples } from '#http/operations';
+import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
 import { NETWORKS } from '#networks';
+import {
+  Adsets,
+  Campaigns,
+  CreatedCreative,
+  Creative,
+  Creatives,
+  ExternalIdsListed,
+  exampleOf,
+  NetworkLinks,
+  notFound,
+  shared,
+} from './answers.ts';
 import { NewCreative } from './create-creative.ts';
 import { ExternalIds } from './external-ids.ts';
 import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
-
-const named = z.object({ name: z.string(), is_new: z.boolean() });
-
-export const CreatedCreative = z.object({
-  message: z.literal('Creative created successfully'),
-  creative: z.object({ name: z.string(), tracking_link: z.url() }),
-  campaign: named,
-  adset: named,
-  application: z.object({ name: z.string() }),
-});
-export type CreatedCreative = z.input<typeof CreatedCreative>;
-
-const Campaign = z.object({ id: z.string(), name: z.string(), created_at: time() });
-const Campaigns = list(Campaign);
-export type Campaigns = z.input<typeof Campaigns>;
-
-const Adset = z.object({
-  id: z.string(),
-  name: z.string(),
-  campaign_id: z.string(),
-  campaign: z.string(),
-  created_at: time(),
-});
-const Adsets = list(Adset);
-export type Adsets = z.input<typeof Adsets>;
-
-const Creative = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    tracking_link: z.url(),
-    adset: z.string(),
-    adset_id: z.string(),
-    campaign: z.string(),
-    campaign_id: z.string(),
-    network: z.string().nullable().meta({
-      description: "The network that the link is for. Null if the clicks' parameters tell.",
-    }),
-    archived: z.boolean(),
-    archived_at: time().nullable(),
-    created_at: time(),
-  })
-  .meta({ id: 'Creative' });
-export type Creative = z.input<typeof Creative>;
-const Creatives = list(Creative);
-export type Creatives = z.input<typeof Creatives>;
-
-const NetworkLinks = z.object({
-  data: z.array(
-    z.object({
-      network: z.string(),
-      name: z.string(),
-      link: z.url().nullable().meta({
-        description:
-          'The tracking link with the macros of the network. Null if its ads take no tracking link.',
-      }),
-      click_ids: z
-        .array(z.string())
-        .meta({ description: 'Parameters in which it passes the id of a click.' }),
-      notes: z.array(z.string()),
-      unverified: z
-        .array(z.string())
-        .meta({ description: "What the network's documentation or a test has not confirmed." }),
-    }),
-  ),
-});
-export type NetworkLinks = z.input<typeof NetworkLinks>;
-
-const ExternalIdsListed = z.object({
-  external_ids: z.array(z.object({ network: z.string(), id: z.string() })),
-});
-export type ExternalIdsListed = z.input<typeof ExternalIdsListed>;
-
-const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
-const notFound = noSuch('application');
-const exampleOf = (query: z.ZodObject) =>
-  withExamples(query, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
 
 export const operations: Operation[] = [
   {

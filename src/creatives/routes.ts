@@ -16,6 +16,15 @@ import {
 import { linkFor, NETWORKS } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
+import type {
+  Adsets,
+  Campaigns,
+  CreatedCreative,
+  Creative,
+  Creatives,
+  ExternalIdsListed,
+  NetworkLinks,
+} from './answers.ts';
 import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
 import { ExternalIds, listExternalIds, saveExternalIds } from './external-ids.ts';
 import {
@@ -30,15 +39,6 @@ import {
   listCreatives,
   toPage,
 } from './list.ts';
-import type {
-  Adsets,
-  Campaigns,
-  CreatedCreative,
-  Creative,
-  Creatives,
-  ExternalIdsListed,
-  NetworkLinks,
-} from './operations.ts';
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
 

@@ -5,8 +5,8 @@ import { apiKeys, applicationDeletions, applications, type Database, insertWhere
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
 import { applicationNotFound, findApplication, nameOf } from '#teams';
+import type { ApplicationDeleted } from './answers.ts';
 import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
-import type { ApplicationDeleted } from './operations.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });

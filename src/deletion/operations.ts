@@ -1,15 +1,6 @@
-import * as z from 'zod';
 import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
+import { ApplicationDeleted } from './answers.ts';
 import { DeletedApplication } from './delete-application.ts';
-
-const ApplicationDeleted = z.object({
-  deleted: z.literal(true),
-  id: z.string(),
-  data: z
-    .enum(['pending', 'done'])
-    .meta({ description: '`pending` while data is still being deleted in the background.' }),
-});
-export type ApplicationDeleted = z.input<typeof ApplicationDeleted>;
 
 export const operations: Operation[] = [
   {

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { type AppEnv, jsonBody, limitBody, MAX_JSON_BODY_BYTES, requireTeamToken } from '#http';
+import type { ApplicationDeleted } from './answers.ts';
 import { DeletedApplication, deleteApplication } from './delete-application.ts';
-import type { ApplicationDeleted } from './operations.ts';
 
 export const deletionRoutes = new Hono<AppEnv>().delete(
   '/v1/applications/:id',

@@ -3,9 +3,9 @@ import { apiCaller } from '#audit';
 import { settingsOf } from '#env';
 import { type AppEnv, AppError, noQuery, requireTeamToken } from '#http';
 import { findApplication } from '#teams';
+import type { AttributionExplained, DeviceErased, TokenRevoked } from './answers.ts';
 import { eraseDevice } from './erase-device.ts';
 import { explainAttribution } from './explain-attribution.ts';
-import type { AttributionExplained, DeviceErased, TokenRevoked } from './operations.ts';
 import { revokeToken } from './revoke-token.ts';
 import { readToken } from './token.ts';
 

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
-import type { VerifiedToken } from './operations.ts';
+import type { VerifiedToken } from './answers.ts';
 import { readToken } from './token.ts';
 
 const invalid = (message: string) =>

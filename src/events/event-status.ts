@@ -6,8 +6,8 @@ import { MissingFileError, readEvents, type StoredEvent } from '#lake';
 import { idTime, isId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { wholeBody } from '#rollup';
+import type { EventStatus } from './answers.ts';
 import { showEvent } from './list-events.ts';
-import type { EventStatus } from './operations.ts';
 import { groupsOf, missingFiles, withoutErased } from './read-events.ts';
 
 /** How long the platform keeps an undelivered message. Source: Cloudflare's documentation of Queues, "Limits". */

@@ -19,7 +19,7 @@ import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromNanos } from '#lib/money';
 import { isDay } from '#lib/time';
-import type { Event } from './operations.ts';
+import type { Event } from './answers.ts';
 import { readEvents } from './read-events.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();

@@ -3,9 +3,9 @@ import { database } from '#db';
 import { type AppContext, type AppEnv, noQuery, queryString, requireTeamToken } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { getApplication } from '#teams';
+import type { EventStatus, Events } from './answers.ts';
 import { eventStatus } from './event-status.ts';
 import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
-import type { EventStatus, Events } from './operations.ts';
 
 const toCell = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);

@@ -1,5 +1,5 @@
 import { type AppError, failure } from '#http';
-import type { FetchTokenFailure } from './operations.ts';
+import type { FetchTokenFailure } from './answers.ts';
 
 /** The specification fixes the text of two errors. */
 function fetchTokenFailure(error: AppError): FetchTokenFailure {

@@ -1,90 +1,22 @@
-import * as z from 'zod';
-import { EVENT_EXAMPLES, EventEnvelope, SENT_KINDS } from '#catalogue';
+import { EventEnvelope } from '#catalogue';
 import { DeviceMetrics } from '#devices';
-import { VerifiedToken } from '#devices/operations';
-import { EXAMPLE, faults, type Operation, time } from '#http/operations';
-import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
-
-export const FetchTokenFailure = z
-  .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })
-  .meta({ id: 'FetchTokenError' });
-export type FetchTokenFailure = z.input<typeof FetchTokenFailure>;
-
-const warnings = faults.optional().meta({
-  description:
-    'Malformed fields that only describe the event or device and were dropped. Present only if there are any.',
-});
-
-/** The result of each item: its answer or its errors. */
-const batchOf = <Shape extends z.ZodRawShape>(item: z.ZodObject<Shape>) =>
-  z.object({
-    success: z.literal(true),
-    accepted: z.int(),
-    rejected: z.int(),
-    results: z.array(z.union([item, z.object({ index: z.int(), error: z.string(), details: faults })])),
-  });
-
-const Token = z.object({ token: z.string() });
-export type Token = z.input<typeof Token>;
-
-const TokenBatch = batchOf(z.object({ index: z.int(), token: z.string(), warnings }));
-export type TokenBatch = z.input<typeof TokenBatch>;
-
-const CollectionStatus = z.object({ success: z.literal(true), enabled: z.boolean(), server_time: time() });
-export type CollectionStatus = z.input<typeof CollectionStatus>;
-
-const EventAccepted = z.object({
-  success: z.literal(true),
-  message: z.literal('Webhook Received'),
-  event_id: z.string(),
-  warnings,
-});
-export type EventAccepted = z.input<typeof EventAccepted>;
-
-const BatchAccepted = batchOf(z.object({ index: z.int(), event_id: z.string(), warnings }));
-export type BatchAccepted = z.input<typeof BatchAccepted>;
-
-const DEVICE_METRICS = {
-  type: 'device-metrics',
-  created_at: '2026-03-02T09:00:00.000Z',
-  data: {
-    device_name: 'Pixel 9',
-    device_model: 'Pixel 9',
-    os_system: 'Android 16',
-    timezone: 'Europe/Berlin',
-    dpi: 420,
-    window_height: 2424,
-    window_width: 1080,
-  },
-};
-
-const envelope = {
-  created_at: '2026-03-02 10:00:00',
-  creativeToken: EXAMPLE.token,
-  device_name: 'Pixel 9',
-  device_model: 'Pixel 9',
-  os_system: 'Android 16',
-  utc_offset: '+01:00',
-  retention_day: '0',
-};
-
-/** One event of each kind, as clients send it. */
-const EVENTS = Object.fromEntries(
-  Object.entries(EVENT_EXAMPLES).map(([name, { type, payload }]) => [name, { type, ...envelope, payload }]),
-);
-
-const kinds = SENT_KINDS.map(
-  ({ types, description }) => `- ${types.map((type) => `\`${type}\``).join(', ')}: ${description}`,
-).join('\n');
-
-const shared = { tag: 'Ingestion', credential: 'apiKey' } as const;
-
-const collectionOff = 'Data collection is switched off for this application.';
-const header = z.object({
-  'Idempotency-Key': z.string().max(MAX_KEY_LENGTH).optional().meta({
-    description: 'A request repeated with the same key succeeds and is counted once.',
-  }),
-});
+import { VerifiedToken } from '#devices/answers';
+import { EXAMPLE, type Operation } from '#http/operations';
+import {
+  BatchAccepted,
+  CollectionStatus,
+  collectionOff,
+  DEVICE_METRICS,
+  EVENTS,
+  EventAccepted,
+  FetchTokenFailure,
+  header,
+  kinds,
+  shared,
+  Token,
+  TokenBatch,
+} from './answers.ts';
+import { Batch, DeviceBatch, VerifyToken } from './requests.ts';
 
 export const operations: Operation[] = [
   {

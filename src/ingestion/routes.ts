@@ -20,7 +20,7 @@ import {
   requireDataCollection,
 } from '#http';
 import { acceptBatch, acceptEvent } from './accept-events.ts';
-import type { BatchAccepted, CollectionStatus, EventAccepted, Token, TokenBatch } from './operations.ts';
+import type { BatchAccepted, CollectionStatus, EventAccepted, Token, TokenBatch } from './answers.ts';
 import { noteRejectedItems } from './rejections.ts';
 import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
 

@@ -2,6 +2,7 @@ import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
 import { DEVICE_DIMENSIONS, ofDimensions, SEGMENT } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
+import { loadParquet } from '#lib/parquet';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
 import type { FileEntry, Source, StoredEvent } from './entry.ts';
@@ -133,7 +134,7 @@ export class FileBuilder {
 
   /** The file with everything that was added. The same events produce the same bytes. */
   async build(): Promise<BuiltFile> {
-    const { ByteWriter, compressors, ParquetWriter } = await import('#lib/parquet');
+    const { ByteWriter, compressors, ParquetWriter } = await loadParquet();
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
       writer,

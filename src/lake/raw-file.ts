@@ -1,4 +1,5 @@
 import type { FileMetaData } from 'hyparquet';
+import { loadParquet } from '#lib/parquet';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
@@ -40,7 +41,7 @@ export class RawFile {
 
   /** Throws `MissingFileError` if the object is gone. */
   static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
-    const { parquetMetadataAsync, plainParsers } = await import('#lib/parquet');
+    const { parquetMetadataAsync, plainParsers } = await loadParquet();
     const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
       parsers: plainParsers,
       initialFetchSize: location.footerBytes,
@@ -68,7 +69,7 @@ export class RawFile {
 
   /** The cells of some columns in a row group, by column. Those of a column that the file does not have are absent. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
-    const { decompressors, parquetRead, plainParsers } = await import('#lib/parquet');
+    const { decompressors, parquetRead, plainParsers } = await loadParquet();
     const columns = new Map(
       names.map((name) => [name, new Array<Cell>(rows).fill(COLUMNS[columnIndex(name)]?.absent ?? null)]),
     );

@@ -1,18 +1,20 @@
-import type { ParquetParsers } from 'hyparquet';
+// Reading and writing Parquet takes a library that is loaded on first use, which keeps it out of the startup of isolates that only receive
+// events. It is imported once: objects that share an isolate must not wait for each other's promises, as two that import a module at the same
+// time may do.
 
-// Imported when a file is first read or written (`await import`), which keeps it out of the startup of isolates that only receive events.
+type ParquetCodec = typeof import('./parquet-codec.ts');
+let codec: ParquetCodec | null = null;
 
-export { parquetMetadata, parquetMetadataAsync, parquetRead } from 'hyparquet';
-export { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-export { compressors, decompressors } from './gzip.ts';
+/** Loads the library; waits for nothing if it is loaded. */
+export async function loadParquet(): Promise<ParquetCodec> {
+  codec ??= await import('./parquet-codec.ts');
+  return codec;
+}
 
-// A byte order mark at the start of a text is part of the text.
-const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+export const isParquetLoaded = () => codec !== null;
 
-/** Parses cells to their stored form, so that only a page's dictionary is converted, not every row. */
-export const plainParsers: Partial<ParquetParsers> = {
-  stringFromBytes: (bytes) => bytes && utf8.decode(bytes),
-  uuidFromBytes: (bytes) => bytes,
-  timestampFromMilliseconds: (millis) => millis,
-  dateFromDays: (days) => days,
-};
+/** For code that must not wait. Throws before `loadParquet` has been awaited in this isolate. */
+export function loadedParquet(): ParquetCodec {
+  if (!codec) throw new Error('loadParquet was not awaited');
+  return codec;
+}

@@ -15,10 +15,10 @@ import {
 import { toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import type { CostsSaved } from './answers.ts';
 import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
-import type { CostsSaved } from './operations.ts';
 
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;

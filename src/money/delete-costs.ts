@@ -5,10 +5,10 @@ import { commaList, costs } from '#db';
 import { optionalText, requiredText } from '#http';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
+import type { CostsDeleted } from './answers.ts';
 import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
 import { costRows } from './costs.ts';
 import { dayRange } from './list-costs.ts';
-import type { CostsDeleted } from './operations.ts';
 
 /** Body of `DELETE /v1/costs`: either the rows with these keys, or all rows in a range of days. */
 export const CostsToDelete = z

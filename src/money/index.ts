@@ -1,3 +1,4 @@
+export type { CostsSaved } from './answers.ts';
 export { COST_FORMATS, COST_LANGUAGES, type CostFormat } from './cost-headings.ts';
 export {
   listCostNames,
@@ -14,7 +15,6 @@ export { findFirstSpendDay } from './first-spend.ts';
 export { fetchFurtherRates, parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
-export type { CostsSaved } from './operations.ts';
 export {
   convert,
   FURTHER_RANKS_DAYS_OLDER,

@@ -6,9 +6,9 @@ import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText,
 import { amountField } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import type { CostsListed } from './answers.ts';
 import { KEY_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
-import type { CostsListed } from './operations.ts';
 
 const optionalDay = () =>
   optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');

@@ -2,9 +2,9 @@ import { and, asc, desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { type Database, exchangeRates } from '#db';
 import { currencyCode, keyCursor, listQuery, readKeyCursor, toKeyCursor } from '#http';
+import type { RatesListed } from './answers.ts';
 import { ownersFor, sourceOf } from './exchange-rates.ts';
 import { dayRange } from './list-costs.ts';
-import type { RatesListed } from './operations.ts';
 
 /** Query of `GET /v1/exchange-rates`. */
 export const RatesQuery = listQuery.extend({

@@ -1,15 +1,13 @@
-import * as z from 'zod';
-import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
+import { EXAMPLE, type Operation, withExamples } from '#http/operations';
 import {
-  day,
-  EXAMPLE,
-  list,
-  noSuch,
-  nullableText,
-  type Operation,
-  time,
-  withExamples,
-} from '#http/operations';
+  CostsDeleted,
+  CostsListed,
+  CostsSaved,
+  notFound,
+  RatesListed,
+  RatesSaved,
+  shared,
+} from './answers.ts';
 import { CostFileQuery } from './cost-file.ts';
 import { COST_LANGUAGES } from './cost-headings.ts';
 import { Costs } from './costs.ts';
@@ -17,71 +15,6 @@ import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
 import { CostsQuery } from './list-costs.ts';
 import { RatesQuery } from './list-rates.ts';
-import { RATE_SOURCES } from './rate-book.ts';
-
-const amount = {
-  amount: z.number(),
-  amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
-};
-
-const Cost = z.object({
-  date: day(),
-  campaign: z.string(),
-  adset: nullableText(),
-  creative: nullableText(),
-  ...ofDimensions(COST_DIMENSIONS, () => nullableText()),
-  currency: z.string(),
-  ...amount,
-  impressions: z.int().nullable(),
-  clicks: z.int().nullable(),
-  matched: z.boolean(),
-  updated_at: time(),
-});
-const CostsListed = list(Cost);
-export type CostsListed = z.input<typeof CostsListed>;
-
-const CostsSaved = z.object({
-  rows: z.int(),
-  replaced: z.int().meta({
-    description:
-      'Rows of earlier uploads that were deleted, because they state more or fewer of country, OS and network for the same money: see the request.',
-  }),
-  matched: z.int().meta({ description: 'Rows whose campaign, ad set and creative exist.' }),
-  unmatched: z.int().meta({ description: 'All other rows. They count as spend too.' }),
-  unmatched_names: z
-    .array(z.object({ campaign: z.string(), adset: nullableText(), creative: nullableText() }))
-    .meta({ description: 'The first 20 unmatched names.' }),
-});
-export type CostsSaved = z.input<typeof CostsSaved>;
-
-const CostsDeleted = z.object({
-  deleted: z.int(),
-  amounts: z.array(
-    z.object({
-      currency: z.string(),
-      ...amount,
-    }),
-  ),
-});
-export type CostsDeleted = z.input<typeof CostsDeleted>;
-
-const ExchangeRate = z.object({
-  date: day(),
-  currency: z.string(),
-  base: z.string(),
-  rate: z.number(),
-  units: z.string(),
-  worth: z.string(),
-  source: z.enum(RATE_SOURCES),
-});
-const RatesListed = list(ExchangeRate);
-export type RatesListed = z.input<typeof RatesListed>;
-
-const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
-export type RatesSaved = z.input<typeof RatesSaved>;
-
-const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
-const notFound = noSuch('application');
 
 export const operations: Operation[] = [
   {

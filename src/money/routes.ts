@@ -11,13 +11,13 @@ import {
   requireTeamToken,
 } from '#http';
 import { getApplication } from '#teams';
+import type { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
 import { CostFileQuery } from './cost-file.ts';
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
 import { CostsQuery, listCosts } from './list-costs.ts';
 import { listRates, RatesQuery } from './list-rates.ts';
-import type { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './operations.ts';
 import { saveCostFile } from './save-cost-file.ts';
 
 const UPLOAD_BYTES = 1024 * 1024;

@@ -1,10 +1,10 @@
 import type { Caller } from '#audit';
 import { AppError, type Fault, toFaults } from '#http';
 import type { ApplicationRow } from '#teams';
+import type { CostsSaved } from './answers.ts';
 import { type CostFileOptions, decodeCostFile, parseCostFile } from './cost-file.ts';
 import type { CostFormat } from './cost-headings.ts';
 import { Costs, saveCosts } from './costs.ts';
-import type { CostsSaved } from './operations.ts';
 
 type Outcome =
   | { saved: CostsSaved; format: CostFormat | null; faults: null }

@@ -14,6 +14,7 @@ import {
   toStatement,
 } from '#db';
 import { NAMES, namesPrefix } from '#lake';
+import { loadParquet } from '#lib/parquet';
 import { dayNumber } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
@@ -136,7 +137,7 @@ async function writeFile(
   columns: Readonly<Record<string, Column>>,
   pages: AsyncIterable<Page>,
 ): Promise<void> {
-  const { ByteWriter, compressors, ParquetWriter } = await import('#lib/parquet');
+  const { ByteWriter, compressors, ParquetWriter } = await loadParquet();
   const writer = new ByteWriter();
   const list = Object.entries(columns);
   const file = new ParquetWriter({

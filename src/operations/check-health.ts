@@ -1,9 +1,9 @@
 import { database } from '#db';
 import { listParked } from '#rollup';
 import { listApplications } from '#teams';
+import type { Health } from './answers.ts';
 import { messagesIn } from './deployment.ts';
 import { type InspectedApplication, inspect } from './inspect.ts';
-import type { Health } from './operations.ts';
 
 /** Further applications are left out. */
 const MAX_APPLICATIONS = 200;

@@ -1,7 +1,7 @@
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { forgetMissingFiles, resumeCounting } from '#counting';
 import { getApplication } from '#teams';
-import type { CountingResumed } from './operations.ts';
+import type { CountingResumed } from './answers.ts';
 import { readLosses, resolveLosses } from './store-losses.ts';
 
 /**

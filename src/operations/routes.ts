@@ -17,9 +17,6 @@ import {
 } from '#http';
 import { secretsIn, sha256Hex } from '#lib/crypto';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { checkHealth } from './check-health.ts';
-import { measureDeployment } from './measure-deployment.ts';
-import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
 import type {
   CountingResumed,
   Health,
@@ -27,7 +24,10 @@ import type {
   ParkedDiscarded,
   ParkedMessages,
   ParkedReplayed,
-} from './operations.ts';
+} from './answers.ts';
+import { checkHealth } from './check-health.ts';
+import { measureDeployment } from './measure-deployment.ts';
+import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
 import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;

@@ -9,7 +9,7 @@ import {
   type Rollups,
 } from '#catalogue';
 import { dayNumber, daysBetween } from '#lib/time';
-import type { RunningDevice } from './device-state.ts';
+import type { RunningDevice } from './device/device-state.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';

@@ -4,13 +4,18 @@ export {
   compactParts,
   placesToCompact,
   replaceParts,
-} from './compact.ts';
-export { type PartRow, type SegmentOfId, sumRowsOf } from './cube.ts';
-export { REVENUE_DAYS, readRevenue } from './device-revenue.ts';
-export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+} from './cube/compact.ts';
+export { type PartRow, type SegmentOfId, sumRowsOf } from './cube/cube.ts';
+export { type Grain, keyColumns } from './cube/grains.ts';
+export { type NumberedColumn, type OpenPart, openPart } from './cube/part-file.ts';
+export { PartSegments } from './cube/part-segments.ts';
+export { pruneHours } from './cube/prune-hours.ts';
+export { type CubeStores, readParts } from './cube/read-parts.ts';
+export { REVENUE_DAYS, readRevenue } from './device/device-revenue.ts';
+export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/device-state.ts';
+export { Journal } from './device/journal.ts';
+export { firstTimes, walkSteps } from './device/step-walk.ts';
 export type { Entries, TakeEntries } from './entries.ts';
-export { type Grain, keyColumns } from './grains.ts';
-export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';
 export { monthPrefixes } from './months/month-file.ts';
@@ -26,12 +31,7 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export { loadPartCodec, type NumberedColumn, type OpenPart, openPart } from './part-file.ts';
-export { PartSegments } from './part-segments.ts';
-export { pruneHours } from './prune-hours.ts';
-export { type CubeStores, readParts } from './read-parts.ts';
 export { sendWithRetry } from './send.ts';
-export { firstTimes, walkSteps } from './step-walk.ts';
 export {
   neutralSums,
   parkedSums,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { toStatement } from '#db';
-import { addParts, type PartRow, type PartSource } from './cube.ts';
+import { addParts, type PartRow, type PartSource } from './cube/cube.ts';
 import { additionColumns, NANOS_PER_HIGH, ROLLUP_TABLES, type StoredTable } from './tables.ts';
 
 // What a run adds to D1 waits in the outbox, and is parked if D1 refuses it. A release may therefore read what another one wrote: rows are lists of

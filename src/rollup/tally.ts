@@ -11,8 +11,8 @@ import {
   withOwnValues,
 } from '#catalogue';
 import { AddingUp, type Counted, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
-import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
-import { Journal } from './journal.ts';
+import { type DeviceState, deviceKey, RunningDevice } from './device/device-state.ts';
+import { Journal } from './device/journal.ts';
 import { KeyValues } from './key-values.ts';
 import { keysOf, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';

@@ -6,26 +6,13 @@ import { type Cell, toCsv } from '#lib/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
-import type { SkanReport } from './operations.ts';
+import type { SkanReport } from './answers.ts';
+import { GROUPS, SKAN_GROUPS, type SkanGroup } from './groups.ts';
 import type { Postback } from './postback.ts';
 import { readSchema, type SchemaVersion } from './schema.ts';
 import { METRICS, type Rates, RowSums } from './sums.ts';
 
 const { applicationId, test, day, receivedAt, sequence, fine, coarse, country } = skanPostbacks;
-
-/** The SQL of each grouping. */
-const GROUPS = {
-  day,
-  network: skanPostbacks.network,
-  source_identifier: skanPostbacks.sourceIdentifier,
-  source_app: skanPostbacks.sourceApp,
-  country: sql`upper(${country})`,
-  fidelity: skanPostbacks.fidelity,
-  conversion_type: skanPostbacks.conversion,
-  window: sql`${sequence} + 1`,
-} as const;
-export const SKAN_GROUPS = Object.keys(GROUPS) as [SkanGroup, ...SkanGroup[]];
-type SkanGroup = keyof typeof GROUPS;
 
 const MAX_ROWS = 1_000;
 const MAX_SPAN_DAYS = 1_100;

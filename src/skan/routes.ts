@@ -21,7 +21,7 @@ import { csvHeaders } from '#lib/csv';
 import { parseExactJson } from '#lib/exact-json';
 import { findByAppStoreId, getApplication } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
-import type { ConversionSchema, PostbackReceived, SkanReport } from './operations.ts';
+import type { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
 import { reportSkan, SkanQuery, skanCsv } from './report.ts';

@@ -5,7 +5,7 @@ import { type Database, skanSchemas } from '#db';
 import { currencyCode, dayText, optionalName, requiredNumber } from '#http';
 import { iso } from '#lib/time';
 import { type ApplicationRow, nameOf } from '#teams';
-import type { ConversionSchema } from './operations.ts';
+import type { ConversionSchema } from './answers.ts';
 import { COARSE_VALUES, MAX_FINE_VALUE, type Postback, WINDOWS } from './postback.ts';
 
 const MAX_VERSIONS = 50;

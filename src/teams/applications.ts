@@ -6,9 +6,9 @@ import { AppError, currencyCode, idListQuery, requiredName, requiredText } from 
 import { encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
+import type { Application } from './answers.ts';
 import { makeApiKey } from './api-key.ts';
 import { isFreeInAppStore } from './app-store-id.ts';
-import type { Application } from './operations.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
 /** Per team. Each may have counters, alerts and channels of its own. */

@@ -1,52 +1,6 @@
-import * as z from 'zod';
-import {
-  EXAMPLE,
-  inPath,
-  list,
-  noSuch,
-  nullableText,
-  type Operation,
-  time,
-  withExamples,
-} from '#http/operations';
+import { EXAMPLE, inPath, type Operation, withExamples } from '#http/operations';
+import { ApiKey, Application, Applications, CreatedApplication, notFound, shared, TAKEN } from './answers.ts';
 import { ApplicationChanges, ApplicationsQuery, NewApiKey, NewApplication } from './applications.ts';
-
-export const Application = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    timezone: z.string().meta({ description: 'IANA name. Reports use the days of this time zone.' }),
-    currency: z.string().meta({ description: 'The reporting currency, lower-case ISO 4217.' }),
-    data_collection: z.boolean(),
-    ios_store_url: nullableText(),
-    android_store_url: nullableText(),
-    fallback_url: nullableText(),
-    allowed_origins: z.array(z.string()).meta({
-      description: 'The origins of web pages that may call the ingestion endpoints from a browser.',
-    }),
-    attribution_window_hours: z.int(),
-    probabilistic_window_hours: z.int(),
-    meta_referrer_key_set: z.boolean().meta({
-      description:
-        'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
-    }),
-    created_at: time(),
-  })
-  .meta({ id: 'Application' });
-export type Application = z.input<typeof Application>;
-
-const Applications = list(Application);
-export type Applications = z.input<typeof Applications>;
-
-const CreatedApplication = z.object({ ...Application.shape, api_key: z.string() });
-export type CreatedApplication = z.input<typeof CreatedApplication>;
-
-const ApiKey = z.object({ api_key: z.string() });
-export type ApiKey = z.input<typeof ApiKey>;
-
-const shared = { credential: 'teamToken', tag: 'Applications' } as const;
-const notFound = noSuch('application');
-const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';
 
 export const operations: Operation[] = [
   {

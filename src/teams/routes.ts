@@ -11,6 +11,7 @@ import {
   queryString,
   requireTeamToken,
 } from '#http';
+import type { ApiKey, Application, Applications, CreatedApplication } from './answers.ts';
 import { replaceApiKey } from './api-keys.ts';
 import {
   ApplicationChanges,
@@ -21,7 +22,6 @@ import {
   NewApplication,
   showApplication,
 } from './applications.ts';
-import type { ApiKey, Application, Applications, CreatedApplication } from './operations.ts';
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()

@@ -1,15 +1,6 @@
-import * as z from 'zod';
 import { EXAMPLE, type Operation } from '#http/operations';
+import { html, shared } from './answers.ts';
 import { Measurement } from './record.ts';
-
-const shared = {
-  tag: 'Tracking',
-  path: '/t/{token}',
-  credential: null,
-  parameters: { path: z.object({ token: z.string().meta({ example: EXAMPLE.link }) }) },
-} as const;
-
-const html = { 'text/html': { schema: { type: 'string' } } } as const;
 
 export const operations: Operation[] = [
   {

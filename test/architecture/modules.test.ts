@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MODULES, type Module } from './modules.ts';
-import { importsOf, readModules, readTables, tablesOf } from './source.ts';
+import { importedFiles, importsOf, readModules, readTables, tablesOf } from './source.ts';
 
 const source = readModules();
 const tables = readTables();
@@ -55,6 +55,19 @@ describe('the list of modules', () => {
     );
     expect(files.some(({ code }) => /\bfrom '\.\.\//.test(code))).toBe(true);
     expect(outside).toEqual([]);
+  });
+
+  it('has no circle of imports', () => {
+    const files = [...source.values()].flat();
+    const targets = new Map(files.map(({ file, code }) => [file, importedFiles(file, code)]));
+    expect(targets.get('teams/routes.ts')).toContain('http/index.ts');
+    // Taking away files that import none of the others leaves those of circles and what leads to them.
+    for (let left = -1; left !== targets.size; ) {
+      left = targets.size;
+      for (const [file, imported] of targets)
+        if (!imported.some((other) => targets.has(other))) targets.delete(file);
+    }
+    expect([...targets.keys()]).toEqual([]);
   });
 
   it('loads operations with the documentation only', () => {
@@ -117,4 +130,14 @@ describe('reading the source', () => {
     expect([...answer.used]).toEqual(used);
     expect([...answer.written]).toEqual(written);
   });
+});
+
+/** Objects are made of these; their code may run for several objects of an isolate at once. */
+const OF_OBJECTS = ['counting', 'lake', 'lib', 'rollup'];
+
+it.each(OF_OBJECTS)('%s imports nothing on demand, but for the one that no two objects wait for', (name) => {
+  const onDemand = (source.get(name) ?? [])
+    .filter(({ code }) => /\bimport\(/.test(code.replaceAll(/typeof import\(/g, '')))
+    .map(({ file }) => file);
+  expect(onDemand).toEqual(name === 'lib' ? ['lib/parquet.ts'] : []);
 });

@@ -22,6 +22,35 @@ export function importsOf(code: string): string[] {
   return [...found].flatMap(([, name]) => name ?? []).filter((name) => name !== 'counter-migrations');
 }
 
+const ALIASES = Object.entries(
+  JSON.parse(readFileSync(path.join(SRC, '../package.json'), 'utf8')).imports as Record<string, string>,
+).map(([alias, target]) => {
+  const [before = '', after] = alias.split('*');
+  return { before, after, target: target.replace('./src/', '') };
+});
+
+/** The file that a text of package.json's `imports` stands for. */
+function aliased(specifier: string): string | undefined {
+  for (const { before, after, target } of ALIASES) {
+    if (
+      after === undefined ? specifier === before : specifier.startsWith(before) && specifier.endsWith(after)
+    ) {
+      return target.replace('*', specifier.slice(before.length, specifier.length - (after?.length ?? 0)));
+    }
+  }
+  return undefined;
+}
+
+/** The files that a file imports, types too, all from `src`. */
+export function importedFiles(file: string, code: string): string[] {
+  const found = code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([.#][^']+)'/g);
+  return [...found].flatMap(([, specifier = '']) =>
+    specifier.startsWith('.')
+      ? path.posix.join(path.posix.dirname(file), specifier)
+      : (aliased(specifier) ?? []),
+  );
+}
+
 /** Tables of D1: name in SQL by name in the schema, which defines them by `sqliteTable` or by a function of its own called `…Table`. */
 export function readTables(): Map<string, string> {
   const folder = path.join(SRC, 'db/schema');

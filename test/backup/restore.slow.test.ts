@@ -6,8 +6,8 @@ import { type Counter, counterOf } from '#counting';
 import { type Bucket, mergeFiles } from '#lake';
 import { DAY_MS } from '#lib/time';
 import { mergeMonths } from '#rollup/months';
-import { fileIndex } from '../../src/counting/file-index.ts';
-import { toEntry } from '../../src/counting/file-rows.ts';
+import { fileIndex } from '../../src/counting/files/file-index.ts';
+import { toEntry } from '../../src/counting/files/file-rows.ts';
 import { files } from '../../src/counting/schema.ts';
 import { openStore } from '../../src/counting/store.ts';
 import {

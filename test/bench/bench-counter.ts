@@ -1,6 +1,6 @@
 import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { Counter } from '../../src/counting/index.ts';
-import { WAIT_MS } from '../../src/counting/pace.ts';
+import { WAIT_MS } from '../../src/counting/runs/pace.ts';
 import { DatabaseMeter, type Metered, StorageMeter } from './meter.ts';
 import { type BenchDevice, makeDevices } from './workload.ts';
 

@@ -1,8 +1,8 @@
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
-import { insertDevice } from '../../src/counting/devices.ts';
-import { appendFresh } from '../../src/counting/log.ts';
+import { insertDevice } from '../../src/counting/devices/devices.ts';
+import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
+import { appendFresh } from '../../src/counting/log/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
-import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { APPLICATION_ID, makeDevices, makeEvents } from './workload.ts';

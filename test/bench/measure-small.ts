@@ -1,4 +1,4 @@
-import { WAIT_MS } from '../../src/counting/pace.ts';
+import { WAIT_MS } from '../../src/counting/runs/pace.ts';
 import { CountingBench } from './measure-counting.ts';
 import { type Measured, priceOfAMonth } from './month-price.ts';
 import type { Rig } from './rig.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { FULL_RUN, settleSteps } from '../../src/counting/runs/settle.ts';
 import { outbox } from '../../src/counting/schema.ts';
-import { FULL_RUN, settleSteps } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { loadPartCodec } from '../../src/rollup/index.ts';
+import { loadParquet } from '../../src/lib/parquet.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { fillCounter } from './fill-counter.ts';
 import { APPLICATION_ID, DEVICES } from './workload.ts';
@@ -25,7 +25,7 @@ const storage = memoryStorage((rows) => {
   rowsWritten += rows;
 });
 const store = openStore(storage);
-await loadPartCodec();
+await loadParquet();
 fillCounter(storage, { events: total, bytes: Number(values.bytes), names: Number(values.names) });
 
 /** How often the heap is looked at. */

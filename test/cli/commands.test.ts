@@ -24,7 +24,8 @@ describe.each([
   ['password-reset.ts', ['nobody'], 'Pass the email of one member. Pass --help for the usage.'],
   ['restore.ts', [], 'Pass --from with a folder or the name of a bucket. Pass --help for the usage.'],
   ['build.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
-  ['docs-metrics.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  ['docs/metrics.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  ['docs/networks.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
   [
     '../../test/chaos/run.ts',
     ['--seconds', 'many'],

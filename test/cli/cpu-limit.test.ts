@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { MAX_ALARM_MS } from '../../src/counting/pace.ts';
+import { MAX_ALARM_MS } from '../../src/counting/runs/pace.ts';
 
 /** A run that begins at the end of an alarm has been seen to take this long. */
 const LONGEST_RUN_MS = 48_000;

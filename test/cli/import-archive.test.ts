@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type StoredEvent, writeFiles } from '#lake';
-import { readArchive } from '../../src/cli/import-archive.ts';
-import { isParquet } from '../../src/cli/import-parquet.ts';
-import { importRows } from '../../src/cli/import-rows.ts';
-import { totalOf } from '../../src/cli/import-summary.ts';
+import { readArchive } from '../../src/cli/import/archive.ts';
+import { isParquet } from '../../src/cli/import/parquet.ts';
+import { importRows } from '../../src/cli/import/rows.ts';
+import { totalOf } from '../../src/cli/import/summary.ts';
 import { MemoryBucket } from '../lake/memory-bucket.ts';
 import { startStandIn } from './stand-in.ts';
 

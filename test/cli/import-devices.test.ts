@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ImportedRow, prepareRows } from '../../src/cli/import-devices.ts';
-import { Scratch } from '../../src/cli/import-scratch.ts';
+import { type ImportedRow, prepareRows } from '../../src/cli/import/devices.ts';
+import { Scratch } from '../../src/cli/import/scratch.ts';
 import { startStandIn } from './stand-in.ts';
 
 let folder: string;

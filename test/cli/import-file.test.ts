@@ -11,7 +11,7 @@ import {
   progressFileOf,
   rejectedFileOf,
   type Target,
-} from '../../src/cli/import-file.ts';
+} from '../../src/cli/import/file.ts';
 import { exists } from '../../src/cli/local-state.ts';
 
 type Item = { n?: number; bad?: boolean };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importRows } from '../../src/cli/import-rows.ts';
-import { totalOf } from '../../src/cli/import-summary.ts';
-import { readExport, readTime } from '../../src/cli/import-vendor.ts';
-import type { VendorName } from '../../src/cli/vendors.ts';
+import { importRows } from '../../src/cli/import/rows.ts';
+import { totalOf } from '../../src/cli/import/summary.ts';
+import { readExport, readTime } from '../../src/cli/import/vendor.ts';
+import type { VendorName } from '../../src/cli/import/vendors.ts';
 import { adjustFile, appsflyerFile, type Cells, COLUMN_COUNTS } from './exports.ts';
 import { startStandIn } from './stand-in.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ALL_METRICS } from '#catalogue';
-import { metricsPage } from '../../src/cli/metrics-page.ts';
+import { metricsPage } from '../../src/cli/docs/metrics-page.ts';
 
 it('keeps docs/metrics.md current: run `npm run docs:metrics`', () => {
   expect(readFileSync('docs/metrics.md', 'utf8')).toBe(metricsPage());

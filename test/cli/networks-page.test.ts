@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { NETWORKS } from '#networks';
-import { networksPage } from '../../src/cli/networks-page.ts';
+import { networksPage } from '../../src/cli/docs/networks-page.ts';
 
 it('keeps docs/networks.md current: run `npm run docs:networks`', () => {
   expect(readFileSync('docs/networks.md', 'utf8')).toBe(networksPage());

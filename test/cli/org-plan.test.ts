@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { Cloudflare } from '../../src/cli/org-cloudflare.ts';
-import { planCreate } from '../../src/cli/org-plan.ts';
-import { Configuration } from '../../src/cli/org-section.ts';
+import { Cloudflare } from '../../src/cli/org/cloudflare.ts';
+import { planCreate } from '../../src/cli/org/plan.ts';
+import { Configuration } from '../../src/cli/org/section.ts';
 import { ACCOUNT, StandIn, TOKEN } from './cloudflare.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { Configuration } from '../../src/cli/org-section.ts';
+import { Configuration } from '../../src/cli/org/section.ts';
 
 // The section that `npm run org` writes for an org.
 

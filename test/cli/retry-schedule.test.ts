@@ -3,12 +3,12 @@ import path from 'node:path';
 import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { DEAD_LETTER_RETENTION_SECONDS } from '../../src/cli/org-plan.ts';
+import { DEAD_LETTER_RETENTION_SECONDS } from '../../src/cli/org/plan.ts';
 import {
   DEAD_LETTER_DELAY_SECONDS,
   eventDelaySeconds,
   FILED_FROM_ATTEMPT,
-} from '../../src/counting/retry-schedule.ts';
+} from '../../src/counting/queue/retry-schedule.ts';
 
 // What docs/operations.md promises for an outage follows from the queues' settings.
 

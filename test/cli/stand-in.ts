@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { EventEnvelope, keysOfEnvelope } from '#catalogue';
-import type { Target } from '../../src/cli/import-file.ts';
+import type { Target } from '../../src/cli/import/file.ts';
 
 type Body = Record<string, unknown>;
 type SentDevice = { created_at: string; data: Record<string, string> };

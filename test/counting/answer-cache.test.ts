@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AnswerCache } from '../../src/counting/answer-cache.ts';
+import { AnswerCache } from '../../src/counting/questions/answer-cache.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 
 /** A cache, and what its answers are computed from: the number of the computation. */

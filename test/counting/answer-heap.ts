@@ -1,18 +1,18 @@
 import { scheduler } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
-import { type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/device-pages.ts';
-import { type DeviceFactsRow, emptyRow, writeRows } from '../../src/counting/device-row.ts';
-import { countFunnel, sumFunnel } from '../../src/counting/funnel.ts';
-import { countPurchases } from '../../src/counting/purchases.ts';
-import { clientTotals } from '../../src/counting/queries.ts';
+import { type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
+import { type DeviceFactsRow, emptyRow, writeRows } from '../../src/counting/devices/device-row.ts';
+import { writeTotals } from '../../src/counting/devices/totals.ts';
+import { countFunnel, sumFunnel } from '../../src/counting/questions/funnel.ts';
+import { countPurchases } from '../../src/counting/questions/purchases.ts';
+import { clientTotals } from '../../src/counting/questions/queries.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { writeTotals } from '../../src/counting/totals.ts';
 import { deflateText } from '../../src/lib/deflate.ts';
 import { addDays, dayNumber } from '../../src/lib/time.ts';
-import { DeviceRevenue } from '../../src/rollup/device-revenue.ts';
+import { DeviceRevenue } from '../../src/rollup/device/device-revenue.ts';
+import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { NANOS_PER_HIGH } from '../../src/rollup/index.ts';
-import { StepHistory } from '../../src/rollup/step-history.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 
 // A counter's answer to one question about devices that have nothing in common, in a V8 whose heap is limited from outside, on SQLite in memory

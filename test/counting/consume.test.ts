@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { type Counter, consumeDeadLetters, consumeEvents } from '#counting';
 import { newId } from '#lib/ids';
-import * as tally from '../../src/rollup/device-state.ts';
+import * as tally from '../../src/rollup/device/device-state.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { clickOf, eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';

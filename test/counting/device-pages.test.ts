@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DeviceFilter, packEvents } from '#counting';
 import { newId } from '#lib/ids';
-import { deviceDaysOf, hashOfDevice, pageOf, readFacts } from '../../src/counting/device-pages.ts';
+import { deviceDaysOf, hashOfDevice, pageOf, readFacts } from '../../src/counting/devices/device-pages.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { settleAll } from '../helpers/settle.ts';

@@ -5,7 +5,7 @@ import { packEvents } from '#counting';
 import { mergeFiles } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { fileIndex, listFiles } from '../../src/counting/file-index.ts';
+import { fileIndex, listFiles } from '../../src/counting/files/file-index.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, newDevice, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket } from '../helpers/lake.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { FileEntry } from '#lake';
 import { DAY_MS } from '#lib/time';
-import { confirmRange, takeRange } from '../../src/counting/export.ts';
-import { addFiles, dropExpired, listFiles, nextMerge } from '../../src/counting/file-index.ts';
+import { confirmRange, takeRange } from '../../src/counting/files/export.ts';
+import { addFiles, dropExpired, listFiles, nextMerge } from '../../src/counting/files/file-index.ts';
 import { openStore, type Store } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 

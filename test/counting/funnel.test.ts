@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sumFunnel } from '#counting';
-import { packDurations } from '../../src/counting/funnel.ts';
+import { packDurations } from '../../src/counting/questions/funnel.ts';
 
 const STEPS = ['install', 'ad'];
 const medianOf = (...lists: number[][]) =>

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { consumeDeadLetters, consumeEvents, parkUndelivered, settleCounters } from '#counting';
-import { DEAD_LETTER_DELAY_SECONDS, FILED_FROM_ATTEMPT } from '../../src/counting/retry-schedule.ts';
+import { DEAD_LETTER_DELAY_SECONDS, FILED_FROM_ATTEMPT } from '../../src/counting/queue/retry-schedule.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import { counterFlushes, database } from '#db';
 import { DAY_MS } from '#lib/time';
-import { pruneSent } from '../../src/counting/sent-parts.ts';
+import { pruneSent } from '../../src/counting/outbox/sent-parts.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';

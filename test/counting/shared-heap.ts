@@ -1,6 +1,6 @@
 import { scheduler } from 'node:timers/promises';
-import { FULL_RUN } from '../../src/counting/settle.ts';
-import { Settler } from '../../src/counting/settler.ts';
+import { FULL_RUN } from '../../src/counting/runs/settle.ts';
+import { Settler } from '../../src/counting/runs/settler.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { fillCounter } from '../bench/fill-counter.ts';
 import { APPLICATION_ID } from '../bench/workload.ts';

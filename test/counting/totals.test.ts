@@ -9,7 +9,7 @@ import {
   readComparedTotal,
   readTotals,
   writeTotals,
-} from '../../src/counting/totals.ts';
+} from '../../src/counting/devices/totals.ts';
 
 type Sent = { currency: string; nanos: number; claimedNanos: number | undefined };
 

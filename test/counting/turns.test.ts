@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Counter, packEvents } from '#counting';
-import { Settler } from '../../src/counting/settler.ts';
+import { Settler } from '../../src/counting/runs/settler.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';

@@ -4,8 +4,9 @@ import { expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { database, parkedMessages } from '#db';
 import { newId } from '#lib/ids';
-import { loadPartCodec, type Parked, parkStatements, wholeBody } from '#rollup';
-import { addParts, packParts } from '../../src/rollup/cube.ts';
+import { loadParquet } from '#lib/parquet';
+import { type Parked, parkStatements, wholeBody } from '#rollup';
+import { addParts, packParts } from '../../src/rollup/cube/cube.ts';
 import { ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { dumpRows } from '../helpers/dump.ts';
 
@@ -69,7 +70,7 @@ const runs = fc
   );
 
 it('packs parts of the cube that fit into statements, whatever they have', async () => {
-  await loadPartCodec();
+  await loadParquet();
   await fc.assert(
     fc.asyncProperty(runs, async ([table, rows, times]) => {
       // Parts of a few rows with many segments, and of many rows with other names.

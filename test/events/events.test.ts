@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
 import { newId } from '#lib/ids';
-import { RunningDevice } from '../../src/rollup/device-state.ts';
+import { RunningDevice } from '../../src/rollup/device/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { claimsOf, counterRows } from '../helpers/stored.ts';

@@ -1,8 +1,8 @@
+import { loadParquet } from '#lib/parquet';
 import { type RollupTable, segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { chunksOf } from '../../src/lib/chunks.ts';
 import {
   additionColumns,
-  loadPartCodec,
   type PartRow,
   type SegmentOfId,
   type StoredTable,
@@ -31,7 +31,7 @@ export async function addRun(
   additions: Additions<RollupTable>,
   segmentOf = byId,
 ): Promise<void> {
-  await loadPartCodec();
+  await loadParquet();
   const statements: D1PreparedStatement[] = [];
   const parts: PartRow[] = [];
   const tables = new Map<StoredTable, (string | number)[][]>();

@@ -1,5 +1,11 @@
-import { deviceDay, type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/device-pages.ts';
-import { type DeviceFactsRow, readRows, writeRows } from '../../src/counting/device-row.ts';
+import {
+  deviceDay,
+  type HistoryRow,
+  hashOfDevice,
+  pageId,
+  pageOf,
+} from '../../src/counting/devices/device-pages.ts';
+import { type DeviceFactsRow, readRows, writeRows } from '../../src/counting/devices/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { deflateText, inflateText } from '../../src/lib/deflate.ts';
 import { dayNumber } from '../../src/lib/time.ts';

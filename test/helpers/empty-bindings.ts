@@ -1,4 +1,4 @@
-import { loadPartCodec } from '../../src/rollup/part-file.ts';
+import { loadParquet } from '../../src/lib/parquet.ts';
 import { emptyStores } from './empty-stores.ts';
 
 // Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects.
@@ -6,9 +6,4 @@ import { emptyStores } from './empty-stores.ts';
 await emptyStores();
 
 // The parts that the Worker loads on demand. An object that is ended while it loads one would leave the import pending for every later file.
-await Promise.all([
-  import('../../src/lib/parquet.ts'),
-  import('../../src/schedule.ts'),
-  import('../../src/service.ts'),
-  loadPartCodec(),
-]);
+await Promise.all([import('../../src/schedule.ts'), import('../../src/service.ts'), loadParquet()]);

@@ -1,5 +1,5 @@
 import { type Amounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
-import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/compact.ts';
+import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from './add-run.ts';
 

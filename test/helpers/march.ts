@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import type { RollupTable } from '#catalogue';
 import { newId } from '#lib/ids';
 import { readParts } from '#rollup';
-import type { Grain } from '../../src/rollup/grains.ts';
+import type { Grain } from '../../src/rollup/cube/grains.ts';
 import { Additions, NANOS_PER_HIGH, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addRun } from './add-run.ts';
 import { addRowsTo, rowsIn } from './cube.ts';

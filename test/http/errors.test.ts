@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AppContext, invalidRequest } from '#http';
-import type { ApiKey, Application } from '#teams/operations';
+import type { ApiKey, Application } from '#teams/answers';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fieldsOf, startWorker } from '../helpers/worker.ts';
 

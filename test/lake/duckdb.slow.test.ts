@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { type StoredEvent, writeFiles } from '#lake';
 import { dayFromNumber, daysBetween } from '#lib/time';
-import { insertDevice } from '../../src/counting/devices.ts';
-import { appendFresh } from '../../src/counting/log.ts';
+import { insertDevice } from '../../src/counting/devices/devices.ts';
+import { RawFiles } from '../../src/counting/files/raw-files.ts';
+import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
+import { appendFresh } from '../../src/counting/log/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
-import { RawFiles } from '../../src/counting/raw-files.ts';
-import { SeenIds } from '../../src/counting/seen-ids.ts';
-import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
+import { FULL_RUN, settleRun } from '../../src/counting/runs/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { loadPartCodec } from '../../src/rollup/index.ts';
+import { loadParquet } from '../../src/lib/parquet.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
@@ -105,7 +105,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
   for (let start = 0; start < sent.length; start += 500) {
     appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
   }
-  await loadPartCodec();
+  await loadParquet();
   while (await settleRun([storage, APPLICATION_ID, FULL_RUN, now]));
   const bucket = new MemoryBucket();
   const files = new RawFiles({

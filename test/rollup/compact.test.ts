@@ -9,8 +9,8 @@ import {
   MIN_COMPACTED,
   placesToCompact,
   replaceParts,
-} from '../../src/rollup/compact.ts';
-import { GRAINS, type Grain, segmentColumns } from '../../src/rollup/grains.ts';
+} from '../../src/rollup/cube/compact.ts';
+import { GRAINS, type Grain, segmentColumns } from '../../src/rollup/cube/grains.ts';
 import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LoggedEvent, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
-import { DayVersions } from '../../src/rollup/day-versions.ts';
-import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
+import { DayVersions } from '../../src/rollup/device/day-versions.ts';
+import { type DeviceState, deviceKey } from '../../src/rollup/device/device-state.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
 import { tally } from '../../src/rollup/tally.ts';
 

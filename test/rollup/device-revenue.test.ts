@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device-revenue.ts';
+import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device/device-revenue.ts';
 
 it('adds up revenue by currency, kind and age band, whatever the intermediate storage', () => {
   let text = '';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UNKNOWN_SEGMENT } from '#catalogue';
-import { bandOf, readRevenue } from '../../src/rollup/device-revenue.ts';
-import { type DeviceFacts, RunningDevice } from '../../src/rollup/device-state.ts';
-import { Journal } from '../../src/rollup/journal.ts';
-import { firstTimes } from '../../src/rollup/step-walk.ts';
+import { bandOf, readRevenue } from '../../src/rollup/device/device-revenue.ts';
+import { type DeviceFacts, RunningDevice } from '../../src/rollup/device/device-state.ts';
+import { Journal } from '../../src/rollup/device/journal.ts';
+import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 
 const FACTS: DeviceFacts = {
   applicationId: 'app_1',

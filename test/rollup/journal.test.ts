@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Earning, Journal } from '../../src/rollup/journal.ts';
+import { type Earning, Journal } from '../../src/rollup/device/journal.ts';
 
 it('gives each device its own entries, in their order of arrival', () => {
   const journal = new Journal();

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addLaunch, type Teller } from '../../src/rollup/launches.ts';
+import { addLaunch, type Teller } from '../../src/rollup/device/launches.ts';
 
 type Told = { day: number; teller: Teller };
 

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { GRAINS } from '../../src/rollup/grains.ts';
+import { loadParquet } from '#lib/parquet';
+import { GRAINS } from '../../src/rollup/cube/grains.ts';
 import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import { mergeMonths } from '../../src/rollup/months/merge-months.ts';
 import { ObjectWriter } from '../../src/rollup/months/object-writer.ts';
@@ -87,7 +88,7 @@ it('merges what is large of a recent month too, without publishing it', async ()
 });
 
 it('uploads a large object in parts of one size', async () => {
-  const object = new ObjectWriter(await import('#lib/parquet'), env.RAW_EVENTS, 'months/large');
+  const object = new ObjectWriter(await loadParquet(), env.RAW_EVENTS, 'months/large');
   const expected: number[] = [];
   for (const size of [3_000_000, 9_000_000, 10, 4_000_000]) {
     const bytes = new Uint8Array(size).map((_, at) => (at * size) % 251);

@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { type OpenPart, readParts } from '#rollup';
-import { compactParts, MIN_COMPACTED, placesToCompact, replaceParts } from '../../src/rollup/compact.ts';
-import { PartCache } from '../../src/rollup/part-cache.ts';
+import { compactParts, MIN_COMPACTED, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
+import { PartCache } from '../../src/rollup/cube/part-cache.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 

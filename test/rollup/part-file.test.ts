@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable, type Segment, UNKNOWN_SEGMENT, valuesOfSegment } from '#catalogue';
-import { loadPartCodec } from '#rollup';
-import { packParts, sumRowsOf } from '../../src/rollup/cube.ts';
-import { PAID } from '../../src/rollup/grains.ts';
-import { writePart } from '../../src/rollup/part-file.ts';
+import { loadParquet } from '#lib/parquet';
+import { packParts, sumRowsOf } from '../../src/rollup/cube/cube.ts';
+import { PAID } from '../../src/rollup/cube/grains.ts';
+import { writePart } from '../../src/rollup/cube/part-file.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addedUp, rowsOf } from '../helpers/cube.ts';
 
-beforeAll(loadPartCodec);
+beforeAll(loadParquet);
 
 const CUBED = ROLLUP_TABLES;
 

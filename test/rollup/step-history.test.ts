@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIXED_STEPS, MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
-import { StepHistory } from '../../src/rollup/step-history.ts';
-import { firstTimes, walkSteps } from '../../src/rollup/step-walk.ts';
+import { FIXED_STEPS, MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
+import { StepHistory } from '../../src/rollup/device/step-history.ts';
+import { firstTimes, walkSteps } from '../../src/rollup/device/step-walk.ts';
 
 type Step = [name: string, second: number];
 

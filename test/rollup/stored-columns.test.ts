@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { additionColumns, parkedSums, type SumRows, sumStatement } from '#rollup';
-import { FIXED_STEPS } from '../../src/rollup/step-format.ts';
+import { FIXED_STEPS } from '../../src/rollup/device/step-format.ts';
 import { readParkedSums } from '../../src/rollup/sum-rows.ts';
 import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DaySet } from '#lib/day-set';
-import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
-import { MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
-import { StepHistory } from '../../src/rollup/step-history.ts';
-import { firstTimes } from '../../src/rollup/step-walk.ts';
+import { type DeviceState, deviceKey } from '../../src/rollup/device/device-state.ts';
+import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
+import { StepHistory } from '../../src/rollup/device/step-history.ts';
+import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { type Known, tally } from '../../src/rollup/tally.ts';
 

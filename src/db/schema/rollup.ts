@@ -121,7 +121,7 @@ export const cubeParts = sqliteTable(
     applicationId: applicationId(),
     /** The name of the rollup table. */
     rollup: text().notNull(),
-    /** See `GRAINS` in `src/rollup/grains.ts`. */
+    /** See `GRAINS` in `src/rollup/cube/grains.ts`. */
     grain: text().notNull(),
     /** The month of the events of its rows, such as `2026-03`. */
     month: text().notNull(),

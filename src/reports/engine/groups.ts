@@ -1,16 +1,13 @@
-import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
-import { Dictionary } from '#lib/dictionary';
 import type { Entries } from '#rollup';
-import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
+import { type DimensionName, isTime } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
+import { GroupCells, type Span } from './group-cells.ts';
 import { GroupTable } from './group-table.ts';
-import { Pairs } from './interned.ts';
 import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
-import { NO_PART, RowParts } from './row-parts.ts';
 
 /** Marks a group that is counted in another pass. */
 const OTHER_PASS = SKIPPED;
@@ -18,22 +15,8 @@ const OTHER_PASS = SKIPPED;
 const NONE = 0;
 export const CUT_OFF = 1;
 const FIRST_GROUP = 2;
-/** A period that groups belong to; the only one unless a grouping is by time. */
-type Span = {
-  /** The values of the groupings by time, by grouping. */
-  values: readonly (string | null)[];
-  /** Its day, or one of its days. */
-  time: string;
-  /** The groups by the number of their other values; 0 for those not seen yet. */
-  cells: Int32Array;
-  /** How many groups it has, without those that are cut off. */
-  groups: number;
-  isCutOff: boolean;
-};
 
-/**
- * The groups of one pass. Per entry it only looks up numbers (see `RowParts`), and the texts of a group are only made when the group is.
- */
+/** The groups of one pass. */
 export class Groups {
   readonly table: GroupTable;
   /** By group number; null for `NONE` and `CUT_OFF`. */
@@ -44,19 +27,7 @@ export class Groups {
   private readonly names: readonly DimensionName[];
   private readonly around: { pass: number; passes: number; creatives: CreativeNames; rates: DayRates };
   private readonly maxGroups: number;
-  /** What the groupings by a column of the entries contribute. */
-  private readonly parts: RowParts;
-  private readonly hasSegments: boolean;
-  /** The number of a segment's part of the key. */
-  private readonly segmentParts = new Map<Segment, number>();
-  private readonly segmentTexts = new Dictionary<string>();
-  private readonly withSegments = new Pairs();
-  private readonly spans = new Map<string, Span>();
-
-  // Of the open chunk.
-  private segments: readonly Segment[] = [];
-  private spanOf: (time: number) => Span = () => this.spanAt('', [], '');
-  private timeAt = -1;
+  private readonly lookup: GroupCells;
 
   // Of the entries being added: the groups, and those of devices that came from an ad.
   private cells = new Int32Array(0);
@@ -69,11 +40,12 @@ export class Groups {
     this.around = around;
     this.maxGroups = asked.maxGroups ?? MAX_GROUPS;
     this.table = new GroupTable(rollupFor(names));
-    this.parts = new RowParts(
-      names.filter((name) => !isTime(name) && !isSegment(name)),
-      around.creatives,
-    );
-    this.hasSegments = names.some(isSegment);
+    this.lookup = new GroupCells(names, around.creatives, {
+      group: (values, span) => this.groupOf(values, span),
+      span: (span) => {
+        span.isCutOff ||= this.isPastLimit(span);
+      },
+    });
     for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
@@ -81,16 +53,17 @@ export class Groups {
   async read(chunk: Chunk): Promise<void> {
     const { columns, isOfCosts } = chunk;
     const conversionsIn = await conversionsOf(this.around.rates, chunk);
-    await this.parts.open(chunk);
-    this.segments = chunk.segments;
-    this.openSpans(chunk);
+    await this.lookup.open(chunk, this.names.includes('hour') ? 'hour' : 'day');
     const currencies = valuesIn(chunk, 'currency');
     const currencyAt = columns.indexOf('currency');
     const creativeAt = columns.indexOf('creative_id');
     const organic = valuesIn(chunk, 'creative_id').indexOf('');
     chunk.read((entries) => {
       const conversions = conversionsIn(entries);
-      this.findCells(entries);
+      if (this.cells.length < entries.size) {
+        [this.cells, this.paidCells] = [new Int32Array(entries.size), new Int32Array(entries.size)];
+      }
+      this.lookup.find(entries, this.cells, this.around.pass === 0 ? NONE : OTHER_PASS);
       if (isOfCosts) {
         const [low = null, high = null] = entries.sums;
         this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
@@ -129,35 +102,6 @@ export class Groups {
     }
   }
 
-  private openSpans(chunk: Chunk): void {
-    const column = this.names.includes('hour') ? 'hour' : 'day';
-    const own = valuesIn(chunk, column);
-    const spans: Span[] = [];
-    this.timeAt = chunk.columns.indexOf(column);
-    this.spanOf = (at) => {
-      let span = spans[at];
-      if (!span) {
-        const time = own[at] ?? '';
-        const values = spansOf(time.slice(0, 10), this.names).map((value, index) =>
-          this.names[index] === 'hour' ? time : value,
-        );
-        span = this.spanAt(values.join('\0'), values, time);
-        spans[at] = span;
-      }
-      return span;
-    };
-  }
-
-  private spanAt(key: string, values: readonly (string | null)[], time: string): Span {
-    let span = this.spans.get(key);
-    if (!span) {
-      span = { values, time: time.slice(0, 10), cells: new Int32Array(64), groups: 0, isCutOff: false };
-      this.spans.set(key, span);
-    }
-    span.isCutOff ||= this.isPastLimit(span);
-    return span;
-  }
-
   /**
    * Whether enough groups of later spans were found already: these rank first. In groupings by network, it is only known at the end which
    * groups have a row.
@@ -167,59 +111,15 @@ export class Groups {
     if (!names.some(isTime) || q || (names.includes('media_source') && !keepsRequests)) return false;
     if (this.table.size - FIRST_GROUP <= limit) return false;
     let later = 0;
-    for (const span of this.spans.values()) if (span.time > time) later += span.groups;
+    for (const span of this.lookup.spans.values()) if (span.time > time) later += span.groups;
     return later > limit;
-  }
-
-  /** Finds the group of each entry. */
-  private findCells({ size, keys, segments }: Entries): void {
-    if (this.cells.length < size) [this.cells, this.paidCells] = [new Int32Array(size), new Int32Array(size)];
-    const { cells } = this;
-    // The part of an entry, before it is replaced by the group.
-    this.parts.find(size, keys, cells);
-    const withoutGroup = this.around.pass === 0 ? NONE : OTHER_PASS;
-    const times = keys[this.timeAt];
-    const segmentParts = this.hasSegments
-      ? this.segments.map((segment) => this.segmentPartOf(segment))
-      : null;
-    let time = times?.[0] ?? 0;
-    let span = this.spanOf(time);
-    for (let entry = 0; entry < size; entry++) {
-      const part = cells[entry] ?? NO_PART;
-      if (part === NO_PART) {
-        cells[entry] = withoutGroup;
-        continue;
-      }
-      const own = times ? (times[entry] ?? 0) : 0;
-      if (own !== time) {
-        time = own;
-        span = this.spanOf(time);
-      }
-      const whole = segmentParts
-        ? this.withSegments.numberOf(part, segmentParts[segments[entry] ?? 0] ?? 0)
-        : part;
-      const known = span.cells[whole] ?? 0;
-      cells[entry] = known === 0 ? this.addCell(span, whole) : known;
-    }
   }
 
   isFull(): boolean {
     return this.table.size > this.maxGroups;
   }
 
-  private addCell(span: Span, whole: number): number {
-    if (whole >= span.cells.length) {
-      const larger = new Int32Array(Math.max(whole + 1, span.cells.length * 2));
-      larger.set(span.cells);
-      span.cells = larger;
-    }
-    const cell = this.newCell(span, whole);
-    span.cells[whole] = cell;
-    return cell;
-  }
-
-  private newCell(span: Span, whole: number): number {
-    const values = this.valuesOf(span, whole);
+  private groupOf(values: (string | null)[], span: Span): number {
     const { pass, passes } = this.around;
     if (passOf(values, passes) !== pass) return OTHER_PASS;
     if (span.isCutOff) {
@@ -229,27 +129,6 @@ export class Groups {
     this.values.push(values);
     span.groups++;
     return this.table.open();
-  }
-
-  private valuesOf(span: Span, whole: number): (string | null)[] {
-    const [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
-    const ofRow = this.parts.textsOf(part);
-    const ofSegment: (string | null)[] = this.hasSegments
-      ? JSON.parse(this.segmentTexts.values[segment] ?? '')
-      : [];
-    return this.names.map((name, index) => {
-      if (isTime(name)) return span.values[index] ?? null;
-      return (isSegment(name) ? ofSegment[index] : ofRow[this.parts.names.indexOf(name)]) || null;
-    });
-  }
-
-  private segmentPartOf(segment: Segment): number {
-    const known = this.segmentParts.get(segment);
-    if (known !== undefined) return known;
-    const values = this.names.map((name) => (isSegment(name) ? segment[name] || null : null));
-    const part = this.segmentTexts.numberOf(JSON.stringify(values));
-    this.segmentParts.set(segment, part);
-    return part;
   }
 }
 

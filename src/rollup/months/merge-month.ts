@@ -1,15 +1,15 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
-import { Columns } from '../cube.ts';
+import { loadParquet } from '#lib/parquet';
+import { Columns } from '../cube/cube.ts';
 import {
   beginFile,
-  loadPartCodec,
   type SumTypes,
   sumTypesIn,
   sumTypesOfPart,
   WideSumError,
   withAllSums,
-} from '../part-file.ts';
+} from '../cube/part-file.ts';
 import {
   type CubePlace,
   type CubeStores,
@@ -17,7 +17,7 @@ import {
   type ListedPart,
   pagesOf,
   readTexts,
-} from '../read-parts.ts';
+} from '../cube/read-parts.ts';
 import { mergeRows } from './merge-rows.ts';
 import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';
@@ -53,7 +53,7 @@ export async function mergeMonth(
   now: number,
   limits: Partial<MergeLimits> = {},
 ): Promise<boolean> {
-  await loadPartCodec();
+  await loadParquet();
   const { maxRows, ...others } = { ...LIMITS, ...limits };
   const found = await findParts(stores.DB, place, maxRows);
   if (found.parts.length === 0) return false;
@@ -166,7 +166,7 @@ async function writeVersion(
   const { number } = found;
   const version = crypto.randomUUID();
   const object = new ObjectWriter(
-    await import('#lib/parquet'),
+    await loadParquet(),
     stores.RAW_EVENTS,
     monthKey(place, { month, number, version }),
   );

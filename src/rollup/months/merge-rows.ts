@@ -1,9 +1,9 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
-import { addRows } from '../add-parts.ts';
-import { type Cell, cellsOf } from '../cube.ts';
-import { PartSegments } from '../part-segments.ts';
-import { type CubePlace, type CubeStores, type Listed, openListed } from '../read-parts.ts';
+import { addRows } from '../cube/add-parts.ts';
+import { type Cell, cellsOf } from '../cube/cube.ts';
+import { PartSegments } from '../cube/part-segments.ts';
+import { type CubePlace, type CubeStores, type Listed, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';
 
 /**

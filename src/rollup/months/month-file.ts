@@ -1,8 +1,9 @@
 import type { FileMetaData, RowGroup } from 'hyparquet';
 import type { RollupTable } from '#catalogue';
+import { loadParquet } from '#lib/parquet';
 import { dayFromNumber } from '#lib/time';
-import type { Grain } from '../grains.ts';
-import { type Bytes, type OpenPart, openRows } from '../part-file.ts';
+import type { Grain } from '../cube/grains.ts';
+import { type Bytes, type OpenPart, openRows } from '../cube/part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
 // changed: a report reads what it has listed, and a restored database finds the objects that it knew.
@@ -62,7 +63,7 @@ export async function readFooter(
   bucket: ReadableBucket,
   { key, bytes, footerBytes }: Located,
 ): Promise<{ metadata: FileMetaData; bytes: Bytes }> {
-  const { parquetMetadata, plainParsers } = await import('#lib/parquet');
+  const { parquetMetadata, plainParsers } = await loadParquet();
   const tail = await readRange(bucket, key, bytes <= MAX_RANGE_BYTES ? 0 : bytes - footerBytes, bytes);
   return { metadata: parquetMetadata(tail.buffer, { parsers: plainParsers }), bytes: tail };
 }

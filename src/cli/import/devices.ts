@@ -1,0 +1,166 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Item, Target } from './file.ts';
+import type { Scratch } from './scratch.ts';
+import { addTo, type Summary } from './summary.ts';
+
+const ATTEMPTS = 8;
+/** The largest batch that `/fetch-token/batch` accepts. */
+const DEVICES_PER_REQUEST = 200;
+/** The largest number of rows kept in memory until their devices have tokens. */
+const MAX_WAITING = 20_000;
+
+/** A body of `/fetch-token` without the device's id. */
+export type DeviceMetrics = { created_at: string; data: Record<string, string> };
+
+/** A row of a file, its line, the kind under which the summary counts it, and what is to be done with it. */
+export type ImportedRow = { line: number; kind: string } & (
+  | { outcome: 'repeated' }
+  | { outcome: 'rejected'; error: string; row: unknown }
+  | {
+      outcome: 'read';
+      device: { id: string; metrics: DeviceMetrics };
+      /** The events that the row stands for; none if it only introduces its device. */
+      envelopes: Iterable<Record<string, unknown>>;
+      row: unknown;
+    }
+);
+type ReadRow = Extract<ImportedRow, { outcome: 'read' }>;
+
+/**
+ * Fetches the tokens of a file's devices and writes its events, as items of `importFile`, to one file and its rejected rows to another. Each
+ * device keeps its own id, so that repeating the import finds the same device. Rows without events are accepted with their device. Returns
+ * the outcomes of all other rows so far.
+ */
+export async function prepareRows(
+  rows: AsyncIterable<ImportedRow>,
+  target: Target,
+  scratch: Scratch,
+  files: { events: string; rejected: string },
+): Promise<Summary> {
+  const summary: Summary = {};
+  const events = createWriteStream(files.events);
+  const rejected = createWriteStream(files.rejected);
+  let wanted = new Map<string, DeviceMetrics>();
+  let waiting: ReadRow[] = [];
+  const reject = async (kind: string, rejection: { line: number; error: string; event: unknown }) => {
+    addTo(summary, kind, { rejected: 1 });
+    await write(rejected, { ...rejection, details: [] });
+  };
+  const send = async () => {
+    const refusals = await fetchTokens(target, wanted, scratch);
+    wanted = new Map();
+    for (const { line, kind, device, envelopes, row } of waiting) {
+      const creativeToken = scratch.tokenOf(device.id);
+      if (creativeToken === null) {
+        await reject(kind, { line, error: refusals.get(device.id) ?? 'has no token', event: row });
+        continue;
+      }
+      let isFirst = true;
+      for (const envelope of envelopes) {
+        const item: Item = { line, kind: isFirst ? kind : null, event: { ...envelope, creativeToken } };
+        await write(events, item);
+        isFirst = false;
+      }
+      if (isFirst) addTo(summary, kind, { accepted: 1 });
+    }
+    waiting = [];
+  };
+  try {
+    for await (const row of rows) {
+      const { line, kind } = row;
+      addTo(summary, kind, { read: 1 });
+      if (row.outcome === 'repeated') addTo(summary, kind, { repeated: 1 });
+      else if (row.outcome === 'rejected') await reject(kind, { line, error: row.error, event: row.row });
+      else {
+        const { id, metrics } = row.device;
+        if (!wanted.has(id) && scratch.tokenOf(id) === null) wanted.set(id, metrics);
+        waiting.push(row);
+        if (wanted.size === DEVICES_PER_REQUEST || waiting.length === MAX_WAITING) await send();
+      }
+    }
+    await send();
+  } finally {
+    await Promise.all([close(events), close(rejected)]);
+  }
+  return summary;
+}
+
+async function write(output: WriteStream, line: unknown): Promise<void> {
+  if (!output.write(`${JSON.stringify(line)}\n`)) {
+    await new Promise<void>((resolve) => output.once('drain', () => resolve()));
+  }
+}
+
+async function close(output: WriteStream): Promise<void> {
+  output.end();
+  await finished(output);
+}
+
+type DeviceAnswer = {
+  results: ({ index: number; token: string } | { index: number; error: string; details?: unknown })[];
+};
+
+/** Fetches the tokens of devices and saves them by device id. Returns why devices were refused. */
+async function fetchTokens(
+  target: Target,
+  wanted: ReadonlyMap<string, DeviceMetrics>,
+  scratch: Scratch,
+): Promise<Map<string, string>> {
+  const refusals = new Map<string, string>();
+  if (wanted.size === 0) return refusals;
+  const ids = [...wanted.keys()];
+  const devices = [...wanted].map(([id, { created_at, data }]) => ({
+    type: 'device-metrics',
+    created_at,
+    data: { ...data, device_id: id },
+  }));
+  const headers = { [target.headerName]: target.apiKey };
+  const { results } = await post<DeviceAnswer>(`${target.url}/fetch-token/batch`, headers, { devices });
+  if (results.length < ids.length) throw new Error(`${target.url} did not answer for every device`);
+  for (const result of results) {
+    const id = ids[result.index] ?? '';
+    if ('token' in result) scratch.saveToken(id, result.token);
+    else {
+      const details = result.details === undefined ? '' : ` ${JSON.stringify(result.details)}`;
+      refusals.set(id, `the device was refused: ${result.error}${details}`);
+    }
+  }
+  return refusals;
+}
+
+/** A request that was refused because of its body; `reason` is the answer's. */
+export class RefusedRequest extends Error {
+  readonly reason: string;
+
+  constructor(message: string, reason: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Sends JSON, with retries while the service is temporarily unavailable. Throws `RefusedRequest` after a 400. */
+export async function post<Answer>(
+  url: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    }).catch(() => null);
+    if (response?.ok) return (await response.json()) as Answer;
+    const isTransient = !response || response.status === 429 || response.status >= 500;
+    if (!isTransient || attempt === ATTEMPTS) {
+      const { origin, pathname } = new URL(url);
+      const message = response
+        ? `${origin} answered ${response.status} to ${pathname}`
+        : `${origin} cannot be reached`;
+      if (response?.status === 400) throw new RefusedRequest(message, `${message}: ${await response.text()}`);
+      throw new Error(message);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+  }
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { exists } from '../local-state.ts';
+import { type ImportedRow, prepareRows } from './devices.ts';
+import { hashFile, type Item, importFile, type Progress, rejectedFileOf, type Target } from './file.ts';
+import { Scratch } from './scratch.ts';
+import { addTo, type Summary, totalOf } from './summary.ts';
+
+/** What an import keeps until it is complete, so that it can be continued. */
+const workFolderOf = (file: string) => `${file}.import`;
+
+type Prepared = { fingerprint: string; summary: Summary };
+
+/**
+ * Imports a file of rows: fetches the tokens of its devices, then sends its events. An interrupted import continues if the file, the settings
+ * and the target are the same; otherwise it starts over. Rejected rows go to `<file>.rejected.ndjson` with their lines and reasons. Nothing
+ * else is left behind. `onProgress` gets the size of what is sent, in bytes. Returns the outcomes by kind of row.
+ */
+export async function importRows(
+  { file, settings = {} }: { file: string; settings?: Record<string, unknown> },
+  read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
+  target: Target,
+  onProgress: (progress: Progress, size: number) => void,
+): Promise<Summary> {
+  const folder = workFolderOf(file);
+  const events = path.join(folder, 'events.ndjson');
+  const rejected = path.join(folder, 'rows.rejected.ndjson');
+  const prepared = await prepare(file, settings, read, target, { events, rejected });
+  const { size } = await stat(events);
+  const { kinds } = await importFile(events, target, (progress) => onProgress(progress, size), readItem);
+  const { summary } = prepared;
+  for (const [kind, counts] of Object.entries(kinds)) addTo(summary, kind, counts);
+  await rm(rejectedFileOf(file), { force: true });
+  if (totalOf(summary).rejected > 0) {
+    for (const part of [rejected, rejectedFileOf(events)]) {
+      if (!(await exists(part))) continue;
+      await pipeline(createReadStream(part), createWriteStream(rejectedFileOf(file), { flags: 'a' }));
+    }
+  }
+  await rm(folder, { recursive: true });
+  return summary;
+}
+
+const readItem = (parsed: unknown): Item => parsed as Item;
+
+async function prepare(
+  file: string,
+  settings: Record<string, unknown>,
+  read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
+  target: Target,
+  files: { events: string; rejected: string },
+): Promise<Prepared> {
+  const folder = workFolderOf(file);
+  const preparedFile = path.join(folder, 'prepared.json');
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([await hashFile(file), settings, target.url, target.apiKey]))
+    .digest('hex');
+  if (await exists(preparedFile)) {
+    const prepared: Prepared = JSON.parse(await readFile(preparedFile, 'utf8'));
+    if (prepared.fingerprint === fingerprint) return prepared;
+  }
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const summary = await withScratch(path.join(folder, 'scratch.sqlite'), (scratch) =>
+      prepareRows(read(scratch), target, scratch, files),
+    );
+    const prepared = { fingerprint, summary };
+    await writeFile(preparedFile, JSON.stringify(prepared));
+    return prepared;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function withScratch<Result>(
+  file: string,
+  work: (scratch: Scratch) => Promise<Result>,
+): Promise<Result> {
+  const scratch = new Scratch(file);
+  try {
+    return await work(scratch);
+  } finally {
+    scratch.close();
+    await rm(file, { force: true });
+  }
+}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { QUIET, ROOT, WRANGLER } from '../local-state.ts';
+
+/** Runs wrangler for one org. Shows its output only if it fails, with secrets removed. */
+async function wrangler(args: string[], accountId: string, secrets: string[]): Promise<void> {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...QUIET, CLOUDFLARE_ACCOUNT_ID: accountId },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code === 0) return;
+  const hidden = [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? ''].filter((secret) => secret !== '');
+  const shown = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), output);
+  throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
+}
+
+type Deployment = { config: string; org: string; accountId: string };
+
+/** Idempotent: wrangler records which migrations it has applied. */
+export async function applyRemoteMigrations({ config, org, accountId }: Deployment): Promise<void> {
+  const args = ['d1', 'migrations', 'apply', 'DB', '--remote', '--env', org, '--config', config];
+  await wrangler(args, accountId, []);
+}
+
+/** Deploys the Worker with new secrets; it keeps its existing ones. Secrets are passed in a file that only its owner can read. */
+export async function deployWorker(
+  { config, org, accountId }: Deployment,
+  newSecrets: Record<string, string>,
+): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'org-'));
+  try {
+    const args = ['deploy', '--env', org, '--config', config];
+    if (Object.keys(newSecrets).length > 0) {
+      const file = path.join(folder, 'secrets.json');
+      await writeFile(file, JSON.stringify(newSecrets), { mode: 0o600 });
+      args.push('--secrets-file', file);
+    }
+    await wrangler(args, accountId, Object.values(newSecrets));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

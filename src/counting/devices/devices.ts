@@ -1,0 +1,132 @@
+import { eq, sql } from 'drizzle-orm';
+import { firstTimes } from '#rollup';
+import type { DeviceIdentity, NewDevice, StoredDevice } from '../api.ts';
+import { aliases, devices } from '../schema.ts';
+import { perStore, type Store, toParameters } from '../store.ts';
+import { findCounted } from './device-pages.ts';
+import { anonymiseCounted } from './page-writer.ts';
+
+/** A device, and the click that it is credited with; null if it is organic or came through a deep link. */
+type FoundDevice = { device: DeviceIdentity; clickId: string | null };
+
+const foundColumns = {
+  id: devices.id,
+  acquiredDay: devices.acquiredDay,
+  creativeId: devices.creativeId,
+  clickId: sql<string | null>`${devices.attribution} ->> 'click_id'`,
+};
+type Columns = { id: string; acquiredDay: string; creativeId: string; clickId: string | null };
+const toFound = ({ clickId, ...device }: Columns): FoundDevice => ({
+  device: { ...device, creativeId: device.creativeId || null },
+  clickId,
+});
+
+const { placeholder } = sql;
+
+const statementsOf = perStore((store) => ({
+  findByAlias: store
+    .select(foundColumns)
+    .from(aliases)
+    .innerJoin(devices, eq(devices.id, aliases.deviceId))
+    .where(eq(aliases.alias, placeholder('alias')))
+    .prepare(),
+  findById: store
+    .select(foundColumns)
+    .from(devices)
+    .where(eq(devices.id, placeholder('id')))
+    .prepare(),
+  insertDevice: store
+    .insert(devices)
+    .values({
+      id: placeholder('id'),
+      acquiredDay: placeholder('acquiredDay'),
+      acquiredAt: placeholder('acquiredAt'),
+      creativeId: placeholder('creativeId'),
+      description: placeholder('description'),
+      attribution: placeholder('attribution'),
+    })
+    .onConflictDoNothing()
+    .returning({ id: devices.id })
+    .prepare(),
+  insertAlias: store
+    .insert(aliases)
+    .values({ alias: placeholder('alias'), deviceId: placeholder('deviceId') })
+    .onConflictDoNothing()
+    .returning({ alias: aliases.alias })
+    .prepare(),
+}));
+
+export function findByAlias(store: Store, alias: string): FoundDevice | null {
+  const row = statementsOf(store).findByAlias.get({ alias });
+  return row ? toFound(row) : null;
+}
+
+export function findById(store: Store, id: string): FoundDevice | null {
+  const row = statementsOf(store).findById.get({ id });
+  return row ? toFound(row) : null;
+}
+
+/** Which of these devices exist, without erased ones, and whether each is an editor's or a debug build's. */
+export function findKnown(store: Store, ids: Iterable<string>): Map<string, { test: boolean }> {
+  const known = new Map<string, { test: boolean }>();
+  for (const parameter of toParameters(ids)) {
+    const rows = store.values<[id: string, test: number | null]>(sql`
+      SELECT ${devices.id}, ${devices.description} ->> 'test'
+      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
+    for (const [id, test] of rows) known.set(id, { test: test === 1 });
+  }
+  return known;
+}
+
+/**
+ * Creates a device unless one with its alias exists, or, if it has no alias, one with its id. Returns whether it was created. Inserts first
+ * instead of looking for the device first, because most devices are new. Call it in a transaction.
+ */
+export function insertDevice(store: Store, alias: string | null, device: NewDevice): boolean {
+  const { insertAlias, ...statements } = statementsOf(store);
+  if (alias !== null && !insertAlias.get({ alias, deviceId: device.id })) return false;
+  const inserted = statements.insertDevice.get({
+    id: device.id,
+    acquiredDay: device.acquiredDay,
+    acquiredAt: device.acquiredAt,
+    creativeId: device.creativeId ?? '',
+    // With its alias, so that its row tells everything about it: see `new-devices.ts`.
+    description: JSON.stringify(alias === null ? device.description : { ...device.description, alias }),
+    attribution: device.attribution,
+  });
+  return inserted !== undefined;
+}
+
+export function readDevice(store: Store, id: string): StoredDevice | null {
+  const row = store.select().from(devices).where(eq(devices.id, id)).get();
+  if (!row) return null;
+  const { creativeId, description, ...rest } = row;
+  const counted = findCounted(store, new Map([[id, row.acquiredDay]])).found.get(id);
+  const { alias: _, ...described } = JSON.parse(description);
+  const [, , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
+  return {
+    ...rest,
+    ...{ activeDays, activeAges, paidDays },
+    creativeId: creativeId || null,
+    description: described,
+    milestones: firstTimes(counted?.history.steps ?? ''),
+  };
+}
+
+/** Adds the aliases of devices whose rows were restored. Call it in a transaction. */
+export function insertAliasesOf(store: Store, ids: Iterable<string>): void {
+  for (const parameter of toParameters(ids)) {
+    store.run(sql`INSERT INTO ${aliases} SELECT ${devices.description} ->> 'alias', ${devices.id}
+      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value
+      WHERE ${devices.description} ->> 'alias' IS NOT NULL ON CONFLICT DO NOTHING`);
+  }
+}
+
+/** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
+export function deleteDevice(store: Store, id: string): boolean {
+  const found = findById(store, id);
+  if (found) anonymiseCounted(store, id, found.device.acquiredDay);
+  store.delete(aliases).where(eq(aliases.deviceId, id)).run();
+  store.delete(devices).where(eq(devices.id, id)).run();
+  return found !== null;
+}

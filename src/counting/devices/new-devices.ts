@@ -1,0 +1,47 @@
+import { inArray, sql } from 'drizzle-orm';
+import { columnNames, pagesOf, type Row } from '#db';
+import { type Bucket, type StoredEvent, writeParts } from '#lake';
+import { devices } from '../schema.ts';
+import { type Store, toParameters } from '../store.ts';
+
+// What raw events do not tell about a device (its backend's name for it, why it was attributed) is written to R2 whenever its install is. It
+// fills the gap between the last snapshot and the last export.
+
+/** The prefix of what one counter wrote; the number of the last exported batch follows. */
+export const newDevicesPrefix = (applicationId: string, shard: number) =>
+  `snapshots/new-devices/${applicationId}/${shard}/`;
+
+/** The number in a key; those of ranges after a snapshot are larger than its `countedBatch`. */
+export const batchOfNewDevices = (key: string): number => Number(/\/(\d+)\/[^/]+$/.exec(key)?.[1] ?? 0);
+
+/** The devices whose installs are among some events. */
+export class NewDevices {
+  private readonly ids = new Set<string>();
+
+  /** Passes on events and notes whose installs are among them. */
+  *noteIn(slices: Iterable<StoredEvent[]>): Generator<StoredEvent[]> {
+    for (const events of slices) {
+      for (const event of events) if (event.type === 'install') this.ids.add(event.device_id);
+      yield events;
+    }
+  }
+
+  /** Writes what is known of them. Writing the same range again replaces it. */
+  async write(
+    bucket: Pick<Bucket, 'put'>,
+    store: Store,
+    { applicationId, shard }: { applicationId: string; shard: number },
+    batch: number,
+  ): Promise<void> {
+    if (this.ids.size === 0) return;
+    const prefix = `${newDevicesPrefix(applicationId, shard)}${batch}`;
+    await writeParts(bucket, prefix, 'devices', { columns: columnNames(devices), rows: this.rows(store) });
+  }
+
+  private async *rows(store: Store): AsyncGenerator<Row[]> {
+    for (const parameter of toParameters(this.ids)) {
+      const own = inArray(devices.id, sql`(SELECT value FROM json_each(${parameter}))`);
+      yield* pagesOf(devices, own, (query) => store.values(query));
+    }
+  }
+}

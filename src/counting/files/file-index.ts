@@ -1,0 +1,225 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold } from '#lake';
+import { idTime } from '#lib/ids';
+import type { FilePage, IndexedFile } from '../api.ts';
+import { fileErasures, files, orphanedObjects } from '../schema.ts';
+import type { Store } from '../store.ts';
+import { addErasures } from './file-erasures.ts';
+import { type Exported, FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
+
+// The list of raw event files. A file's object is written to R2 before its entry is added here, and deleted after its entry is removed.
+// Objects left over by a failure in between are in `orphaned_objects`.
+
+/** The number of entries that one call returns, and that it scans. Each entry has one byte per device. */
+const MAX_FILES = 20;
+const MAX_EXAMINED = 2_000;
+
+/** See `CounterApi.listFiles`. */
+export function listFiles(
+  store: Store,
+  filter: EventFilter,
+  { before, after }: { before: string | null; after: string | null },
+): FilePage {
+  const found: FileEntry[] = [];
+  let [last, lastKey]: [string, string] = ['~', ''];
+  for (let examined = 0; ; ) {
+    const rows = store
+      .select()
+      .from(files)
+      .where(
+        and(
+          // Two files may end with the same event only while one is replacing the other.
+          sql`(${files.lastEventId}, ${files.key}) < (${last}, ${lastKey})`,
+          gt(files.eventCount, 0),
+          after === null ? undefined : gt(files.lastEventId, after),
+          before === null ? undefined : lt(files.firstEventId, before),
+          filter.from === undefined ? undefined : gte(files.lastDay, filter.from),
+          filter.to === undefined ? undefined : lte(files.firstDay, filter.to),
+        ),
+      )
+      .orderBy(desc(files.lastEventId), desc(files.key))
+      .limit(FILES_PER_READ)
+      .all();
+    for (const row of rows) {
+      if (found.length === MAX_FILES || examined === MAX_EXAMINED) {
+        return { files: found, next: row.lastEventId };
+      }
+      examined++;
+      const entry = toEntry(row);
+      if (mayHold(entry, filter)) found.push({ ...entry, deviceFilter: ANY_DEVICE });
+      [last, lastKey] = [row.lastEventId, row.key];
+    }
+    if (rows.length < FILES_PER_READ) return { files: found, next: null };
+  }
+}
+
+/** The files that may contain an event. */
+export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
+  return store
+    .select()
+    .from(files)
+    .where(and(lte(files.firstEventId, eventId), gte(files.lastEventId, eventId), gt(files.eventCount, 0)))
+    .all()
+    .map((row) => ({ ...toEntry(row), deviceFilter: ANY_DEVICE, exportedAt: row.exportedAt }));
+}
+
+/** The keys of all listed files. */
+export const listedKeys = (store: Store): Set<string> =>
+  new Set(
+    store
+      .select({ key: files.key })
+      .from(files)
+      .all()
+      .map(({ key }) => key),
+  );
+
+/** Lists new files. Call it in a transaction. */
+export function addFiles(store: Store, entries: readonly FileEntry[], exported: Exported): void {
+  for (const entry of entries) {
+    const row = toRow(entry, exported);
+    store.insert(files).values(row).onConflictDoUpdate({ target: files.key, set: row }).run();
+    store.delete(orphanedObjects).where(eq(orphanedObjects.key, entry.key)).run();
+  }
+}
+
+export function looseKeys(store: Store, limit: number): string[] {
+  return store
+    .select()
+    .from(orphanedObjects)
+    .limit(limit)
+    .all()
+    .map(({ key }) => key);
+}
+
+/** Records an object before it is written. */
+export function noteLoose(store: Store, keys: readonly string[]): void {
+  for (const key of keys) store.insert(orphanedObjects).values({ key }).onConflictDoNothing().run();
+}
+
+export function forgetLoose(store: Store, keys: readonly string[]): void {
+  store
+    .delete(orphanedObjects)
+    .where(inArray(orphanedObjects.key, jsonList(keys)))
+    .run();
+}
+
+/** Removes files from the index, together with their pending erasures. */
+export function forgetFiles(store: Store, keys: readonly string[]): void {
+  store
+    .delete(files)
+    .where(inArray(files.key, jsonList(keys)))
+    .run();
+  store
+    .delete(fileErasures)
+    .where(inArray(fileErasures.key, jsonList(keys)))
+    .run();
+}
+
+/** The same. Their objects are then loose. */
+function unlist(store: Store, keys: readonly string[]): void {
+  forgetFiles(store, keys);
+  noteLoose(store, keys);
+}
+
+/** The keys of files in order, after one of them. */
+export function listKeys(store: Store, after: string, limit: number): string[] {
+  return store
+    .select({ key: files.key })
+    .from(files)
+    .where(and(gt(files.key, after), gt(files.eventCount, 0)))
+    .orderBy(asc(files.key))
+    .limit(limit)
+    .all()
+    .map(({ key }) => key);
+}
+
+/** The index that rewriting updates; `transaction` runs each change as one. A file's pending erasures move to its successor. */
+export function fileIndex(store: Store, transaction: (work: () => void) => void): FileIndex {
+  const remove = (keys: readonly string[]) => unlist(store, keys);
+  return {
+    replace: (old, next) =>
+      transaction(() => {
+        const keys = old.map(({ key }) => key);
+        const replaced = store
+          .select({
+            exportedAt: sql<number>`coalesce(max(${files.exportedAt}), 0)`,
+            throughBatch: sql<number>`coalesce(max(${files.throughBatch}), 0)`,
+          })
+          .from(files)
+          .where(inArray(files.key, jsonList(keys)))
+          .get();
+        const pending = store
+          .select({ id: fileErasures.id })
+          .from(fileErasures)
+          .where(inArray(fileErasures.key, jsonList(keys)))
+          .all();
+        remove(keys);
+        addFiles(store, [next], replaced ?? { exportedAt: 0, throughBatch: 0 });
+        addErasures(
+          store,
+          next.key,
+          pending.map(({ id }) => id),
+        );
+      }),
+    remove: (entries) => transaction(() => remove(entries.map(({ key }) => key))),
+  };
+}
+
+const MAX_EXPIRED_FILES = 250;
+
+/** Unlists files whose events were all received before a time, oldest first. Returns how many. */
+export function dropExpired(store: Store, before: number): number {
+  const rows = store
+    .select({ key: files.key })
+    .from(files)
+    .where(lt(files.lastReceivedAt, before))
+    .orderBy(asc(files.lastEventId))
+    .limit(MAX_EXPIRED_FILES)
+    .all();
+  const keys = rows.map(({ key }) => key);
+  unlist(store, keys);
+  return keys.length;
+}
+
+/** Smaller files are merged with others of the same day once it is over. */
+const SMALL_FILE = { events: 5_000, bytes: 500_000 };
+const MERGED_FILE = { events: 50_000, bytes: 2_500_000 };
+/** A redelivered event may be this late. */
+const MERGED_FOR_MS = 12 * 86_400_000;
+
+/** Small files of one past day (UTC, of receipt) that are to be merged; empty if there are none. */
+export function nextMerge(store: Store, now: number): FileEntry[] {
+  const today = new Date(now).toISOString().slice(0, 10);
+  const rows = store
+    .select({ key: files.key, events: files.eventCount, bytes: files.bytes, last: files.lastEventId })
+    .from(files)
+    .where(
+      and(
+        lt(files.eventCount, SMALL_FILE.events),
+        lt(files.bytes, SMALL_FILE.bytes),
+        gt(files.eventCount, 0),
+      ),
+    )
+    .orderBy(asc(files.lastEventId))
+    .all()
+    .filter(({ last }) => idTime(last) > now - MERGED_FOR_MS);
+  const folderOf = (key: string) => key.slice(0, key.lastIndexOf('/'));
+  for (const [folder, own] of Map.groupBy(rows, ({ key }) => folderOf(key))) {
+    if (folder.endsWith(today) || own.length < 2) continue;
+    const chosen: string[] = [];
+    let [events, bytes] = [0, 0];
+    for (const file of own) {
+      events += file.events;
+      bytes += file.bytes;
+      if (events > MERGED_FILE.events || bytes > MERGED_FILE.bytes) break;
+      chosen.push(file.key);
+    }
+    return store
+      .select()
+      .from(files)
+      .where(inArray(files.key, jsonList(chosen)))
+      .all()
+      .map(toEntry);
+  }
+  return [];
+}

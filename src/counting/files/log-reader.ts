@@ -1,0 +1,194 @@
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import {
+  type DeviceEvent,
+  EVENT_DIMENSIONS,
+  isOfDevice,
+  keepsKeys,
+  type LoggedEvent,
+  ofDimensions,
+} from '#catalogue';
+import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
+import { idAfter, idToBytes } from '#lib/ids';
+import { murmur128 } from '#lib/murmur';
+import { keysOf, reasonToIgnore } from '#rollup';
+import type { AppendedStatus, LogPage, Outcome } from '../api.ts';
+import { withPlaces } from '../devices/device-places.ts';
+import { findKnown } from '../devices/devices.ts';
+import { findPurchases, hexOfHash } from '../keys/purchase-keys.ts';
+import type { SeenIds } from '../keys/seen-ids.ts';
+import { progressOf } from '../log/log.ts';
+import { oldestInOutbox } from '../outbox/outbox.ts';
+import { unpackEvents } from '../pack.ts';
+import { log, logOutcomes, revokedTokens } from '../schema.ts';
+import type { Store } from '../store.ts';
+import { filesOfEvent } from './file-index.ts';
+
+/** The largest amount of the log that one call reads, unless batches overlap in time. */
+const MAX_CHARACTERS = 8_000_000;
+
+/** See `CounterApi.readLog`. */
+export function readLog(
+  store: Store,
+  applicationId: string,
+  filter: EventFilter,
+  before: string | null,
+  limit: number,
+): LogPage {
+  const isBefore = (id: string) => before === null || id < before;
+  const heads = store
+    .select({ batch: log.batch, lastEventId: log.lastEventId })
+    .from(log)
+    .where(before === null ? undefined : lt(log.firstEventId, before))
+    .orderBy(desc(log.lastEventId))
+    .all();
+  // Filter by the events' own fields first, so that fewer devices have to be looked up.
+  const ofEvents = { ...filter, segment: ofDimensions(EVENT_DIMENSIONS, (name) => filter.segment?.[name]) };
+  let found: StoredEvent[] = [];
+  let characters = 0;
+  for (const [index, { batch }] of heads.entries()) {
+    const text = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get()?.events;
+    characters += text?.length ?? 0;
+    const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
+    const wanted = own.filter((event) => isBefore(event.id) && matches(event, ofEvents));
+    found.push(...withPlaces(store, wanted).filter((event) => matches(event, filter)));
+    // Batches overlap in time. Newer events than the newest one of the remaining batches are complete.
+    const horizon = heads[index + 1]?.lastEventId;
+    if (horizon === undefined) break;
+    const next = idAfter(horizon);
+    if (!isBefore(next)) continue;
+    const complete = found.filter(({ id }) => id > horizon);
+    if (complete.length >= limit || characters >= MAX_CHARACTERS) return cut(complete, limit, next);
+    if (found.length > 4 * limit) found = found.sort(newestFirst).slice(0, 2 * limit);
+  }
+  return cut(found, limit, null);
+}
+
+const newestFirst = (left: LoggedEvent, right: LoggedEvent) => (left.id < right.id ? 1 : -1);
+
+function cut(found: StoredEvent[], limit: number, through: string | null): LogPage {
+  const events = found.sort(newestFirst).slice(0, limit);
+  const last = events.at(-1);
+  return { events, through: found.length > limit && last ? last.id : through };
+}
+
+/** See `CounterApi.eventStatus`. */
+export function eventStatus(
+  store: Store,
+  applicationId: string,
+  seen: SeenIds,
+  eventId: string,
+): AppendedStatus | null {
+  const batch = seen.batchOf(idToBytes(eventId));
+  const row = batch === null ? undefined : store.select().from(log).where(eq(log.batch, batch)).get();
+  if (!row) {
+    const files = filesOfEvent(store, eventId);
+    return batch === null && files.length === 0
+      ? null
+      : { status: 'exported', files, wasTaken: batch !== null };
+  }
+  const events = unpackEvents(applicationId, row.events);
+  const index = events.findIndex((event) => event?.id === eventId);
+  const event = events[index];
+  if (!event) return { status: 'erased' };
+  const [shown = null] = withPlaces(store, [event]);
+  const { countedBatch, countedAt } = progressOf(store);
+  const { appendedAt } = row;
+  // Events in the outbox are not in reports yet.
+  if (row.batch > countedBatch || appendedAt >= (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY)) {
+    return { status: 'queued', appendedAt, event: shown };
+  }
+  const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
+  const result = outcome ? countingResultOf(store, event, outcome) : {};
+  return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, result };
+}
+
+/** The outcome that a file records for an event that was not counted. */
+export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outcome): CountingResult {
+  if (!isOfDevice(event)) return { outcome };
+  if (outcome === 'duplicate') {
+    const first = firstPurchase(store, event);
+    return first ? { outcome, duplicate_of: first } : { outcome };
+  }
+  if (outcome !== 'ignored') return { outcome };
+  const device = findKnown(store, [event.device_id]).get(event.device_id);
+  const revoked = store
+    .select({ at: revokedTokens.revokedAt })
+    .from(revokedTokens)
+    .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
+    .get();
+  const reason = reasonToIgnore(event, device, revoked?.at);
+  return reason ? { outcome, reason } : { outcome };
+}
+
+/** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
+function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
+  if (!keepsKeys(event)) return undefined;
+  const hashes = new Map(
+    keysOf(event).map(({ key }) => [hexOfHash(Uint32Array.from(murmur128(key)), 0), key]),
+  );
+  for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
+  return undefined;
+}
+
+export function outcomesOf(store: Store, batches: readonly number[]): Map<number, Record<number, Outcome>> {
+  const rows = store
+    .select()
+    .from(logOutcomes)
+    .where(inArray(logOutcomes.batch, sql`(SELECT value FROM json_each(${JSON.stringify(batches)}))`))
+    .all();
+  return new Map(rows.map(({ batch, outcomes }) => [batch, JSON.parse(outcomes)]));
+}
+
+/**
+ * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns how many. Events that are not
+ * counted yet are kept.
+ */
+export function blankEvents(store: Store, id: string): number {
+  const isMeant = (event: { id: string; device_id?: string } | null) =>
+    event !== null && (event.id === id || event.device_id === id);
+  const rows = store
+    .select({ batch: log.batch })
+    .from(log)
+    .where(
+      and(
+        lt(log.batch, progressOf(store).countedBatch + 1),
+        id.startsWith('evt_')
+          ? and(sql`${log.firstEventId} <= ${id}`, sql`${log.lastEventId} >= ${id}`)
+          : sql`instr(${log.events}, ${id}) > 0`,
+      ),
+    )
+    .all();
+  let blanked = 0;
+  for (const { batch } of rows) {
+    const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
+    const own = events.filter(isMeant).length;
+    if (own === 0) continue;
+    blanked += own;
+    store
+      .update(log)
+      .set({ events: JSON.stringify(events.map((event) => (isMeant(event) ? null : event))) })
+      .where(eq(log.batch, batch))
+      .run();
+  }
+  return blanked;
+}
+
+/**
+ * Leaves of a batch's events of some devices only what recognises them: their ids, type and times, by which their status is known. Call it in the
+ * transaction that counts the batch.
+ */
+export function reduceEvents(store: Store, batch: number, deviceIds: ReadonlySet<string>): void {
+  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+  const events: (Partial<DeviceEvent> | null)[] = JSON.parse(row?.events ?? '[]');
+  const reduced = events.map((event) => {
+    if (!event?.device_id || !deviceIds.has(event.device_id)) return event;
+    const { id, device_id, shard, type, acquired_day, day, occurred_at, received_at } = event;
+    return { id, device_id, shard, creative_id: null, type, acquired_day, day, occurred_at, received_at };
+  });
+  store
+    .update(log)
+    .set({ events: JSON.stringify(reduced) })
+    .where(eq(log.batch, batch))
+    .run();
+}

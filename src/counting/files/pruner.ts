@@ -1,0 +1,53 @@
+import { settingsOf } from '#env';
+import { logWarning } from '#lib/log';
+import { DAY_MS } from '#lib/time';
+import type { SeenIds } from '../keys/seen-ids.ts';
+import { readCounterName } from '../shards.ts';
+import type { Store } from '../store.ts';
+import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
+import type { RawFiles } from './raw-files.ts';
+
+type Surroundings = {
+  env: Env;
+  store: () => Store;
+  seen: () => SeenIds;
+  db: () => D1Database;
+  files: () => RawFiles;
+  name: () => string;
+  transaction: (work: () => void) => void;
+};
+
+/** Deletes once a day what a counter no longer needs. */
+export class Pruner {
+  private readonly around: Surroundings;
+  /** After a failure, when to try again. */
+  private againAt = 0;
+
+  constructor(around: Surroundings) {
+    this.around = around;
+  }
+
+  /** When the next pruning is due, in epoch milliseconds; null for a counter that has counted nothing. */
+  dueAt(): number | null {
+    const dueAt = pruneDueAt(this.around.store());
+    return dueAt === null ? null : Math.max(dueAt, this.againAt);
+  }
+
+  /** Prunes if it is due. A failure is logged, and repeated later. Old files are deleted until `deadline` (epoch milliseconds). */
+  async work(now: number, deadline: number): Promise<void> {
+    try {
+      await this.prune(now, deadline);
+    } catch (error) {
+      this.againAt = Date.now() + MAX_BACKOFF_MS;
+      logWarning('pruning put off', error, { counter: this.around.name() });
+    }
+  }
+
+  private async prune(now: number, deadline: number): Promise<void> {
+    if (now < (this.dueAt() ?? Number.POSITIVE_INFINITY)) return;
+    const { env, store, seen, db, files, name, transaction } = this.around;
+    const limit = await readRedeliveryLimit(db(), readCounterName(name()).applicationId, now);
+    await files().tidy(deadline, now, now - settingsOf(env).RAW_RETENTION_DAYS * DAY_MS);
+    transaction(() => pruneRepeats(store(), seen(), env, limit, now));
+  }
+}

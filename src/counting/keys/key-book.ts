@@ -1,0 +1,278 @@
+import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { named } from '#db';
+import { murmur128 } from '#lib/murmur';
+import type { Steps } from '#lib/steps';
+import { DAY_MS } from '#lib/time';
+import { KEY_DAY, KEY_WORDS } from '../pack.ts';
+import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
+import { bytesOf, type Store, wordsOf } from '../store.ts';
+import { FLAG, HashTable } from './hash-table.ts';
+import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
+import { hexOfHash, mergePurchases, prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
+
+/** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
+export type KeyRange = { words: Uint32Array; from: number; to: number };
+type Purchase = { stored: string | null; taken: string | null };
+
+/** The marks of a key that was counted on its own day, or was stored on an adjacent one. */
+const SEEN = FLAG.storedSameDay | FLAG.storedNear | FLAG.taken;
+
+const isNear = (day: number, other: number) =>
+  day <= KEY_DAY.any || other <= KEY_DAY.any ? day === other : Math.abs(day - other) <= 1;
+
+/** The days on which a stored key matches a key of `day`. */
+const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
+
+const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
+
+/**
+ * The keys of one run: which of them were seen before, and which the run stores. An event is a duplicate if any of its keys was seen on the same
+ * day or an adjacent one or, for purchases and sessions, ever.
+ */
+export class KeyBook {
+  private readonly store: Store;
+  private readonly table: HashTable;
+  private readonly filter = new Uint32Array(FILTER_BITS / 32);
+  private readonly purchases = new Map<string, Purchase>();
+  /** The number of keys of each day. */
+  private readonly days = new Map<number, number>();
+  /** The generations that were added to since the last merge. */
+  private readonly added: { day: number; week: number }[] = [];
+
+  private constructor(store: Store, keys: number) {
+    this.store = store;
+    this.table = new HashTable(keys);
+  }
+
+  /** Looks up the keys of rows of the log (`PackedRow.keys`). */
+  static *open(store: Store, rows: readonly Uint32Array[]): Steps<KeyBook> {
+    const total = rows.reduce((sum, row) => sum + row.length / KEY_WORDS, 0);
+    const book = new KeyBook(store, total);
+    let added = 0;
+    for (const words of rows) {
+      for (let at = 0; at < words.length; at += KEY_WORDS) book.addWanted(words, at);
+      added += words.length / KEY_WORDS;
+      if (added < KEYS_PER_STEP) continue;
+      added = 0;
+      yield;
+    }
+    yield* book.markStored();
+    yield* book.markPurchases();
+    return book;
+  }
+
+  /** Stores all keys of an event except its session's. Returns false if the event is a duplicate. An event without keys never is. */
+  take({ words, from, to }: KeyRange, eventId: string): boolean {
+    let isFirst = true;
+    /** The counted event that a duplicate purchase repeats. */
+    let counted: string | null = null;
+    for (let at = from; at < to; at += KEY_WORDS) {
+      if (!this.wasSeen(words, at)) continue;
+      isFirst = false;
+      const purchase = this.purchases.get(hexOfHash(words, at + 2));
+      counted ??= purchase?.stored ?? purchase?.taken ?? null;
+    }
+    for (let at = from; at < to; at += KEY_WORDS) {
+      const day = dayAt(words, at);
+      if (day === KEY_DAY.purchase) {
+        const purchase = this.purchases.get(hexOfHash(words, at + 2));
+        if (purchase && !purchase.stored) purchase.taken ??= counted ?? eventId;
+      } else if (day !== KEY_DAY.session) {
+        const slot = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
+        if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);
+      }
+    }
+    return isFirst;
+  }
+
+  /** Whether a session in one of the given rows was counted before, in this run or another. */
+  hasSession(key: string): boolean {
+    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay | FLAG.taken);
+  }
+
+  /** Stores a session that was not counted before. */
+  takeSession(key: string): void {
+    this.table.mark(this.sessionSlot(key), FLAG.taken);
+  }
+
+  private sessionSlot(key: string): number {
+    const [high, low] = murmur128(key);
+    return this.table.find(KEY_DAY.session, high, low);
+  }
+
+  private addWanted(words: Uint32Array, at: number): void {
+    const day = dayAt(words, at);
+    if (day === KEY_DAY.purchase) {
+      this.purchases.set(hexOfHash(words, at + 2), { stored: null, taken: null });
+      return;
+    }
+    const low = words[at + 3] ?? 0;
+    if (!this.table.add(day, words[at + 2] ?? 0, low)) return;
+    const word = (low & FILTER_MASK) >>> 5;
+    this.filter[word] = (this.filter[word] ?? 0) | (1 << (low & 31));
+    this.days.set(day, (this.days.get(day) ?? 0) + 1);
+  }
+
+  private wasSeen(words: Uint32Array, at: number): boolean {
+    const day = dayAt(words, at);
+    if (day === KEY_DAY.session) return false;
+    if (day === KEY_DAY.purchase) {
+      const purchase = this.purchases.get(hexOfHash(words, at + 2));
+      return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
+    }
+    const { table } = this;
+    let slot = table.first(words[at + 2] ?? 0, words[at + 3] ?? 0);
+    for (; slot >= 0; slot = table.next(slot)) {
+      const own = table.dayOf(slot);
+      if (own === day ? table.has(slot, SEEN) : isNear(own, day) && table.has(slot, FLAG.taken)) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Writes the keys that were taken since the last call. Call it in the transaction that commits `run`, and `merge` after it. Later events of the
+   * run still find them.
+   */
+  save(run: number, now: number): void {
+    const week = weekOfTaking(now);
+    for (const [day, words] of this.table.collect(FLAG.taken, FLAG.saved)) {
+      const added = words.length / 2;
+      this.store
+        .insert(recentKeys)
+        .values({ day, week, run, hashes: bytesOf(words) })
+        .run();
+      this.store
+        .insert(keyGenerations)
+        .values({ day, week, bits: 0, blocked: 0, recent: added })
+        .onConflictDoUpdate({
+          target: [keyGenerations.day, keyGenerations.week],
+          set: { recent: sql`${named(keyGenerations.recent)} + ${added}` },
+        })
+        .run();
+      this.added.push({ day, week });
+    }
+    const purchases: [hex: string, eventId: string][] = [];
+    for (const [hex, purchase] of this.purchases) {
+      if (purchase.taken === null) continue;
+      purchases.push([hex, purchase.taken]);
+      this.purchases.set(hex, { stored: purchase.taken, taken: null });
+    }
+    savePurchases(this.store, run, purchases, dayOf(now));
+  }
+
+  /** Merges recent keys into the blocks where there are many, each generation in a transaction of its own. Changes no lookup. */
+  *merge(transaction: (work: () => void) => void): Steps {
+    for (const { day, week } of this.added.splice(0)) {
+      transaction(() => mergeWhenDue(this.store, day, week, HASHES));
+      yield;
+    }
+    transaction(() => mergePurchases(this.store));
+  }
+
+  private *markPurchases(): Steps {
+    if (this.purchases.size === 0) return;
+    for (const page of readPurchases(this.store, this.purchases)) {
+      for (const [hex, eventId] of page) {
+        const purchase = this.purchases.get(hex);
+        if (purchase) purchase.stored = eventId;
+      }
+      yield;
+    }
+  }
+
+  private *markStored(): Steps {
+    if (this.table.size === 0) return;
+    const wanted = new Set([...this.days.keys()].flatMap(nearDays));
+    const generations = this.store
+      .select()
+      .from(keyGenerations)
+      .all()
+      .filter(({ day }) => wanted.has(day));
+    const highs = this.highsByDay();
+    for (const { day, week, bits, blocked } of generations) {
+      const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day);
+      const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
+      const runs = this.store.select({ run: recentKeys.run }).from(recentKeys).where(of.recent).all();
+      for (const { run } of runs) {
+        const own = and(of.recent, eq(recentKeys.run, run));
+        const row = this.store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(own).get();
+        if (row) mark(row.hashes);
+        yield;
+      }
+      if (blocked === 0) continue;
+      const near = [...highs].flatMap(([own, words]) => (isNear(own, day) ? [words] : []));
+      for (const blocks of blocksToRead(near, bits)) {
+        const rows = this.store
+          .select({ hashes: keyBlocks.hashes })
+          .from(keyBlocks)
+          .where(and(of.blocks, blocks))
+          .all();
+        for (const { hashes } of rows) mark(hashes);
+        yield;
+      }
+    }
+  }
+
+  /** The high words of the keys of each day: going through the whole table for every generation would take longer the more days it has. */
+  private highsByDay(): Map<number, Uint32Array> {
+    const highs = new Map([...this.days].map(([day, count]) => [day, new Uint32Array(count)]));
+    const filled = new Map<number, number>();
+    this.table.forEach((_, day, high) => {
+      const [words, at] = [highs.get(day), filled.get(day) ?? 0];
+      if (words) words[at] = high;
+      filled.set(day, at + 1);
+    });
+    return highs;
+  }
+
+  private markHashes(words: Uint32Array, storedDay: number): void {
+    const { table } = this;
+    for (let at = 0; at < words.length; at += 2) {
+      const low = words[at + 1] ?? 0;
+      // Nearly all stored hashes are rejected here: the filter stays in the processor's cache, the table does not.
+      if (((this.filter[(low & FILTER_MASK) >>> 5] ?? 0) & (1 << (low & 31))) === 0) continue;
+      for (let slot = table.first(words[at] ?? 0, low); slot >= 0; slot = table.next(slot)) {
+        const day = table.dayOf(slot);
+        if (day === storedDay) table.mark(slot, FLAG.storedSameDay);
+        else if (isNear(day, storedDay)) table.mark(slot, FLAG.storedNear);
+      }
+    }
+  }
+}
+
+/** The number of bits of the filter, which is indexed by low words. */
+const FILTER_BITS = 2 ** 22;
+const FILTER_MASK = FILTER_BITS - 1;
+
+/** At 8 KB per block, 1 MB per read. */
+const BLOCKS_PER_READ = 128;
+const KEYS_PER_STEP = 10_000;
+
+/** Conditions that together cover every block that may contain a key with one of these high words, each with a bounded number of blocks. */
+function blocksToRead(highs: readonly Uint32Array[], bits: number): SQL[] {
+  const blocks = new Set<number>();
+  for (const words of highs) for (const high of words) blocks.add(blockOf(high, bits));
+  const list = [...blocks].sort((left, right) => left - right);
+  const conditions: SQL[] = [];
+  for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
+    const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
+    conditions.push(inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`));
+  }
+  return conditions;
+}
+
+const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
+  and(eq(table.day, day), eq(table.week, week));
+
+const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
+
+/** Deletes keys stored before a time (epoch milliseconds), and keys of purchases stored before another. */
+export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number, now: number): void {
+  // A week is deleted as a whole, once its last day is old enough.
+  const week = weekOfTaking(takenBefore);
+  for (const table of [recentKeys, keyBlocks, keyGenerations])
+    store.delete(table).where(lt(table.week, week)).run();
+  prunePurchases(store, dayOf(purchasesBefore), dayOf(now));
+}
+
+const dayOf = (time: number) => Math.floor(time / DAY_MS);

@@ -1,0 +1,131 @@
+import { eq, lt } from 'drizzle-orm';
+import { seenIds } from '../schema.ts';
+import { bytesOf, type Store, wordsOf } from '../store.ts';
+import { HashTable } from './hash-table.ts';
+
+export const MINUTE_MS = 60_000;
+/** The number of ids cached in memory, at 24 to 48 bytes each. */
+const MAX_CACHED_IDS = 400_000;
+/** The number of ids for which a minute has room from the start. */
+const MAX_EXPECTED_IDS = 100_000;
+
+/** The minute in which an id (16 bytes, a UUIDv7) at an offset was minted. */
+const minuteAt = (ids: DataView, at: number): number =>
+  Math.floor((ids.getUint32(at) * 2 ** 16 + ids.getUint16(at + 4)) / MINUTE_MS);
+
+const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+
+/**
+ * The ids of all appended events. A redelivered event is found by the minute of its id and the id's last 8 bytes, of which 62 bits are random.
+ * The minutes in use are cached in memory.
+ */
+export class SeenIds {
+  private readonly store: Store;
+  /** Least recently used first. */
+  private readonly minutes = new Map<number, HashTable>();
+  private cached = 0;
+  /** The minute that was cached last. The next one will probably have as many ids, and growing to that step by step takes twice the time. */
+  private latest: HashTable | null = null;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** The indexes of the new ids among these (16 bytes each), without repeats. Stores them. */
+  addAll(ids: Uint8Array, batch: number): number[] {
+    const fresh: number[] = [];
+    const tails = new Map<number, number[]>();
+    const view = viewOf(ids);
+    // Ids of the same minute are adjacent.
+    let [minute, table, own]: [number, HashTable | null, number[]] = [-1, null, []];
+    for (let at = 0; at < ids.length; at += 16) {
+      const minted = minuteAt(view, at);
+      if (table === null || minted !== minute) {
+        const left = (ids.length - at) / 16;
+        [minute, table, own] = [minted, this.tableOf(minted, left), tails.get(minted) ?? []];
+      }
+      const [high, low] = [view.getUint32(at + 8), view.getUint32(at + 12)];
+      if (!table.add(0, high, low)) continue;
+      this.cached++;
+      fresh.push(at / 16);
+      if (own.length === 0) tails.set(minute, own);
+      own.push(high, low);
+    }
+    for (const [minute, words] of tails) {
+      this.store
+        .insert(seenIds)
+        .values({ minute, batch, tails: bytesOf(Uint32Array.from(words)) })
+        .run();
+    }
+    this.evict(tails);
+    return fresh;
+  }
+
+  /** The batch of an event; null if it was not appended. */
+  batchOf(id: Uint8Array): number | null {
+    const view = viewOf(id);
+    const [high, low] = [view.getUint32(8), view.getUint32(12)];
+    for (const row of this.store
+      .select()
+      .from(seenIds)
+      .where(eq(seenIds.minute, minuteAt(view, 0)))
+      .all()) {
+      const words = wordsOf(row.tails);
+      for (let at = 0; at < words.length; at += 2) {
+        if (words[at] === high && words[at + 1] === low) return row.batch;
+      }
+    }
+    return null;
+  }
+
+  /** Deletes ids that were minted before a time (epoch milliseconds). */
+  prune(before: number): void {
+    this.store
+      .delete(seenIds)
+      .where(lt(seenIds.minute, Math.floor(before / MINUTE_MS)))
+      .run();
+    this.forget();
+  }
+
+  /** Clears the cache, so that it cannot contain ids that are not in storage. */
+  forget(): void {
+    this.minutes.clear();
+    this.latest = null;
+    this.cached = 0;
+  }
+
+  /** The ids of a minute, with room for `added` more if they are not cached yet. */
+  private tableOf(minute: number, added: number): HashTable {
+    const cached = this.minutes.get(minute);
+    if (cached) return cached;
+    const rows = this.store
+      .select({ tails: seenIds.tails })
+      .from(seenIds)
+      .where(eq(seenIds.minute, minute))
+      .all();
+    const known = rows.reduce((total, { tails }) => total + tails.length / 8, added);
+    const table = new HashTable(Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)));
+    for (const { tails } of rows) {
+      const words = wordsOf(tails);
+      for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);
+    }
+    this.cached += table.size;
+    this.minutes.set(minute, table);
+    this.latest = table;
+    return table;
+  }
+
+  private evict(used: ReadonlyMap<number, unknown>): void {
+    for (const minute of used.keys()) {
+      const table = this.minutes.get(minute);
+      if (!table) continue;
+      this.minutes.delete(minute);
+      this.minutes.set(minute, table);
+    }
+    for (const [minute, table] of this.minutes) {
+      if (this.cached <= MAX_CACHED_IDS || this.minutes.size === 1) return;
+      this.cached -= table.size;
+      this.minutes.delete(minute);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { Buffer } from 'node:buffer';
+import { gt, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { idFromBytes } from '#lib/ids';
+import type { PackedBatch, PackedRow } from '../api.ts';
+import type { SeenIds } from '../keys/seen-ids.ts';
+import { DEVICE_WORDS, KEY_WORDS } from '../pack.ts';
+import { log, progress } from '../schema.ts';
+import { bytesOf, perStore, type Store, wordsOf } from '../store.ts';
+
+/** What waits to be counted; `oldestAt` is when the first of it was appended. */
+export type Pending = { events: number; oldestAt: number | null };
+
+const { placeholder } = sql;
+
+// The number of a batch is never reused, even if all counted ones were exported.
+const last = sql<number>`max(${progress.countedBatch}, (SELECT coalesce(max(${log.batch}), 0) FROM ${log}))`;
+
+const insertInto = (store: Store, batch: SQL | Placeholder) =>
+  store
+    .insert(log)
+    .values({
+      batch,
+      eventCount: placeholder('eventCount'),
+      appendedAt: placeholder('appendedAt'),
+      receivedAt: placeholder('receivedAt'),
+      firstEventId: placeholder('firstEventId'),
+      lastEventId: placeholder('lastEventId'),
+      keys: placeholder('keys'),
+      devices: placeholder('devices'),
+      events: placeholder('events'),
+    })
+    .prepare();
+
+const statementsOf = perStore((store) => ({
+  lastBatch: store.select({ batch: last }).from(progress).prepare(),
+  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
+  insertAs: insertInto(store, placeholder('batch')),
+  insertNext: insertInto(store, sql`(SELECT 1 + ${last} FROM ${progress})`),
+}));
+
+export const lastBatch = (store: Store): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
+
+/** The largest number of the application's shards that the counter has seen. */
+export const shardsIn = (store: Store): number => statementsOf(store).shards.get()?.shards ?? 1;
+
+export function progressOf(store: Store): typeof progress.$inferSelect {
+  const row = store.select().from(progress).get();
+  if (!row) throw new Error('The counter has no progress row');
+  return row;
+}
+
+/** What waits after a batch. */
+export function pendingIn(store: Store, countedBatch: number): Pending {
+  const row = store
+    .select({
+      events: sql<number>`coalesce(sum(${log.eventCount}), 0)`,
+      oldestAt: sql<number | null>`min(${log.appendedAt})`,
+    })
+    .from(log)
+    .where(gt(log.batch, countedBatch))
+    .get();
+  return row ?? { events: 0, oldestAt: null };
+}
+
+/** Appends the events whose ids were not appended before, and returns how many. Call it in a transaction. */
+export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now: number): number {
+  let next = lastBatch(store);
+  let appended = 0;
+  for (const row of batch.rows) {
+    const fresh = seen.addAll(row.ids, next + 1);
+    if (fresh.length === 0) continue;
+    const values = rowValues(fresh.length === row.count ? row : pickEvents(row, fresh), now);
+    statementsOf(store).insertAs.run({ batch: ++next, ...values });
+    appended += fresh.length;
+  }
+  return appended;
+}
+
+/** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
+export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
+  let first = 0;
+  for (const row of batch.rows) {
+    const own = indexes.flatMap((index) =>
+      index >= first && index < first + row.count ? [index - first] : [],
+    );
+    first += row.count;
+    if (own.length === 0) continue;
+    statementsOf(store).insertNext.run(rowValues(own.length === row.count ? row : pickEvents(row, own), now));
+  }
+}
+
+/** The columns of a row except its batch. */
+function rowValues({ count, ids, keys, devices, events, receivedAt }: PackedRow, now: number) {
+  return {
+    eventCount: count,
+    appendedAt: now,
+    receivedAt,
+    ...idRange(ids),
+    keys: Buffer.from(keys),
+    devices: Buffer.from(devices),
+    events,
+  };
+}
+
+/** The smallest and largest of ids with 16 bytes each. */
+function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string } {
+  const view = new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+  const isSmaller = (left: number, right: number): boolean => {
+    // Word by word, because a `compare` of the bytes takes several times as long.
+    for (let byte = 0; byte < 16; byte += 4) {
+      const [own, other] = [view.getUint32(left + byte), view.getUint32(right + byte)];
+      if (own !== other) return own < other;
+    }
+    return false;
+  };
+  let [first, last] = [0, 0];
+  for (let at = 16; at < ids.length; at += 16) {
+    if (isSmaller(at, first)) first = at;
+    else if (isSmaller(last, at)) last = at;
+  }
+  const idAt = (at: number) => idFromBytes('evt', ids.subarray(at, at + 16));
+  return { firstEventId: idAt(first), lastEventId: idAt(last) };
+}
+
+/** The row with only the events at these indexes. */
+function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
+  const events: unknown[] = JSON.parse(row.events);
+  const places = new Map(indexes.map((index, place) => [index, place]));
+  const words: number[] = [];
+  const keys = wordsOf(row.keys);
+  for (let at = 0; at < keys.length; at += KEY_WORDS) {
+    const place = places.get(keys[at] ?? 0);
+    if (place !== undefined) words.push(place, ...keys.subarray(at + 1, at + KEY_WORDS));
+  }
+  const devices = wordsOf(row.devices);
+  const picked = indexes.flatMap((index) => [
+    ...devices.subarray(index * DEVICE_WORDS, (index + 1) * DEVICE_WORDS),
+  ]);
+  return {
+    ...row,
+    count: indexes.length,
+    events: JSON.stringify(indexes.map((index) => events[index])),
+    keys: bytesOf(Uint32Array.from(words)),
+    devices: bytesOf(Uint32Array.from(picked)),
+  };
+}

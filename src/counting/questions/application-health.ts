@@ -1,0 +1,112 @@
+import { isSent } from '#catalogue';
+import { logWarning } from '#lib/log';
+import { withTimeout } from '#lib/timeout';
+import { readCountedArrivals } from '#rollup';
+import type { CounterHealth } from '../api.ts';
+import { readAllApplied } from '../outbox/sequence-gap.ts';
+import { type Backlog, readBacklog } from '../queue/delayed.ts';
+import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
+import { WAIT_MS } from '../runs/pace.ts';
+import { counterName } from '../shards.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+
+/**
+ * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
+ * what the queues will deliver again.
+ */
+export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null; backlog: Backlog };
+
+/** How long to wait for the counters. */
+const MAX_WAIT_MS = 2_000;
+/** A counter waits a while to write fewer rows. Events that should have been counted fifteen minutes ago are stuck. */
+const STUCK_MS = WAIT_MS + 15 * 60_000;
+
+/** Delivering a message again may take a few seconds, as during a deployment. Events that have waited longer are stuck. */
+const STUCK_DELIVERY_MS = 30_000;
+
+/** Does not trigger counting or wait for it. `reading`: the progress of the queues, if it is read for several applications. Throws only if D1 fails. */
+export async function readApplicationHealth(
+  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
+  application: Sharded,
+  reading = readQueues(env, Date.now()),
+): Promise<ApplicationHealth> {
+  const names = Array.from({ length: application.shards }, (_, shard) => counterName(application.id, shard));
+  // Before the counters are asked, so that the database is only ahead of one that has lost its storage.
+  const [queues, backlog, applied] = await Promise.all([
+    reading,
+    readBacklog(env.DB, application.id),
+    readAllApplied(env.DB, names),
+  ]);
+  try {
+    const answers = await withTimeout(
+      queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
+      MAX_WAIT_MS,
+    );
+    const counters = answers
+      .map((own, shard) => ({
+        ...own,
+        hasGap: own.hasGap || (applied.get(names[shard] ?? '') ?? 0) > own.sequence,
+      }))
+      .reduce(addHealth);
+    const through = Math.min(
+      counters.countedThrough,
+      deliveredThrough(queues),
+      (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1,
+    );
+    return { applicationId: application.id, counters: { ...counters, countedThrough: through }, backlog };
+  } catch (error) {
+    const { id } = application;
+    logWarning('no health', error, { application_id: id });
+    return { applicationId: application.id, counters: null, backlog };
+  }
+}
+
+/** Whether an application has events that should have been counted by now, or its counters do not respond. */
+export function isStuck({ counters, backlog }: ApplicationHealth, now: number): boolean {
+  if (!counters || counters.appendError !== null) return true;
+  if (backlog.oldestAt !== null && now - backlog.oldestAt > STUCK_DELIVERY_MS) return true;
+  return counters.oldestPendingAt !== null && now - counters.oldestPendingAt > STUCK_MS;
+}
+
+const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => ({
+  pending: left.pending + right.pending,
+  oldestPendingAt: earliest(left.oldestPendingAt, right.oldestPendingAt),
+  countedThrough: Math.min(left.countedThrough, right.countedThrough),
+  lastAppendedAt: latest(left.lastAppendedAt, right.lastAppendedAt),
+  slowestMs: latest(left.slowestMs, right.slowestMs),
+  outbox: left.outbox + right.outbox,
+  sequence: Math.max(left.sequence, right.sequence),
+  flushError: left.flushError ?? right.flushError,
+  appendError: left.appendError ?? right.appendError,
+  hasGap: left.hasGap || right.hasGap,
+  exportError: left.exportError ?? right.exportError,
+  devices: left.devices + right.devices,
+  hotEvents: left.hotEvents + right.hotEvents,
+  bytes: Math.max(left.bytes, right.bytes),
+});
+
+const earliest = (left: number | null, right: number | null) =>
+  left === null || right === null ? (left ?? right) : Math.min(left, right);
+const latest = (left: number | null, right: number | null) =>
+  left === null || right === null ? (left ?? right) : Math.max(left, right);
+
+/** What has arrived for an application so far: any device, and any event other than an acquisition. */
+export type Arrivals = { device: boolean; event: boolean };
+
+/** How many of the newest events are inspected. */
+const NEWEST_EVENTS = 50;
+
+/** Also considers waiting events, and events of debug builds, which are never counted. */
+export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application: Sharded): Promise<Arrivals> {
+  const counted = await readCountedArrivals(env.DB, application.id);
+  if (counted.event) return { device: true, event: true };
+  const answers = await queryCounters<Arrivals>(env, application, async (counter) => {
+    const { events } = await counter.readLog({}, null, NEWEST_EVENTS);
+    const event = events.some(isSent);
+    return { device: event || (await counter.health()).devices > 0, event };
+  });
+  return {
+    device: counted.device || answers.some(({ device }) => device),
+    event: answers.some(({ event }) => event),
+  };
+}

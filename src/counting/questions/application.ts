@@ -1,0 +1,152 @@
+import { logWarning } from '#lib/log';
+import { withTimeout } from '#lib/timeout';
+import type { MissingFiles, Resumed, Settled } from '../api.ts';
+import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
+import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
+import { retryCall } from '../retry.ts';
+import { counterOf, raiseShards } from '../shards.ts';
+import { largestGaps } from './queries.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
+
+// Queries by reports over a whole application: they combine the answers of its counters.
+
+/** How long a counter may count for a report, and how long a report waits for all counters. */
+const SETTLE_MS = 1_500;
+const MAX_WAIT_MS = 2_000;
+
+export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
+
+/**
+ * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
+ * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, and never passes what a queue still has to
+ * deliver, for the first time or again; null if a counter did not respond in time. `settled` is false if some events were not counted yet; `uncounted` is how many,
+ * null if unknown. Counting continues after this returns.
+ */
+export async function settleCounters(
+  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
+  application: Sharded,
+): Promise<Progress> {
+  const settleAll = async () => {
+    const [queues, backlog] = await Promise.all([
+      readQueues(env, Date.now()),
+      readBacklog(env.DB, application.id),
+    ]);
+    const answers = await queryCounters<Settled>(
+      env,
+      application,
+      async (counter) => await counter.settle(SETTLE_MS),
+    );
+    return { backlog, through: deliveredThrough(queues), answers };
+  };
+  try {
+    const { backlog, through, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);
+    return {
+      settled: backlog.events === 0 && answers.every(({ settled }) => settled),
+      countedThrough: Math.min(
+        through,
+        ...answers.map(({ countedThrough }) => countedThrough),
+        ...(backlog.oldestAt === null ? [] : [backlog.oldestAt - 1]),
+      ),
+      uncounted: answers.reduce<number | null>(
+        (sum, { uncounted }) => (sum === null || uncounted === null ? null : sum + uncounted),
+        backlog.events,
+      ),
+    };
+  } catch (error) {
+    const { id } = application;
+    logWarning('not settled', error, { application_id: id });
+    return { settled: false, countedThrough: null, uncounted: null };
+  }
+}
+
+/** How many counters had stopped, and how many parts of their sums are neither in the database nor kept by them any more. */
+export type ResumedCounting = { counters: number; missingParts: number };
+
+/**
+ * See `CounterApi.resumeFlush`. Also gives the application the shards back that a restored database does not know of, and forgets which
+ * messages the queue was delivering again: those that it still has are noted at their next attempt. `isRestored`: the database is known to have
+ * been restored, even if no counter has stopped yet. Idempotent.
+ */
+export async function resumeCounting(
+  env: Bindings & Pick<Env, 'DB'>,
+  { id, shards }: Sharded,
+  { isRestored }: { isRestored: boolean },
+): Promise<ResumedCounting> {
+  const answers: Resumed[] = [];
+  let known = shards;
+  for (let asked = 0; asked < known; asked = answers.length) {
+    const next = Array.from({ length: known - asked }, (_, index) => asked + index);
+    answers.push(...(await Promise.all(next.map((shard) => resumeCounter(env, id, shard)))));
+    known = Math.max(known, ...answers.map((own) => own.shards));
+  }
+  if (known > shards) await raiseShards(env.DB, id, known);
+  const stopped = answers.filter(({ hadGap }) => hadGap);
+  if (isRestored || stopped.length > 0) await forgetBacklog(env.DB, id);
+  return {
+    counters: stopped.length,
+    missingParts: stopped.reduce((sum, { missingParts }) => sum + missingParts, 0),
+  };
+}
+
+const resumeCounter = (env: Bindings, id: string, shard: number): Promise<Resumed> =>
+  retryCall(async () => await counterOf(env, id, shard).resumeFlush());
+
+/** Forgets the raw event files of an application that are no longer in the bucket. Returns how many. Idempotent. */
+export async function forgetMissingFiles(env: Bindings, application: Sharded): Promise<number> {
+  const answers = await queryCounters(env, application, async (counter) => {
+    let forgotten = 0;
+    for (let after: string | null = ''; after !== null; ) {
+      const page: MissingFiles = await counter.forgetMissingFiles(after);
+      forgotten += page.forgotten;
+      after = page.through;
+    }
+    return forgotten;
+  });
+  return answers.reduce((sum, forgotten) => sum + forgotten, 0);
+}
+
+/** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
+export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
+  const answers = await queryCounters<Payers>(
+    env,
+    application,
+    async (counter) => await counter.payers(query),
+  );
+  return answers.flat();
+}
+
+/** See `CounterApi.clientTotals`. Keeps the largest of all gaps. */
+export async function sumClientTotals(
+  env: Bindings,
+  application: Sharded,
+  cohort: Cohort,
+  filter: DeviceFilter = {},
+): Promise<ClientTotals> {
+  const answers = await queryCounters<ClientTotals>(
+    env,
+    application,
+    async (counter) => await counter.clientTotals(cohort, filter),
+  );
+  const groups = Map.groupBy(
+    answers.flatMap(({ totals }) => totals),
+    ({ kind, currency }) => `${kind}/${currency ?? ''}`,
+  );
+  const totals = [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, own]) => addUp(own));
+  return { totals, gaps: largestGaps(answers.flatMap(({ gaps }) => gaps)) };
+}
+
+type Total = ClientTotals['totals'][number];
+
+const addUp = (totals: readonly Total[]): Total =>
+  totals.reduce((left, right) => ({
+    kind: left.kind,
+    currency: left.currency,
+    devices: left.devices + right.devices,
+    devicesWithGap: left.devicesWithGap + right.devicesWithGap,
+    client: addAmounts(left.client, right.client),
+    counted: addAmounts(left.counted, right.counted),
+  }));
+
+const addAmounts = (left: string | null, right: string | null): string | null =>
+  left === null || right === null ? null : `${BigInt(left) + BigInt(right)}`;

@@ -1,0 +1,109 @@
+import { isSegmentDimension } from '#catalogue';
+import { dayFromNumber } from '#lib/time';
+import {
+  type DeviceDay,
+  deviceDaysOf,
+  type HistoryRow,
+  readFacts,
+  readPage,
+} from '../devices/device-pages.ts';
+import { columnOfDimension, type DeviceFactsRow } from '../devices/device-row.ts';
+import type { Store } from '../store.ts';
+import type { Cohort, DeviceFilter } from './questions.ts';
+
+/** The number of devices after which the object does other work. */
+const DEVICES_PER_STEP = 2_000;
+
+/** What questions use of a device. Nothing is known of devices for which nothing was counted. */
+export type CohortFacts = {
+  id: string;
+  acquiredDay: string;
+  /** Empty for an organic device. */
+  creativeId: string;
+  /** The row itself, which has the segment: see `columnOfDimension`. */
+  row: DeviceFactsRow;
+  activeAges: string;
+  paidDays: string;
+  adTotals: string | null;
+  purchaseTotals: string | null;
+};
+
+export type CohortDevice = CohortFacts & { steps: string; revenue: string };
+
+function toFacts(acquiredDay: string, row: DeviceFactsRow): CohortFacts {
+  const [id, creativeId, , activeAges, paidDays, adTotals, purchaseTotals] = row;
+  return { id, acquiredDay, creativeId, row, activeAges, paidDays, adTotals, purchaseTotals };
+}
+
+/** Whether a device matches a filter. */
+function matcherOf({ creativeIds, segment = {}, attribution }: DeviceFilter) {
+  const creatives = creativeIds && new Set(creativeIds);
+  const wanted = Object.entries(segment).flatMap(([name, values]) =>
+    isSegmentDimension(name) ? [{ at: columnOfDimension(name), values: new Set<unknown>(values) }] : [],
+  );
+  return (row: DeviceFactsRow): boolean => {
+    const creativeId = row[1];
+    if (attribution === 'paid' && creativeId === '') return false;
+    if (attribution === 'organic' && creativeId !== '') return false;
+    return (creatives?.has(creativeId) ?? true) && wanted.every(({ at, values }) => values.has(row[at]));
+  };
+}
+
+/** What is read of the devices of a page, and the number of devices that it has. */
+type ReadPage<Device> = (
+  day: DeviceDay,
+  page: number,
+  acquiredDay: string,
+) => { wanted: Device[]; all: number };
+
+/**
+ * The devices of a cohort, in portions. Between these the object can do other work, so a large cohort does not hold up events. The answer
+ * may or may not include changes from that work, but has no device twice.
+ */
+async function* inPortions<Device>(
+  store: Store,
+  cohort: Cohort,
+  read: ReadPage<Device>,
+): AsyncGenerator<Device[]> {
+  let [portion, devices]: [Device[], number] = [[], 0];
+  // Pages that are added meanwhile are read together with the one that their devices come from: see `readPage`.
+  for (const day of deviceDaysOf(store, cohort)) {
+    const acquiredDay = dayFromNumber(day.day);
+    for (let page = 0; page < day.pages; page++) {
+      const { wanted, all } = read(day, page, acquiredDay);
+      for (const device of wanted) portion.push(device);
+      devices += all;
+      if (devices < DEVICES_PER_STEP) continue;
+      yield portion;
+      [portion, devices] = [[], 0];
+      await scheduler.wait(0);
+    }
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** The devices of a cohort that match a filter, without their histories. See `inPortions`. */
+export function factsOf(store: Store, cohort: Cohort, filter: DeviceFilter): AsyncGenerator<CohortFacts[]> {
+  const isWanted = matcherOf(filter);
+  return inPortions(store, cohort, (day, page, acquiredDay) => {
+    const rows = readFacts(store, day, page);
+    return { wanted: rows.filter(isWanted).map((row) => toFacts(acquiredDay, row)), all: rows.length };
+  });
+}
+
+/** The devices of a cohort that match a filter, with their histories. See `inPortions`. */
+export function devicesOf(
+  store: Store,
+  cohort: Cohort,
+  filter: DeviceFilter,
+): AsyncGenerator<CohortDevice[]> {
+  const isWanted = matcherOf(filter);
+  return inPortions(store, cohort, (day, page, acquiredDay) => {
+    const { facts, histories } = readPage(store, day, page);
+    const wanted = facts.flatMap((row, index): CohortDevice[] => {
+      const [steps, revenue]: HistoryRow = histories[index] ?? ['', ''];
+      return isWanted(row) ? [{ ...toFacts(acquiredDay, row), steps, revenue }] : [];
+    });
+    return { wanted, all: facts.length };
+  });
+}

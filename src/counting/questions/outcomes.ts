@@ -1,0 +1,107 @@
+import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
+import { daysBetween } from '#lib/time';
+import { REVENUE_DAYS, readRevenue } from '#rollup';
+import { readRuns } from '../devices/day-runs.ts';
+import type { Store } from '../store.ts';
+import { devicesOf } from './cohort-devices.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import type { OutcomesAnswer, OutcomesQuestion } from './questions.ts';
+
+const NANOS = 1e9;
+
+/** See `CounterApi.outcomes`. Reads the row of every device in the cohort, but none of their events. */
+export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
+  const { cohort, filter, today, rates } = question;
+  const days: OutcomesAnswer['days'] = question.days.map((day) => ({
+    day,
+    eligible: 0,
+    active: 0,
+    payers: 0,
+    revenue: REVENUE_DAYS.includes(day) ? EMPTY_SAMPLE : null,
+    unconverted: {},
+  }));
+  let size = 0;
+  for await (const page of devicesOf(store, cohort, filter)) {
+    for (const device of page) {
+      // Its install was not counted yet.
+      if (device.activeAges === '') continue;
+      size++;
+      const ages = readRuns(device.activeAges);
+      const firstPaid = readRuns(device.paidDays)[0]?.[0] ?? Number.POSITIVE_INFINITY;
+      const { earned, unrated } = earnedBy(device.revenue, rates);
+      const over = daysBetween(device.acquiredDay, today);
+      for (const own of days) {
+        if (own.day >= over) continue;
+        own.eligible++;
+        if (ages.some(([first, last]) => first <= own.day && own.day <= last)) own.active++;
+        if (firstPaid <= own.day) own.payers++;
+        if (own.revenue) {
+          const bands = REVENUE_DAYS.indexOf(own.day) + 1;
+          const mean = sumOf(earned.slice(0, bands));
+          for (const [currency, amounts] of unrated) {
+            addTo(own.unconverted, currency, sumOf(amounts.slice(0, bands)));
+          }
+          own.revenue = joinSamples(own.revenue, { size: 1, mean, squares: 0 });
+        }
+      }
+    }
+  }
+  return { size, days };
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+function addTo(sums: Record<string, number>, currency: string, amount: number): void {
+  if (amount !== 0) sums[currency] = (sums[currency] ?? 0) + amount;
+}
+
+/** By age band: what a device earned in units of the reporting currency, and the nanos of each currency without a rate. */
+function earnedBy(text: string, rates: Record<string, number>) {
+  const noBands = () => [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
+  const earned = noBands();
+  const unrated = new Map<string, number[]>();
+  for (const { currency, bands } of readRevenue(text)) {
+    const rate = rates[currency];
+    const own = rate === undefined ? noBands() : earned;
+    if (rate === undefined) unrated.set(currency, own);
+    for (const [band, sums] of bands.entries()) {
+      // A band without revenue is a hole in the array.
+      if (!sums) continue;
+      const nanos = sums.ad + sums.purchase;
+      own[band] = (own[band] ?? 0) + (rate === undefined ? nanos : (nanos / NANOS) * rate);
+    }
+  }
+  return { earned, unrated };
+}
+
+/** Asks all counters of an application and merges their answers. */
+export async function askOutcomes(
+  env: Bindings,
+  application: Sharded,
+  question: OutcomesQuestion,
+): Promise<OutcomesAnswer> {
+  const answers = await queryCounters<OutcomesAnswer>(
+    env,
+    application,
+    async (counter) => await counter.outcomes(question),
+  );
+  return answers.reduce((left, right) => ({
+    size: left.size + right.size,
+    days: left.days.map((own, index) => {
+      const other = right.days[index];
+      if (!other) return own;
+      const unconverted = { ...own.unconverted };
+      for (const [currency, amount] of Object.entries(other.unconverted)) {
+        addTo(unconverted, currency, amount);
+      }
+      return {
+        day: own.day,
+        eligible: own.eligible + other.eligible,
+        active: own.active + other.active,
+        payers: own.payers + other.payers,
+        revenue: own.revenue && other.revenue && joinSamples(own.revenue, other.revenue),
+        unconverted,
+      };
+    }),
+  }));
+}

@@ -1,0 +1,157 @@
+import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
+import { daysBetween } from '#lib/time';
+import { NANOS_PER_HIGH } from '#rollup';
+import { readRuns } from '../devices/day-runs.ts';
+import { isAnonymous } from '../devices/device-pages.ts';
+import { columnOfDimension } from '../devices/device-row.ts';
+import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from '../devices/totals.ts';
+import type { Store } from '../store.ts';
+import { type CohortFacts, factsOf } from './cohort-devices.ts';
+import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
+
+const MAX_GAPS = 200;
+/** While devices are read, the smaller gaps are forgotten whenever there are this many. */
+const GAPS_HELD = 10 * MAX_GAPS;
+
+type DeviceGap = { deviceId: string; total: ComparedTotal };
+type Sums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
+
+/** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
+export async function clientTotals(
+  store: Store,
+  cohort: Cohort,
+  filter: DeviceFilter,
+): Promise<ClientTotals> {
+  const kinds = { ad: new TotalsOfKind('ad'), purchase: new TotalsOfKind('purchase') };
+  for await (const portion of factsOf(store, cohort, filter)) {
+    for (const { id, adTotals, purchaseTotals } of portion) {
+      if (adTotals !== null) kinds.ad.add(id, adTotals);
+      if (purchaseTotals !== null) kinds.purchase.add(id, purchaseTotals);
+    }
+  }
+  return {
+    totals: [...kinds.ad.totals(), ...kinds.purchase.totals()],
+    gaps: largestGaps([...kinds.ad.gaps(), ...kinds.purchase.gaps()]),
+  };
+}
+
+class TotalsOfKind {
+  private readonly kind: 'ad' | 'purchase';
+  private readonly byCurrency = new Map<string, Sums>();
+  private withGap: DeviceGap[] = [];
+
+  constructor(kind: 'ad' | 'purchase') {
+    this.kind = kind;
+  }
+
+  /** Adds a device whose client reported a total; others are not compared. */
+  add(deviceId: string, stored: string): void {
+    const total = readComparedTotal(stored);
+    if (!total) return;
+    // An erased device is part of the sums, but not of a list of devices.
+    if (total.hasGap && !isAnonymous(deviceId)) this.withGap.push({ deviceId, total });
+    if (this.withGap.length >= GAPS_HELD) this.withGap = largestOf(this.withGap);
+    const { currency, countedHigh, countedLow, clientHigh, clientLow } = total;
+    const sums = this.byCurrency.get(currency);
+    if (!sums) {
+      const { hasGap, ...first } = total;
+      this.byCurrency.set(currency, { ...first, devices: 1, gaps: hasGap ? 1 : 0 });
+      return;
+    }
+    sums.devices++;
+    if (total.hasGap) sums.gaps++;
+    sums.countedHigh += countedHigh;
+    sums.countedLow += countedLow;
+    sums.clientHigh += clientHigh;
+    sums.clientLow += clientLow;
+  }
+
+  totals(): ClientTotals['totals'] {
+    const sums = [...this.byCurrency.values()].sort((left, right) =>
+      left.currency < right.currency ? -1 : 1,
+    );
+    return sums.map((own) => {
+      const isMixed = own.currency === MIXED;
+      return {
+        kind: this.kind,
+        currency: isMixed ? null : own.currency,
+        devices: own.devices,
+        devicesWithGap: own.gaps,
+        client: isMixed ? null : `${joinParts(own.clientHigh, own.clientLow)}`,
+        counted: isMixed ? null : `${joinParts(own.countedHigh, own.countedLow)}`,
+      };
+    });
+  }
+
+  /** The largest gaps. */
+  gaps(): ClientTotals['gaps'] {
+    return largestOf(this.withGap).map(({ deviceId, total }) => ({
+      deviceId,
+      kind: this.kind,
+      currency: total.currency,
+      client: `${joinParts(total.clientHigh, total.clientLow)}`,
+      counted: `${joinParts(total.countedHigh, total.countedLow)}`,
+    }));
+  }
+}
+
+/** The largest gaps of one kind. Their sizes are exact below 2^53. */
+function largestOf(gaps: readonly DeviceGap[]): DeviceGap[] {
+  const sizeOf = ({ clientHigh, clientLow, countedHigh, countedLow }: ComparedTotal) =>
+    Math.abs((clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow));
+  return gaps
+    .map((gap) => ({ gap, size: sizeOf(gap.total) }))
+    .sort((left, right) => right.size - left.size || (left.gap.deviceId < right.gap.deviceId ? -1 : 1))
+    .slice(0, MAX_GAPS)
+    .map(({ gap }) => gap);
+}
+
+type Gap = ClientTotals['gaps'][number];
+const byName = (left: Gap, right: Gap) =>
+  `${left.deviceId}/${left.kind}` < `${right.deviceId}/${right.kind}` ? -1 : 1;
+
+/** The 200 largest gaps over several counters or kinds; equal ones are ordered by device. */
+export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
+  const size = ({ client, counted }: ClientTotals['gaps'][number]) => {
+    const gap = BigInt(client) - BigInt(counted);
+    return gap < 0n ? -gap : gap;
+  };
+  return gaps
+    .map((gap) => ({ gap, size: size(gap) }))
+    .sort((left, right) =>
+      left.size === right.size ? byName(left.gap, right.gap) : left.size < right.size ? 1 : -1,
+    )
+    .slice(0, MAX_GAPS)
+    .map(({ gap }) => gap);
+}
+
+/** A device may have paid before its acquisition, so devices acquired after the periods count too. */
+const ALL_DEVICES: Cohort = { from: '0000-01-01', to: '9999-12-31' };
+
+/** See `CounterApi.payers`. Reads what is stored for every device, but none of their events. */
+export async function payers(store: Store, { periods, by, filter }: PayersQuery): Promise<Payers> {
+  const counts = new Map<string, Payers[number]>();
+  const columns = DEVICE_DIMENSIONS.map((name) => ({ name, at: columnOfDimension(name) }));
+  const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
+  const count = (device: CohortFacts) => {
+    const runs = readRuns(device.paidDays);
+    const creativeId = shown('creative', device.creativeId);
+    const values = columns.map(({ name, at }) => shown(name, String(device.row[at] ?? '')));
+    const group = [creativeId, ...values].join('\0');
+    for (const [period, { from, to }] of periods.entries()) {
+      const [first, last] = [daysBetween(device.acquiredDay, from), daysBetween(device.acquiredDay, to)];
+      if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
+      const key = `${period}/${group}`;
+      const known = counts.get(key);
+      if (known) known.devices++;
+      else {
+        const segment = ofDimensions(DEVICE_DIMENSIONS, (_, index) => values[index] ?? '');
+        counts.set(key, { period, creativeId, segment, devices: 1 });
+      }
+    }
+  };
+  for await (const portion of factsOf(store, ALL_DEVICES, filter)) {
+    for (const device of portion) if (device.paidDays !== '') count(device);
+  }
+  return [...counts.values()];
+}

@@ -1,0 +1,87 @@
+import { type DeviceEvent, isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
+import { logError } from '#lib/log';
+import { type DeviceHistory, Journal, startTally } from '#rollup';
+import {
+  CountedDevice,
+  type LoadedDevice,
+  loadCounted,
+  loadNew,
+  Shared,
+} from '../devices/counted-devices.ts';
+import { findCounted } from '../devices/device-pages.ts';
+import type { Store } from '../store.ts';
+
+/** Counting this event threw an error. */
+export class PoisonError extends Error {
+  readonly event: LoggedEvent;
+  constructor(event: LoggedEvent, cause: unknown) {
+    super(`An event can't be counted: ${String(cause)}`, { cause });
+    this.event = event;
+  }
+}
+
+/** The stored state of these devices cannot be parsed, which was only noticed when the run was written. */
+export class BrokenDevicesError extends Error {
+  readonly ids: readonly string[];
+  constructor(ids: readonly string[], cause: unknown) {
+    super(`The state of ${ids.length} devices can't be read: ${String(cause)}`, { cause });
+    this.ids = ids;
+  }
+}
+
+/** Parked messages have fixed texts. The error itself is only in the log, next to the event's id. */
+function logPoison(event: LoggedEvent, error: unknown): void {
+  logError('event parked', error, { event_id: event.id, application_id: event.application_id });
+}
+
+/** The ids of the events that cannot be counted. Each is counted alone, so that all of them are found at once. */
+export function* findPoison(
+  store: Store,
+  applicationId: string,
+  events: readonly LoggedEvent[],
+): Generator<string> {
+  const known = knownDevices(store, applicationId, events.filter(isOfDevice));
+  for (const event of events) {
+    try {
+      countAlone(event, isOfDevice(event) ? known.get(event.device_id) : undefined);
+    } catch (error) {
+      logPoison(event, error);
+      yield event.id;
+    }
+  }
+}
+
+type Known = { loaded: LoadedDevice; history: DeviceHistory } | 'unreadable';
+
+function knownDevices(
+  store: Store,
+  applicationId: string,
+  events: readonly DeviceEvent[],
+): Map<string, Known> {
+  const days = new Map(events.map((event) => [event.device_id, event.acquired_day]));
+  const shared = new Shared();
+  const { found, unreadable } = findCounted(store, days);
+  const known = new Map<string, Known>([...unreadable].map((id) => [id, 'unreadable']));
+  for (const [id, { facts, history }] of found) {
+    known.set(id, { loaded: loadCounted(applicationId, days.get(id) ?? '', facts, shared), history });
+  }
+  const others = [...days.keys()].filter((id) => !known.has(id));
+  for (const loaded of loadNew(store, applicationId, others, shared)) {
+    known.set(loaded.id, { loaded, history: { steps: '', revenue: '' } });
+  }
+  return known;
+}
+
+function countAlone(event: LoggedEvent, known: Known | undefined): void {
+  if (known === 'unreadable') throw new Error("the device's page can't be read");
+  const device = known && new CountedDevice(known.loaded, new Journal());
+  const tally = startTally({
+    deviceOf: ({ acquired_day }) => (acquired_day === device?.acquiredDay ? device : undefined),
+    keys: { eventOf: () => undefined, take: () => undefined },
+    revokedTokens: new Map(),
+    segments: new SegmentBook(),
+  });
+  if (!tally.count(event) || !known || !device || !isOfDevice(event)) return;
+  device.addToTotals(event);
+  device.toRows(known.history);
+}

@@ -1,0 +1,212 @@
+import { isOfDevice, type LoggedEvent } from '#catalogue';
+import type { Steps } from '#lib/steps';
+import { dayFromNumber, dayNumber } from '#lib/time';
+import { TupleIndex } from '#lib/tuple-index';
+import { Journal } from '#rollup';
+import {
+  CountedDevice,
+  type LoadedDevice,
+  loadCounted,
+  loadNew,
+  Shared,
+} from '../devices/counted-devices.ts';
+import { type DeviceDay, deviceDay, hashOfDevice, pageOf, readFacts } from '../devices/device-pages.ts';
+import type { DeviceFactsRow } from '../devices/device-row.ts';
+import { PageWriter } from '../devices/page-writer.ts';
+import { type Head, readDeviceWords } from '../log/log-heads.ts';
+import { DEVICE_WORDS } from '../pack.ts';
+import type { Store } from '../store.ts';
+import { BrokenDevicesError } from './poison.ts';
+
+/** The most memory that a device takes besides its days, in bytes, measured in Node, whose pointers have 8. A new one takes half. */
+const DEVICE_BYTES = 600;
+/** A day takes about four characters as text and 16 bytes as numbers. */
+const BYTES_PER_CHARACTER = 4;
+/** The share of the free memory for devices when they are read. The rest is for what events add to them. */
+const LOADED_SHARE = 0.85;
+/** The number of devices on the pages that are read at once: a few milliseconds. */
+const DEVICES_PER_STEP = 2_000;
+/** The number of events whose devices are numbered at once, which takes less than a millisecond. */
+const NUMBERED_PER_STEP = 5_000;
+
+/**
+ * The devices of a run. Those of many batches are read at once, each page only once, and written when they take too much memory, ideally only
+ * once too.
+ */
+export class RunDevices {
+  private readonly store: Store;
+  private readonly applicationId: string;
+  /** Numbers the devices of the log by acquisition day and hash: see `DEVICE_WORDS`. Equal ones were looked for on the pages. */
+  private index = new TupleIndex(DEVICE_WORDS);
+  /** The number of each event's device, by batch. */
+  private readonly numbers = new Map<number, Int32Array>();
+  /** By number. Undefined as long as none was found on the pages; null if there is none, or it was acquired on another day. */
+  private devices: (CountedDevice | null | undefined)[] = [];
+  private found = 0;
+  private readonly days = new Map<number, DeviceDay | null>();
+  private journal = new Journal();
+  private shared = new Shared();
+  private dayBytes = 0;
+  private readonly tuple = new Int32Array(DEVICE_WORDS);
+
+  constructor(store: Store, applicationId: string) {
+    this.store = store;
+    this.applicationId = applicationId;
+  }
+
+  /** The memory that they take, in bytes. */
+  get weight(): number {
+    return this.dayBytes + this.found * DEVICE_BYTES + this.journal.weight;
+  }
+
+  /** Whether `ofAll` can return the devices of a batch. */
+  hasLoaded(batch: number): boolean {
+    return this.numbers.has(batch);
+  }
+
+  /** Reads the devices of the first of these batches, and of as many further ones as fit into `room` bytes. None may be loaded. */
+  *load(heads: readonly Head[], room: number): Steps {
+    const limit = (room * LOADED_SHARE) / DEVICE_BYTES;
+    const pages = new Map<number, Set<number>>();
+    let numbered = 0;
+    for (const { batch, eventCount } of heads) {
+      if (this.numbers.size > 0 && this.index.size >= limit) break;
+      this.numbers.set(batch, this.numberAll(readDeviceWords(this.store, batch), pages));
+      numbered += eventCount;
+      if (numbered < NUMBERED_PER_STEP) continue;
+      numbered = 0;
+      yield;
+    }
+    let read = 0;
+    for (const [number, own] of pages) {
+      const day = this.dayOf(number);
+      if (!day) continue;
+      const acquiredDay = dayFromNumber(number);
+      for (const page of own) {
+        read += this.loadPage(day, page, acquiredDay);
+        if (read < DEVICES_PER_STEP) continue;
+        read = 0;
+        yield;
+      }
+    }
+  }
+
+  /**
+   * The devices of some events of a batch, the first of which is at `start` in it. Undefined for one that was erased, and for events of a creative.
+   * Events sent with a different acquisition day do not belong to the device. The batch must be loaded.
+   */
+  ofAll(
+    batch: number,
+    start: number,
+    events: readonly (LoggedEvent | null)[],
+  ): (CountedDevice | undefined)[] {
+    const numbers = this.numbers.get(batch);
+    const unloaded = new Map<number, string>();
+    const found = events.map((event, place) => {
+      if (!event || !isOfDevice(event)) return undefined;
+      const number = numbers?.[start + place] ?? -1;
+      const device = this.devices[number];
+      if (device === undefined) unloaded.set(number, event.device_id);
+      return device?.id === event.device_id ? device : undefined;
+    });
+    if (unloaded.size === 0) return found;
+    this.loadUncounted(unloaded);
+    return this.ofAll(batch, start, events);
+  }
+
+  /** Passes the pages of changed devices to `write`, in parts. Throws `BrokenDevicesError`. */
+  *eachChange(write: (payload: string) => void): Steps {
+    const writer = new PageWriter(this.store, write);
+    const touched = this.devices.flatMap((device) => (device?.isTouched ? [device] : []));
+    const days = Map.groupBy(touched, ({ acquiredDay }) => dayNumber(acquiredDay));
+    for (const [day, devices] of days) yield* writer.addDay(day, devices);
+    if (writer.broken.length > 0) throw new BrokenDevicesError(writer.broken, writer.cause);
+    writer.end();
+  }
+
+  /** Unloads all devices. Those of later events are read again. */
+  unload(): void {
+    this.index = new TupleIndex(DEVICE_WORDS);
+    this.numbers.clear();
+    this.devices = [];
+    this.found = 0;
+    this.days.clear();
+    this.journal = new Journal();
+    this.shared = new Shared();
+    this.dayBytes = 0;
+  }
+
+  /** The number of each event's device. Adds the pages of the new ones. */
+  private numberAll(words: Uint32Array, pages: Map<number, Set<number>>): Int32Array {
+    const { index, tuple } = this;
+    const numbers = new Int32Array(words.length / DEVICE_WORDS);
+    for (let place = 0; place < numbers.length; place++) {
+      const at = place * DEVICE_WORDS;
+      for (let word = 0; word < DEVICE_WORDS; word++) tuple[word] = words[at + word] ?? 0;
+      const { size } = index;
+      const number = index.numberOf(tuple);
+      numbers[place] = number;
+      if (number === size) this.addPage(index.at(number, 0), words[at + 1] ?? 0, pages);
+    }
+    return numbers;
+  }
+
+  private addPage(day: number, hash: number, pages: Map<number, Set<number>>): void {
+    const page = pageOf(hash, this.dayOf(day)?.pages ?? 1);
+    const own = pages.get(day);
+    if (own) own.add(page);
+    else pages.set(day, new Set([page]));
+  }
+
+  private dayOf(number: number): DeviceDay | null {
+    let day = this.days.get(number);
+    if (day === undefined) {
+      day = deviceDay(this.store, number);
+      this.days.set(number, day);
+    }
+    return day;
+  }
+
+  /** Returns the number of devices on the page. */
+  private loadPage(day: DeviceDay, page: number, acquiredDay: string): number {
+    const rows = this.tryFacts(day, page);
+    for (const facts of rows) {
+      const [high, low] = hashOfDevice(facts[0]);
+      this.tuple.set([day.day, high, low]);
+      const number = this.index.find(this.tuple);
+      if (number >= 0) this.add(number, loadCounted(this.applicationId, acquiredDay, facts, this.shared));
+    }
+    return rows.length;
+  }
+
+  /** Devices on a page that cannot be read look new until they are written: then that page is read again, and they are found broken. */
+  private tryFacts(day: DeviceDay, page: number): DeviceFactsRow[] {
+    try {
+      return readFacts(this.store, day, page);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Loads devices that are on no page. `ids`: by number. */
+  private loadUncounted(ids: ReadonlyMap<number, string>): void {
+    const wanted = [...new Set(ids.values())].sort();
+    const loaded = new Map([...loadNew(this.store, this.applicationId, wanted, this.shared)].map(byId));
+    for (const [number, id] of ids) {
+      const device = loaded.get(id);
+      if (device && dayNumber(device.acquiredDay) === this.index.at(number, 0)) this.add(number, device);
+      else this.devices[number] = null;
+    }
+  }
+
+  private add(number: number, loaded: LoadedDevice): void {
+    const { activeDays, activeAges, paidDays, launches, activeVersions, paidVersions } = loaded;
+    const texts = [activeDays, activeAges, paidDays, launches, activeVersions, paidVersions];
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
+    this.devices[number] = new CountedDevice(loaded, this.journal);
+    this.found++;
+    this.dayBytes += characters * BYTES_PER_CHARACTER;
+  }
+}
+
+const byId = (device: LoadedDevice) => [device.id, device] as const;

@@ -1,0 +1,254 @@
+import { sql } from 'drizzle-orm';
+import { isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
+import type { Steps } from '#lib/steps';
+import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
+import type { Outcome } from '../api.ts';
+import type { CountedDevice } from '../devices/counted-devices.ts';
+import { findKnown } from '../devices/devices.ts';
+import { reduceEvents } from '../files/log-reader.ts';
+import { KeyBook, type KeyRange } from '../keys/key-book.ts';
+import { progressOf } from '../log/log.ts';
+import { type Head, readBatch } from '../log/log-heads.ts';
+import { toParts } from '../outbox/outbox.ts';
+import { KEY_DAY, KEY_WORDS } from '../pack.ts';
+import { logOutcomes, progress, revokedTokens, segments } from '../schema.ts';
+import { openStore, type Store, toParameters } from '../store.ts';
+import { PoisonError } from './poison.ts';
+import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
+import { RunDevices } from './run-devices.ts';
+
+/** A run ends with the batch that reaches one of these limits. */
+export type RunLimits = {
+  events: number;
+  /** The memory limit in bytes, for devices, which are written when they exceed their share, and for the rows to add. */
+  weight: number;
+};
+
+/** The share of the memory for the rows to add. The rest holds thousands of devices before they have to be written. */
+const ROWS_SHARE = 0.75;
+/**
+ * The share from which the rows are published when devices have to be written. Each commit writes all rows again, so a run whose rows hardly
+ * repeat would spend its time on that.
+ */
+const MIN_PUBLISHED_SHARE = 0.25;
+
+/** The events that are read and counted at once: a few milliseconds. */
+const EVENTS_PER_STEP = 500;
+
+/** What a run leaves out: events, and devices with all their events. */
+type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
+
+type Scope = { applicationId: string; heads: readonly Head[]; poison: Poison };
+
+type Ending = { events: number; lastBatch: number };
+
+/**
+ * A run of a counter over the next batches of its log. It counts them in steps. What it found takes effect when it commits: a transaction makes the
+ * writes that were prepared before valid, and advances the position in the log. A run whose devices fill the memory commits several times, as
+ * long as it has few rows to add; the sums of all commits are published together by the last one.
+ */
+export class Run {
+  private readonly storage: DurableObjectStorage;
+  private readonly store: Store;
+  private readonly applicationId: string;
+  private readonly heads: readonly Head[];
+  private readonly poison: Poison;
+  private readonly book: KeyBook;
+  private readonly devices: RunDevices;
+  private readonly outcomes = new Map<number, Record<number, Outcome>>();
+  private readonly parked: Parked[] = [];
+  private readonly revoked: ReadonlyMap<string, number>;
+  private readonly segments: SegmentBook;
+  /** By batch: the devices of which it has events, but which are not known, or not as acquired on that day. */
+  private readonly unknown = new Map<number, Set<string>>();
+  private storedSegments = 0;
+  private readonly tally: Tally;
+  /** The device of the event that is being counted. */
+  private device: CountedDevice | undefined;
+  private last = 0;
+  private events = 0;
+  private eventsInStep = 0;
+
+  private constructor(storage: DurableObjectStorage, { applicationId, heads, poison }: Scope, book: KeyBook) {
+    const store = openStore(storage);
+    this.storage = storage;
+    this.store = store;
+    this.applicationId = applicationId;
+    this.heads = heads;
+    this.poison = poison;
+    this.book = book;
+    this.devices = new RunDevices(store, applicationId);
+    const revoked = store.select().from(revokedTokens).all();
+    this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
+    const known = store.select().from(segments).all();
+    this.segments = new SegmentBook(known.map(({ segmentId }) => segmentId));
+    this.tally = startTally({
+      deviceOf: () => this.device,
+      // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
+      keys: {
+        eventOf: (name) => (book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
+        take: ({ key }) => book.takeSession(key),
+      },
+      revokedTokens: this.revoked,
+      segments: this.segments,
+    });
+  }
+
+  /** Counts the batches of `scope.heads` until a limit is reached. Nothing may be prepared when it starts: see `finishInterrupted`. */
+  static *count(storage: DurableObjectStorage, scope: Scope, limits: RunLimits, now: number): Steps<Ending> {
+    const keys = scope.heads.map(({ keys }) => keys);
+    const run = new Run(storage, scope, yield* KeyBook.open(openStore(storage), keys));
+    return yield* run.countAll(limits, now);
+  }
+
+  private *countAll(limits: RunLimits, now: number): Steps<Ending> {
+    for (const [index, head] of this.heads.entries()) {
+      const isFull = this.weightOfRows() + this.devices.weight >= limits.weight;
+      if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) {
+        if (this.weightOfRows() >= limits.weight * MIN_PUBLISHED_SHARE) break;
+        yield* this.commit(now, 'continues');
+      }
+      if (!this.devices.hasLoaded(head.batch))
+        yield* this.devices.load(this.heads.slice(index), limits.weight - this.weightOfRows());
+      yield* this.countBatch(head);
+      this.last = head.batch;
+      this.events += head.eventCount;
+      if (this.weightOfRows() >= limits.weight * ROWS_SHARE) break;
+    }
+    yield* this.commit(now, 'ends');
+    return { events: this.events, lastBatch: this.last };
+  }
+
+  private weightOfRows(): number {
+    const { daily, hours, ads, items, custom, activity, revenue, values } = this.tally.counted;
+    return [daily, hours, ads, items, custom, activity, revenue, values].reduce(
+      (sum, { weight }) => sum + weight,
+      0,
+    );
+  }
+
+  private sessionOf(name: string): string {
+    return name.slice(scopedKey(this.applicationId, KEY_DAY.any, '').length);
+  }
+
+  private *countBatch(head: Head): Steps {
+    const events = readBatch(this.store, this.applicationId, head.batch);
+    const words = head.keys;
+    let next = 0;
+    for (let first = 0; first < events.length; first += EVENTS_PER_STEP) {
+      const step = events.slice(first, first + EVENTS_PER_STEP);
+      const devices = this.devices.ofAll(head.batch, first, step);
+      for (const [place, event] of step.entries()) {
+        const index = first + place;
+        const from = next;
+        while (words[next] === index) next += KEY_WORDS;
+        this.device = devices[place];
+        const outcome = event ? this.countEvent(head.batch, event, { words, from, to: next }) : undefined;
+        if (outcome) this.noteOutcome(head.batch, index, outcome);
+      }
+      this.eventsInStep += step.length;
+      if (this.eventsInStep < EVENTS_PER_STEP) continue;
+      this.eventsInStep = 0;
+      yield;
+    }
+  }
+
+  private noteOutcome(batch: number, index: number, outcome: Outcome): void {
+    const known = this.outcomes.get(batch);
+    if (known) known[index] = outcome;
+    else this.outcomes.set(batch, { [index]: outcome });
+  }
+
+  private noteUnknown(batch: number, deviceId: string): void {
+    const ids = this.unknown.get(batch) ?? new Set();
+    this.unknown.set(batch, ids.add(deviceId));
+  }
+
+  /** Returns undefined for an event that was counted. */
+  private countEvent(batch: number, event: LoggedEvent, keys: KeyRange): Outcome | undefined {
+    const { events, devices } = this.poison;
+    const own = isOfDevice(event) ? event : null;
+    if (
+      (events.size > 0 && events.has(event.id)) ||
+      (own && devices.size > 0 && devices.has(own.device_id))
+    ) {
+      this.parked.push(toParkedEvent(event));
+      return 'parked';
+    }
+    if (own) {
+      const revokedAt = this.revoked.get(own.token_id ?? '');
+      if (!this.device) this.noteUnknown(batch, own.device_id);
+      if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
+      if (!this.book.take(keys, own.id)) return 'duplicate';
+      own.keys = [];
+    }
+    try {
+      this.tally.count(event);
+      if (own) this.device?.addToTotals(own);
+    } catch (error) {
+      throw new PoisonError(event, error);
+    }
+    return undefined;
+  }
+
+  private *commit(now: number, then: 'continues' | 'ends'): Steps {
+    const { storage, store } = this;
+    const run = progressOf(store).run + 1;
+    const oldestAt = this.heads[0]?.appendedAt ?? now;
+    yield* this.devices.eachChange((payload) =>
+      prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
+    );
+    for (const payload of this.sums()) {
+      prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
+      yield;
+    }
+    storage.transactionSync(() => {
+      this.book.save(run, now);
+      this.saveOutcomes();
+      this.reduceErased();
+      this.saveSegments();
+      replaceSums(store, run);
+      store.update(progress).set({ countedBatch: this.last, countedAt: now, run }).run();
+      if (then === 'ends') publishSums(store);
+    });
+    this.outcomes.clear();
+    this.unknown.clear();
+    this.devices.unload();
+    yield;
+    yield* applyDevices(storage, store);
+    yield* this.book.merge((work) => storage.transactionSync(work));
+  }
+
+  /** Everything that the run adds to D1, as parts of the outbox. */
+  private sums(): Iterable<string> {
+    const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
+    const segmentOf = (id: number) => this.segments.segmentOf(id);
+    return toParts([daily, hours, ads, items, custom, activity, revenue], segmentOf, this.parked);
+  }
+
+  private saveOutcomes(): void {
+    const rows = [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]);
+    for (const parameter of toParameters(rows)) {
+      this.store.run(
+        sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`,
+      );
+    }
+  }
+
+  /** Reduces what was sent by devices after their erasure to what recognises it. */
+  private reduceErased(): void {
+    const known = findKnown(this.store, new Set([...this.unknown.values()].flatMap((ids) => [...ids])));
+    for (const [batch, ids] of this.unknown) {
+      const erased = new Set([...ids].filter((id) => !known.has(id)));
+      if (erased.size > 0) reduceEvents(this.store, batch, erased);
+    }
+  }
+
+  private saveSegments(): void {
+    const { added } = this.segments;
+    for (const parameter of toParameters(added.slice(this.storedSegments).map(({ id }) => id))) {
+      this.store.run(sql`INSERT INTO ${segments} SELECT value FROM json_each(${parameter})`);
+    }
+    this.storedSegments = added.length;
+  }
+}

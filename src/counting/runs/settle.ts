@@ -1,0 +1,55 @@
+import { inTurns, type Steps } from '#lib/steps';
+import { type Head, nextHeads, readBatch } from '../log/log-heads.ts';
+import { openStore, type Store } from '../store.ts';
+import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
+import { finishInterrupted } from './prepared.ts';
+import { Run, type RunLimits } from './run.ts';
+
+export type { RunLimits } from './run.ts';
+
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
+
+/**
+ * Counts the next batches of the log. Other calls run between its steps, but no other run of the same counter may. Safe to repeat after a failure
+ * at any point: without the commit nothing has happened, and after it the next call finishes what is left. Returns null if nothing waits.
+ */
+export async function settleRun(
+  run: Parameters<typeof settleSteps>,
+  afterStep?: () => void,
+): Promise<{ events: number; lastBatch: number } | null> {
+  return inTurns(settleSteps(...run), afterStep);
+}
+
+/** The steps of `settleRun`. */
+export function* settleSteps(
+  storage: DurableObjectStorage,
+  applicationId: string,
+  limits: RunLimits,
+  now: number,
+): Steps<{ events: number; lastBatch: number } | null> {
+  const store = openStore(storage);
+  const poison = { events: new Set<string>(), devices: new Set<string>() };
+  for (;;) {
+    yield* finishInterrupted(storage, store);
+    const heads = yield* nextHeads(store, limits.events);
+    if (heads.length === 0) return null;
+    try {
+      return yield* Run.count(storage, { applicationId, heads, poison }, limits, now);
+    } catch (error) {
+      // An event broke the run, so its state is discarded. The other events are counted again without any that break a run.
+      if (error instanceof PoisonError) poison.events.add(error.event.id);
+      else if (error instanceof BrokenDevicesError) for (const id of error.ids) poison.devices.add(id);
+      else throw error;
+    }
+    yield* finishInterrupted(storage, store);
+    yield* addPoison(store, applicationId, heads, poison.events);
+  }
+}
+
+function* addPoison(store: Store, applicationId: string, heads: readonly Head[], poison: Set<string>): Steps {
+  for (const { batch } of heads) {
+    const events = readBatch(store, applicationId, batch).filter((event) => event !== null);
+    for (const id of findPoison(store, applicationId, events)) poison.add(id);
+    yield;
+  }
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { PLAY_TIMES } from '#attribution';
+import { nullableText, time } from '#http/operations';
+
+export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
+export type TokenRevoked = z.input<typeof TokenRevoked>;
+
+/** The answer of `/verify-token`. */
+export const VerifiedToken = z.object({
+  success: z.literal(true),
+  valid: z.literal(true),
+  created_at: time(),
+  expires_at: time(),
+  creative: z
+    .object({ name: z.string(), campaign: z.string(), adset: z.string() })
+    .nullable()
+    .meta({ description: 'The creative that the device is attributed to. Null for an organic device.' }),
+});
+export type VerifiedToken = z.input<typeof VerifiedToken>;
+
+const country = (description: string) => nullableText().meta({ description });
+
+export const AttributionExplained = z.object({
+  device_id: z.string(),
+  acquired_at: time(),
+  method: z
+    .enum(['referrer', 'click_id', 'meta_referrer', 'deep_link', 'probabilistic', 'organic'])
+    .optional(),
+  confidence: z.number().optional().meta({
+    description: 'From 0 to 1. It is 1 if the device named the click or the creative.',
+  }),
+  creative_id: nullableText().optional(),
+  click_id: nullableText().optional(),
+  ambiguous: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether another click matches the device equally well.' }),
+  play_referrer: z
+    .object({
+      network: nullableText().meta({ description: 'The network whose click ID the install referrer has.' }),
+      click_ids: z.record(z.string(), z.string()),
+      ...Object.fromEntries(PLAY_TIMES.map((name) => [name, z.int().optional()])),
+    })
+    .optional()
+    .meta({ description: 'What Google Play reported of the install. Times are in seconds since 1970.' }),
+  meta_ad: z
+    .object({
+      campaign_id: z.string(),
+      campaign: z.string(),
+      adset_id: z.string(),
+      adset: z.string(),
+      ad_id: z.string(),
+      ad: z.string(),
+    })
+    .optional()
+    .meta({
+      description: "The ad that Meta's install referrer named, whether or not a creative has its id.",
+    }),
+  repeated: z.boolean().meta({
+    description:
+      'Whether other devices named the same click before. One click leads to one install, so this is a sign of fraud.',
+  }),
+  earlier_installs: z.int().meta({ description: 'The number of devices that named the same click before.' }),
+  country: country('The country in which the device is counted, as an ISO 3166 code.'),
+  country_source: z.enum(['data', 'click', 'timezone']).nullable().meta({
+    description: "Where the country comes from: your backend, the credited click or the device's time zone.",
+  }),
+  network: nullableText().meta({
+    description:
+      "The network that brought the device: from the request, the link, the click's parameters or the install referrer. Null if none of them names one, and for an organic device.",
+  }),
+  click: z
+    .object({
+      clicked_at: time(),
+      country: country('The country of the network address, as an ISO 3166 code.'),
+      params: z
+        .record(z.string(), z.string())
+        .meta({ description: "The link's query parameters, such as the ad network's click ID." }),
+      named_installs: z
+        .int()
+        .meta({ description: 'The number of devices that have named this click so far.' }),
+    })
+    .nullable()
+    .meta({
+      description: 'The credited click. Null if there is none, or if its attribution window is over.',
+    }),
+  candidates: z.array(
+    z.object({
+      click_id: z.string(),
+      creative_id: z.string(),
+      clicked_at: time(),
+      score: z.number().meta({ description: 'Bits of evidence.' }),
+      probability: z.number(),
+      facts: z.record(z.string(), z.number()),
+    }),
+  ),
+});
+export type AttributionExplained = z.input<typeof AttributionExplained>;
+
+export const DeviceErased = z.object({
+  erased: z.literal(true),
+  tokens: z.int().meta({ description: 'Deleted tokens.' }),
+  events: z.int().meta({ description: 'Deleted raw events that had not been exported yet.' }),
+  files: z.enum(['pending', 'done']).meta({
+    description: '`pending` while exported raw event files are rewritten in the background.',
+  }),
+});
+export type DeviceErased = z.input<typeof DeviceErased>;
+
+export const shared = { credential: 'teamToken', tag: 'Devices' } as const;

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
+import { day, list, noSuch, nullableText, time } from '#http/operations';
+import { RATE_SOURCES } from './rate-book.ts';
+
+const amount = {
+  amount: z.number(),
+  amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
+};
+
+const Cost = z.object({
+  date: day(),
+  campaign: z.string(),
+  adset: nullableText(),
+  creative: nullableText(),
+  ...ofDimensions(COST_DIMENSIONS, () => nullableText()),
+  currency: z.string(),
+  ...amount,
+  impressions: z.int().nullable(),
+  clicks: z.int().nullable(),
+  matched: z.boolean(),
+  updated_at: time(),
+});
+export const CostsListed = list(Cost);
+export type CostsListed = z.input<typeof CostsListed>;
+
+export const CostsSaved = z.object({
+  rows: z.int(),
+  replaced: z.int().meta({
+    description:
+      'Rows of earlier uploads that were deleted, because they state more or fewer of country, OS and network for the same money: see the request.',
+  }),
+  matched: z.int().meta({ description: 'Rows whose campaign, ad set and creative exist.' }),
+  unmatched: z.int().meta({ description: 'All other rows. They count as spend too.' }),
+  unmatched_names: z
+    .array(z.object({ campaign: z.string(), adset: nullableText(), creative: nullableText() }))
+    .meta({ description: 'The first 20 unmatched names.' }),
+});
+export type CostsSaved = z.input<typeof CostsSaved>;
+
+export const CostsDeleted = z.object({
+  deleted: z.int(),
+  amounts: z.array(
+    z.object({
+      currency: z.string(),
+      ...amount,
+    }),
+  ),
+});
+export type CostsDeleted = z.input<typeof CostsDeleted>;
+
+const ExchangeRate = z.object({
+  date: day(),
+  currency: z.string(),
+  base: z.string(),
+  rate: z.number(),
+  units: z.string(),
+  worth: z.string(),
+  source: z.enum(RATE_SOURCES),
+});
+export const RatesListed = list(ExchangeRate);
+export type RatesListed = z.input<typeof RatesListed>;
+
+export const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
+export type RatesSaved = z.input<typeof RatesSaved>;
+
+export const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
+export const notFound = noSuch('application');

@@ -1,0 +1,103 @@
+import * as z from 'zod';
+import { list, noSuch, nullableText, time } from '#http/operations';
+
+export const Liveness = z.object({ status: z.literal('ok') });
+export type Liveness = z.input<typeof Liveness>;
+
+const status = z.enum(['ok', 'degraded']);
+const problems = z.array(z.string()).meta({ description: 'What is wrong, as sentences.' });
+
+export const Health = z.object({
+  status,
+  problems,
+  database_ms: z.int().meta({ description: 'The response time of the database.' }),
+  database_bytes: z.int().meta({ description: 'The size of the database, which can hold 10 GB.' }),
+  scheduled_at: time().nullable().meta({
+    description: 'When the work that is scheduled every minute last ran. Null if it never has.',
+  }),
+  queued_messages: z.int().nullable().meta({
+    description: 'Messages in all event queues. Null if one of them does not respond.',
+  }),
+  pending_events: z.int().meta({ description: 'Accepted events that are not counted yet.' }),
+  pending_for_ms: z.int().meta({ description: 'How long the oldest of them has waited.' }),
+  slowest_delivery_ms: z.int().nullable().meta({
+    description: 'The longest time from accepting an event to delivering it, among the newest events.',
+  }),
+  parked_messages: z.int(),
+  filed_messages: z.int().nullable().meta({
+    description:
+      'Messages that were kept in R2, because the database did not accept them for four days. They are parked automatically once it does. Null if R2 does not respond.',
+  }),
+  applications: z.array(
+    z.object({
+      application_id: z.string(),
+      status,
+      problems,
+      pending_events: z.int().nullable().meta({ description: 'Null if counting did not respond.' }),
+      pending_for_ms: z.int().nullable(),
+      delayed_events: z.int().meta({
+        description:
+          'Accepted events that counting has refused so far. They wait in the queue and are retried.',
+      }),
+      append_error: nullableText().meta({
+        description:
+          'Why counting accepts neither events nor devices at the moment. `/fetch-token` answers 500 meanwhile; events are accepted and wait.',
+      }),
+      counted_through: time()
+        .nullable()
+        .meta({ description: 'Every event accepted before this time is in the reports.' }),
+      slowest_delivery_ms: z.int().nullable(),
+      unwritten_parts: z.int().nullable().meta({ description: 'Counted, but not in the reports yet.' }),
+      write_error: nullableText().meta({ description: 'Why the last attempt to write them failed.' }),
+      needs_resume: z.boolean().nullable().meta({
+        description:
+          'Whether the database, counting or the bucket was restored to an earlier time or has lost what it stored. See `/v1/applications/{id}/resume-counting`.',
+      }),
+      unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
+      export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
+      largest_counter_bytes: z.int().nullable().meta({
+        description: 'The size of the largest of its counters, each of which can hold 10 GB.',
+      }),
+    }),
+  ),
+  is_complete: z
+    .boolean()
+    .meta({ description: 'False if the team has more applications than one answer covers.' }),
+});
+export type Health = z.input<typeof Health>;
+
+export const CountingResumed = z.object({
+  counters: z.int().meta({ description: 'The number of counters that had stopped and were resumed.' }),
+  missing_parts: z.int().meta({
+    description:
+      'Parts of the reports that could not be added again: the database was restored to a time before those that counting keeps, or counting has lost what it stored. Of a counter, one part is what a run of it has added, or a piece of that. Restore from the bucket for exact reports.',
+  }),
+  creatives: z
+    .int()
+    .meta({ description: 'The number of creatives that were created again, with their ids and links.' }),
+  missing_files: z.int().meta({
+    description: 'The number of raw event files that are no longer in the bucket and were forgotten.',
+  }),
+});
+export type CountingResumed = z.input<typeof CountingResumed>;
+
+const Parked = z.object({
+  id: z.string(),
+  application_id: nullableText().meta({
+    description: 'Null if the message is too damaged to name its application.',
+  }),
+  reason: z.string(),
+  parked_at: time(),
+  body: z.string(),
+});
+export const ParkedMessages = list(Parked);
+export type ParkedMessages = z.input<typeof ParkedMessages>;
+
+export const ParkedReplayed = z.object({ replayed: z.literal(true), id: z.string() });
+export type ParkedReplayed = z.input<typeof ParkedReplayed>;
+
+export const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() });
+export type ParkedDiscarded = z.input<typeof ParkedDiscarded>;
+
+export const shared = { credential: 'teamToken', tag: 'Operations' } as const;
+export const notFound = noSuch('parked message');

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { list, noSuch, nullableText, time } from '#http/operations';
+
+export const Application = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    timezone: z.string().meta({ description: 'IANA name. Reports use the days of this time zone.' }),
+    currency: z.string().meta({ description: 'The reporting currency, lower-case ISO 4217.' }),
+    data_collection: z.boolean(),
+    ios_store_url: nullableText(),
+    android_store_url: nullableText(),
+    fallback_url: nullableText(),
+    allowed_origins: z.array(z.string()).meta({
+      description: 'The origins of web pages that may call the ingestion endpoints from a browser.',
+    }),
+    attribution_window_hours: z.int(),
+    probabilistic_window_hours: z.int(),
+    meta_referrer_key_set: z.boolean().meta({
+      description:
+        'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
+    }),
+    created_at: time(),
+  })
+  .meta({ id: 'Application' });
+export type Application = z.input<typeof Application>;
+
+export const Applications = list(Application);
+export type Applications = z.input<typeof Applications>;
+
+export const CreatedApplication = z.object({ ...Application.shape, api_key: z.string() });
+export type CreatedApplication = z.input<typeof CreatedApplication>;
+
+export const ApiKey = z.object({ api_key: z.string() });
+export type ApiKey = z.input<typeof ApiKey>;
+
+export const shared = { credential: 'teamToken', tag: 'Applications' } as const;
+export const notFound = noSuch('application');
+export const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';
