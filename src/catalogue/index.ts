@@ -1,3 +1,4 @@
+export { COHORT_METRICS } from './cohort-metrics.ts';
 export {
   DIMENSIONS,
   type DimensionDefinition,
@@ -39,23 +40,20 @@ export {
   ROLLUP_KEYS,
   type RollupTable,
 } from './measures.ts';
+export type { MetricDefinition } from './metric.ts';
 export {
   ALL_METRICS,
-  AMOUNTS,
-  type Amount,
-  COHORT_METRICS,
-  COUNTS,
-  type Count,
+  type CohortMetric,
+  isCohortMetric,
   isMoneyMetric,
   METRICS,
   type Metric,
-  type MetricDefinition,
   type MoneyMetric,
   OF_ACQUIRED,
   OF_PAYERS,
   OF_SPEND,
-  per,
-  type Sums,
+  PLAIN_METRICS,
+  type PlainMetric,
   sumOf,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';
@@ -90,4 +88,14 @@ export {
   valuesOfSegment,
   withOwnValues,
 } from './segments.ts';
+export {
+  AMOUNTS,
+  type Amount,
+  COUNTS,
+  type Cohort,
+  type CohortFigure,
+  type Count,
+  per,
+  type Sums,
+} from './sums.ts';
 export { findValuesByName, valueName } from './value-names.ts';

@@ -1,106 +1,15 @@
 import { fromNanos } from '#lib/money';
+import { OF_COHORT_DAYS } from './cohort-metrics.ts';
+import { ADJUST, ADMOB, from, OURS } from './metric.ts';
+import { type Amount, type Count, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
 // derived from it.
-
-/**
- * What a metric can be computed from. `by: 'currency'` are sums of events with an amount, which reports can group by currency.
- */
-const SUMS = {
-  clicks: { is: 'count' },
-  installs: { is: 'count' },
-  /** Installs of attributed devices. */
-  attributedInstalls: { is: 'count' },
-  activeDevices: { is: 'count' },
-  sessions: { is: 'count' },
-  sessionSeconds: { is: 'count' },
-  /** Sessions whose length was sent. */
-  endedSessions: { is: 'count' },
-  customEvents: { is: 'count' },
-  adRequests: { is: 'count' },
-  payers: { is: 'count' },
-  impressions: { is: 'count', by: 'currency' },
-  adRevenue: { is: 'amount', by: 'currency' },
-  purchases: { is: 'count', by: 'currency' },
-  failedPurchases: { is: 'count', by: 'currency' },
-  purchaseRevenue: { is: 'amount', by: 'currency' },
-  spend: { is: 'amount', by: 'currency' },
-  /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
-  acquiredRevenue: { is: 'amount' },
-  attributedRevenue: { is: 'amount' },
-} as const satisfies Record<string, { is: 'count' | 'amount'; by?: 'currency' }>;
-
-export type SumName = keyof typeof SUMS;
-type Is<Wanted> = { [Name in SumName]: (typeof SUMS)[Name]['is'] extends Wanted ? Name : never }[SumName];
-export type Count = Is<'count'>;
-export type Amount = Is<'amount'>;
-
-const namesOf = (wanted: 'count' | 'amount') =>
-  (Object.keys(SUMS) as SumName[]).filter((name) => SUMS[name].is === wanted);
-export const COUNTS = namesOf('count') as Count[];
-export const AMOUNTS = namesOf('amount') as Amount[];
-
-/**
- * The sums of a group. Amounts are nanos of the reporting currency. What cannot be converted is in none of them, and listed by its own
- * currency instead.
- */
-export type Sums = Record<Count, number> &
-  Record<Amount, bigint> & {
-    /** What revenue and spend lack, by currency. */
-    unconverted: ReadonlyMap<string, bigint>;
-    /** What `acquiredRevenue` lacks, by currency. */
-    unconvertedAcquired: ReadonlyMap<string, bigint>;
-  };
-
-/** Null if the divisor is 0 or either value is unknown. */
-export const per = (amount: number | null, divisor: number | null): number | null =>
-  amount === null || divisor === null || divisor === 0 ? null : amount / divisor;
 
 const units = (nanos: bigint, times = 1n) => fromNanos(nanos * times);
 
 const revenueOf = ({ adRevenue, purchaseRevenue }: Pick<Sums, 'adRevenue' | 'purchaseRevenue'>) =>
   adRevenue + purchaseRevenue;
-
-const ADMOB = 'https://support.google.com/admob/table/9462111';
-const ADJUST = 'https://www.adjust.com/glossary/';
-const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
-/** The source of metrics that this service defines itself. */
-const OURS = 'this service';
-
-type Unit = 'count' | 'money' | 'percent';
-
-type Words = { definition: string; source: string };
-
-export type MetricDefinition<Read extends SumName = SumName> = Words & {
-  label: string;
-  /**
-   * Sums add up over groups and periods, and are 0 without data. Distinct devices are 0 without data, but do not add up over time. Ratios are
-   * null without data.
-   */
-  kind: 'sum' | 'distinct' | 'ratio';
-  unit: Unit;
-  /** Shown on the dashboard if the label alone could be misread. */
-  hint?: string;
-  /** Whether more of it is good. By default it is. */
-  more?: 'bad' | 'neutral';
-  /** In terms of other metrics; absent for counts and sums. */
-  formula?: string;
-  /** When it is null, apart from dimensions that lack it. */
-  missing?: string;
-} & (
-    | {
-        /** `days` is the number of the group's calendar days that have begun. */
-        value: (sums: Pick<Sums, Read>, days: number) => number | null;
-      }
-    /** A sum of amounts, exact however large it is. */
-    | { nanos: (sums: Pick<Sums, Read>) => bigint }
-  );
-
-/** A metric that is computed from these sums, and cannot read others. */
-const from = <Read extends SumName, Definition extends MetricDefinition<Read>>(
-  reads: readonly Read[],
-  definition: Definition,
-) => ({ ...definition, reads });
 
 /** The metrics of the performance report, in column order. */
 export const METRICS = {
@@ -282,6 +191,16 @@ export const METRICS = {
     source: OURS,
     nanos: (sums) => sums.spend,
   }),
+  profit: from(['adRevenue', 'purchaseRevenue', 'spend'], {
+    label: 'Profit',
+    kind: 'sum',
+    unit: 'money',
+    formula: 'revenue - spend',
+    hint: 'Revenue minus spend; negative for a loss',
+    definition: 'Revenue - spend, both of the period. Negative for a loss.',
+    source: OURS,
+    nanos: (sums) => revenueOf(sums) - sums.spend,
+  }),
   cpi: from(['spend', 'attributedInstalls'], {
     label: 'CPI',
     kind: 'ratio',
@@ -323,6 +242,7 @@ export const METRICS = {
     source: OURS,
     value: (sums) => sums.customEvents,
   }),
+  ...OF_COHORT_DAYS,
 } as const;
 
 export type Metric = keyof typeof METRICS;
@@ -331,6 +251,14 @@ export type MoneyMetric = {
 }[Metric];
 
 export const ALL_METRICS = Object.keys(METRICS) as Metric[];
+
+/** Metrics of the devices acquired in the period, by day number. They are computed only if they are asked for. */
+export type CohortMetric = keyof typeof OF_COHORT_DAYS;
+export const isCohortMetric = (metric: Metric): metric is CohortMetric =>
+  Object.hasOwn(OF_COHORT_DAYS, metric);
+export type PlainMetric = Exclude<Metric, CohortMetric>;
+/** All other metrics: those of a report that asks for none. */
+export const PLAIN_METRICS = ALL_METRICS.filter((metric): metric is PlainMetric => !isCohortMetric(metric));
 
 const readsOf = (metric: Metric): readonly SumName[] => METRICS[metric].reads;
 
@@ -357,51 +285,3 @@ export const WITH_CURRENCY = metricsWithin(
   Object.entries(SUMS).flatMap(([name, sum]) => ('by' in sum ? [name] : [])),
 );
 export const isMoneyMetric = (metric: Metric): metric is MoneyMetric => 'nanos' in METRICS[metric];
-
-/** The metrics of the retention, lifetime-value and funnel reports. */
-export const COHORT_METRICS = {
-  size: { definition: 'Devices acquired in the cohort.', source: `${ADJUST}cohort/` },
-  eligible: {
-    definition: "Devices whose day N is over in the application's time zone.",
-    source: AMPLITUDE,
-  },
-  classic: { definition: 'Devices active exactly on day N / eligible devices.', source: AMPLITUDE },
-  rolling: { definition: 'Devices active on day N or later / eligible devices.', source: AMPLITUDE },
-  revenue: {
-    definition: 'Revenue of the eligible devices from day 0 to day N.',
-    source: OURS,
-  },
-  ltv: {
-    definition:
-      'Lifetime value by day N: for each day d from 0 to N, the revenue on day d of the devices whose day d is over / these devices, added up. If day N is over for the whole cohort, this is its revenue / its devices. A young cohort uses what is known of each day, so the value never falls from one day to the next.',
-    source: `${ADJUST}lifetime-value-ltv/`,
-  },
-  roas: {
-    definition:
-      'Return on ad spend by day N: for each day d from 0 to N, the revenue on day d of the devices whose day d is over / the spend on these devices, added up. The spend on devices is what was spent on the days on which they were acquired, including days that brought none. Null if nothing was spent on devices whose day N is over.',
-    source: `${ADJUST}roas-definition/`,
-  },
-  payback_day: {
-    definition:
-      'The first day N, up to the last requested one, by which ROAS is at least 1 and day N is over for at least half of the devices. Null if there is none.',
-    source: OURS,
-  },
-  complete: {
-    definition:
-      'Whether every device of the cohort is eligible: day N is over for all of them. Only such days can be compared with each other.',
-    source: OURS,
-  },
-  from_first: {
-    definition: 'Devices that reach the step / devices that reach the first step.',
-    source: OURS,
-  },
-  from_previous: {
-    definition: 'Devices that reach the step / devices that reach the previous step.',
-    source: OURS,
-  },
-  median_seconds: {
-    definition:
-      'The median time in seconds from the previous step, for the devices that reach this step. Null for the first step. Exact unless there are more than a million different durations; long ones are then rounded to a thousandth.',
-    source: OURS,
-  },
-} as const satisfies Record<string, Words>;

@@ -43,6 +43,9 @@ export const metrics = Object.fromEntries(
   ),
 ) as Record<Metric, z.ZodNullable<z.ZodNumber>> & Exact<MoneyMetric>;
 
+/** All of them, where a report can be asked for some. */
+const askedMetrics = z.object(metrics).partial().shape;
+
 const amounts = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') }));
 export const unconverted = amounts.meta({
   description:
@@ -59,14 +62,31 @@ export const lacking = {
       'Amounts without an exchange rate, in their own currency, which the figures of this row lack. Present only if there are any. CSV: a column with JSON.',
   }),
 };
-export const lackingRoas = {
+const lackingRoas = {
   ...lacking,
   roas_unconverted: amounts.optional().meta({
     description:
       'Amounts without an exchange rate that devices acquired in the period have earned so far, which `roas` and `roas_blended` lack. Present only if there are any. CSV: a column with JSON.',
   }),
 };
-export const Metrics = z.object({ ...metrics, ...lackingRoas }).meta({ id: 'Metrics' });
+/** The metrics of the performance report, and what they lack. */
+export const performanceMetrics = {
+  ...askedMetrics,
+  ...lackingRoas,
+  cohort_unconverted: amounts.optional().meta({
+    description:
+      'Amounts without an exchange rate, in their own currency, which `roas_d0`, `ltv_d0` and so on lack. Present only if there are any. CSV: a column with JSON.',
+  }),
+  incomplete_days: z
+    .array(z.int())
+    .optional()
+    .meta({
+      description:
+        'Of the metrics by day since the install, such as `roas_d7`: the day numbers that are not over for all devices acquired in the period. These metrics are of the devices for which they are over, and null if there are none. Present only if there are any. CSV: a column with JSON.',
+      example: [7, 14],
+    }),
+};
+export const Metrics = z.object(performanceMetrics).meta({ id: 'Metrics' });
 export const fresh = {
   timezone: z.string(),
   counted_through: z.iso.datetime().nullable().meta({

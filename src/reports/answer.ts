@@ -33,7 +33,13 @@ function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
 }
 
 /** What the figures of a row lack, and what its earlier figure does. */
-export const LACKING = ['unconverted', 'roas_unconverted', 'before_unconverted'] as const;
+export const LACKING = [
+  'unconverted',
+  'roas_unconverted',
+  'cohort_unconverted',
+  'incomplete_days',
+  'before_unconverted',
+] as const;
 const isLacking = (name: string): boolean => LACKING.some((own) => own === name);
 
 /**

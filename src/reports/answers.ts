@@ -8,9 +8,9 @@ import {
   groupingColumns,
   is_other,
   lacking,
-  lackingRoas,
   Metrics,
   metrics,
+  performanceMetrics,
   reported,
   total_rows,
   unallocated_spend,
@@ -21,7 +21,7 @@ import { REASONS } from './cohorts/predict-cohort.ts';
 // The answers of the reports.
 
 export const Performance = z.object({
-  data: z.array(z.object({ ...groupingColumns, ...metrics, ...lackingRoas, is_other })),
+  data: z.array(z.object({ ...groupingColumns, ...performanceMetrics, is_other })),
   total_rows,
   totals: Metrics,
   ...reported,

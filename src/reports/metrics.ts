@@ -1,9 +1,12 @@
 import {
-  ALL_METRICS,
+  type CohortMetric,
+  isCohortMetric,
   METRICS,
   type Metric,
   type MetricDefinition,
   type MoneyMetric,
+  PLAIN_METRICS,
+  type PlainMetric,
   per,
   type Sums,
 } from '#catalogue';
@@ -11,31 +14,46 @@ import { amountField, fromNanos } from '#lib/money';
 import { type Unconverted, unconvertedField } from './engine/unrated.ts';
 
 /**
- * Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue and spend lack, `roas_unconverted` what the
- * revenue behind ROAS lacks; both are added only if there is any.
+ * Metrics of cohorts are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
+ * and spend lack, `roas_unconverted` what the revenue behind ROAS lacks, `cohort_unconverted` what the metrics of cohorts do; they are added only if
+ * there is any. So is `incomplete_days`.
  */
-export type MetricValues = Record<Metric, number | null> &
+export type MetricValues = Record<PlainMetric, number | null> &
+  Partial<Record<CohortMetric, number | null>> &
   Partial<Record<`${MoneyMetric}_exact`, string>> & {
     unconverted?: Unconverted;
     roas_unconverted?: Unconverted;
+    cohort_unconverted?: Unconverted;
+    incomplete_days?: number[];
   };
 
-const NOTHING = Object.fromEntries(ALL_METRICS.map((name) => [name, null])) as Record<Metric, null>;
+/** The metrics of a group without figures. */
+export const noMetrics = (asked: readonly Metric[] = []): Record<string, null> =>
+  Object.fromEntries([...PLAIN_METRICS, ...asked].map((name) => [name, null]));
 
-/** Every metric of a group; null for those that its grouping cannot provide. */
-export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>): MetricValues {
+/** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
+export function metricsOf(
+  sums: Sums,
+  days: number,
+  given: ReadonlySet<Metric>,
+  nothing = noMetrics(),
+): MetricValues {
   // One object for all of them: a report by creative has thousands of rows.
-  const values: Record<string, number | string | null | Unconverted> = { ...NOTHING };
+  const values: Record<string, number | string | null | Unconverted | number[]> = { ...nothing };
   let showsMoney = false;
   for (const name of given) {
     const metric: MetricDefinition = METRICS[name];
     if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
     else values[name] = metric.value(sums, days);
-    showsMoney ||= metric.unit === 'money';
+    showsMoney ||= metric.unit === 'money' && !isCohortMetric(name);
   }
   if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));
   if (values.roas !== null || values.roas_blended !== null) {
     Object.assign(values, unconvertedField(sums.unconvertedAcquired, 'roas_unconverted'));
+  }
+  if (sums.cohort) {
+    Object.assign(values, unconvertedField(sums.cohort.unconverted, 'cohort_unconverted'));
+    if (sums.cohort.incompleteDays.length > 0) values.incomplete_days = [...sums.cohort.incompleteDays];
   }
   return values as unknown as MetricValues;
 }

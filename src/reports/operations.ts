@@ -64,6 +64,11 @@ const groupings = {
   param: { style: 'form', explode: false },
 } as const;
 
+const names = {
+  override: { type: 'array', items: { type: 'string', enum: ALL_METRICS }, minItems: 1 },
+  param: { style: 'form', explode: false },
+} as const;
+
 const definitions = Object.entries(METRICS)
   .map(([name, { definition, source }]) => `- \`${name}\`: ${definition} (${source})`)
   .join('\n');
@@ -72,9 +77,19 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. One whose name the application does not have is in a row with that name, without an id. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
-    z.object({ ...PerformanceQuery.shape, group_by: PerformanceQuery.shape.group_by.meta(groupings) }),
-    { group_by: ['day', 'source'], currency: 'usd', limit: 1000, q: 'rewarded' },
+    `${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. One whose name the application does not have is in a row with that name, without an id. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\nWith \`metrics\`, only these are in the answer. Metrics by day since the install, such as \`roas_d7\`, are of the devices acquired in the days of the row, and in the answer only if they are named. Only devices for which the day is over count: \`incomplete_days\` of a row has the days that are not over for all of them, and a metric is null if the day is over for none.\n\n${hours}\n\n${definitions}\n\n`,
+    z.object({
+      ...PerformanceQuery.shape,
+      group_by: PerformanceQuery.shape.group_by.meta(groupings),
+      metrics: PerformanceQuery.shape.metrics.meta(names),
+    }),
+    {
+      group_by: ['day', 'source'],
+      metrics: ['ad_revenue', 'ecpm'],
+      currency: 'usd',
+      limit: 1000,
+      q: 'rewarded',
+    },
     Performance,
     'day,clicks,installs\r\n2026-03-02,0,1\r\n',
   ),

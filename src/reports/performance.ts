@@ -1,10 +1,22 @@
 import * as z from 'zod';
-import { ALL_METRICS, HOURLY_METRICS, type Metric, OF_PAYERS, OF_SPEND } from '#catalogue';
+import {
+  ALL_METRICS,
+  type Cohort,
+  HOURLY_METRICS,
+  isCohortMetric,
+  METRICS,
+  type Metric,
+  type MetricDefinition,
+  OF_PAYERS,
+  OF_SPEND,
+  PLAIN_METRICS,
+} from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
+import { readGroupCohorts } from './cohorts/group-cohorts.ts';
 import {
   DIMENSIONS,
   type DimensionName,
@@ -20,9 +32,11 @@ import { readReportSums } from './engine/report-sums.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
 import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
-import { type MetricValues, metricsOf } from './metrics.ts';
+import { type MetricValues, metricsOf, noMetrics } from './metrics.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
+
+const metricsError = 'must be names of metrics, such as revenue or roas_d7, separated by commas';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -42,13 +56,18 @@ export const PerformanceQuery = z
       .refine((names) => rollupOf(names) !== undefined, 'names two groupings that cannot be combined'),
     until_hour,
     currency: currencyCode().optional(),
+    metrics: z
+      .string()
+      .transform(listOf)
+      .pipe(z.array(z.enum(ALL_METRICS, metricsError)).min(1, metricsError))
+      .optional(),
     ...listing,
   })
   .superRefine(checkPeriod)
   .superRefine(checkHours);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-type PerformanceRow = Record<string, string | number | boolean | null | Unconverted> &
+type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {
@@ -63,29 +82,29 @@ export type PerformanceReport = {
   unallocated_spend?: Unconverted;
 };
 
-/** Options for the dashboard's own pages, which the team API does not offer. */
-type Wanted = {
-  /** Only these metrics are computed, the others are null. A group that has only other metrics may be missing. */
-  metrics?: readonly Metric[];
+/** With an option for the dashboard's own pages, which the team API does not offer. */
+type PerformanceAsked = Omit<PerformanceQuery, 'metrics'> & {
+  metrics?: readonly Metric[] | undefined;
   /** If `false`, the totals are not computed and are all null. */
   totals?: boolean;
 };
 
 /**
- * The performance report: the metrics of the days `from` to `to`, in one row per group and in total.
+ * The performance report: the metrics of the days `from` to `to`, in one row per group and in total. With `metrics`, only these are computed and
+ * the others are null; a group that has only other metrics may be missing.
  * `now` is in epoch milliseconds. Days that have not begun are left out of means per day.
  */
 export async function reportPerformance(
   env: Pick<Env, 'COUNTERS'> & CubeStores,
   application: Reported,
-  query: PerformanceQuery & Wanted,
+  query: PerformanceAsked,
   now: number,
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to, until_hour: untilHour } = query;
   checkHoursKept(query, application, now);
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
-  const { metrics: asksFor = ALL_METRICS, totals: wantsTotals = true } = query;
+  const { metrics: asksFor = PLAIN_METRICS, totals: wantsTotals = true } = query;
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   // Only means per day need the number of days.
   const needsDays = metrics.includes('dau');
@@ -98,6 +117,12 @@ export async function reportPerformance(
     needsDays ? readFirstDay(env.DB, application.id) : null,
   ]);
   const today = dayIn(application.timezone, now);
+  const asksCohorts = { from, to, reporting, filters, today, metrics };
+  const [cohortOf, cohortOfTotal] = await Promise.all([
+    readCohorts(env, application, { ...asksCohorts, names }, groups.keys()),
+    wantsTotals ? readCohorts(env, application, { ...asksCohorts, names: [] }, [TOTAL]) : null,
+  ]);
+  const nothing = noMetrics(asksFor.filter(isCohortMetric));
   // Days before the application's first event do not count as days without activity.
   const start = firstDay !== null && firstDay > from ? firstDay : from;
   const days = firstDay === null ? [] : daysOf(start, to < today ? to : today);
@@ -115,12 +140,12 @@ export async function reportPerformance(
   const rest = groups.get(REST);
   groups.delete(REST);
   const data: PerformanceRow[] = [...groups]
-    .map(([key, sums]) => ({ values: keyValues(key), sums }))
+    .map(([key, sums]) => ({ values: keyValues(key), sums: { ...sums, cohort: cohortOf?.(key) ?? null } }))
     .map(({ values, sums }) => ({ values, shown: shownOf(values, names), sums }))
     .sort((left, right) => compareShown(left.shown, right.shown))
     .map(({ values, shown, sums }) => {
       const payers = payersOf.row(values, sums.payers);
-      return { ...shown, ...metricsOf({ ...sums, payers }, daysIn(values), gives) };
+      return { ...shown, ...metricsOf({ ...sums, payers }, daysIn(values), gives, nothing) };
     });
   const total_rows = cut?.total ?? data.length;
   if (cut && rest) {
@@ -131,18 +156,55 @@ export async function reportPerformance(
     data.push({
       ...otherShown(names),
       is_other: true,
-      ...metricsOf({ ...rest, payers: payers ?? 0 }, restDays, given),
+      ...metricsOf(
+        { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0 },
+        restDays,
+        given,
+        nothing,
+      ),
     });
   }
   return {
     data,
     total_rows,
-    totals: metricsOf({ ...total, payers: payersOf.total }, days.length, givesInTotal),
+    totals: metricsOf(
+      { ...total, cohort: cohortOfTotal?.(TOTAL) ?? null, payers: payersOf.total },
+      days.length,
+      givesInTotal,
+      nothing,
+    ),
     currency: reporting,
     timezone: application.timezone,
     unconverted: unconvertedOf(total.unconverted),
     ...unallocated,
   };
+}
+
+/** The key of the only group of a report without groupings. */
+const TOTAL = JSON.stringify([]);
+
+type CohortsAsked = Omit<Parameters<typeof readGroupCohorts>[2], 'days'> & { metrics: readonly Metric[] };
+
+/** The cohorts behind groups, by key; null if no metric that these groupings provide needs them. */
+async function readCohorts(
+  env: CubeStores,
+  application: Reported,
+  { metrics, ...asked }: CohortsAsked,
+  keys: Iterable<string>,
+): Promise<((key: string) => Cohort) | null> {
+  const given = givenBy(asked.names, asked.filters);
+  const wanted = metrics.filter((name) => isCohortMetric(name) && given.has(name));
+  const days = wanted.flatMap((name) => {
+    const { day, figure }: MetricDefinition = METRICS[name];
+    return day === undefined || figure === undefined ? [] : [{ day, figure }];
+  });
+  return days.length === 0 ? null : readGroupCohorts(env, application, { ...asked, days }, keys);
+}
+
+/** A row or totals with these metrics only. */
+export function withOnly<Row extends MetricValues>(row: Row, metrics: readonly Metric[]): Partial<Row> {
+  const dropped = new Set<string>(PLAIN_METRICS.filter((name) => !metrics.includes(name)));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !dropped.has(name))) as Partial<Row>;
 }
 
 type Values = readonly (string | null)[];

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { ALL_METRICS, metricsIn } from '#catalogue';
+import { ALL_METRICS, metricsIn, PLAIN_METRICS } from '#catalogue';
 import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireReportSlot, requireTeamToken } from '#http';
@@ -22,7 +22,7 @@ import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
-import { PerformanceQuery, reportPerformance } from './performance.ts';
+import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';
 
 /** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
 async function readyToReport(c: AppContext, applicationId: string) {
@@ -49,10 +49,14 @@ export const reportRoutes = new Hono<AppEnv>()
       const query = c.req.valid('query');
       const subject = await readyToReport(c, query.application_id);
       const report = await reportPerformance(c.env, subject.application, query, Date.now());
-      return answerReport<Performance>(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
-        ...query,
-        ...subject,
-      });
+      const { metrics = PLAIN_METRICS } = query;
+      const only = {
+        ...report,
+        data: report.data.map((row) => withOnly(row, metrics)),
+        totals: withOnly(report.totals, metrics),
+      };
+      const columns = [...query.group_by, ...metrics];
+      return answerReport<Performance>(c, query.format, only, columns, { ...query, ...subject });
     },
   )
   .get(

@@ -292,8 +292,10 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   });
 
   it('creatives', async () => {
-    const page = await read('/creatives', `set=all&sort=name&${filters}`);
-    const { data, totals } = await ask('performance', `group_by=creative&${filters}`);
+    const columns = METRIC_NAMES.map((name) => `column=${name}`).join('&');
+    const page = await read('/creatives', `${columns}&sort=name&${filters}`);
+    const asked = `group_by=creative&metrics=${METRIC_NAMES.join()}&${filters}`;
+    const { data, totals } = await ask('performance', asked);
     const table = page.table('Creatives');
     const rowOf = (cells: readonly string[]) =>
       data.find(({ creative }) => (cells[0] ?? '').startsWith(String(creative)));

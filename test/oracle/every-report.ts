@@ -127,7 +127,7 @@ export function describeEveryReport(options: History): void {
     },
     {
       groups: 'currency',
-      gives: [...AD, ...PAID, 'revenue', 'spend'],
+      gives: [...AD, ...PAID, 'revenue', 'spend', 'profit'],
       counts: (event: Sent) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
       key: (event: Sent) => [event.payload.currency],
     },
@@ -292,7 +292,7 @@ export function describeEveryReport(options: History): void {
     },
   );
 
-  const SPEND = ['spend', 'cpi', 'roas', 'roas_blended'];
+  const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended'];
   const PAYERS = ['payers', 'arppu'];
   const without = (figures: Record<string, unknown>, lacking: readonly string[]) => ({
     ...figures,

@@ -117,6 +117,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     arpdau: per(revenue, active),
     arppu: per(purchaseRevenue, payers),
     spend,
+    profit: revenue - spend,
     // Nothing spent is no price of nothing.
     cpi: spend === 0 ? null : per(spend, attributed.length),
     roas: per(earnedBy(attributed), spend),
@@ -207,6 +208,22 @@ export function retention(cohort: Sent[], day: number, today: string) {
   return { eligible, complete, active, classic: per(active, eligible), rolling: per(later, eligible) };
 }
 
+const isOverOn = (acquired: string, on: number, today: string) => number(today) - number(acquired) > on;
+
+/** What the value of a cohort by day N lacks, because it cannot be converted. */
+function lifetimeValueLacks(
+  cohort: Sent[],
+  costs: Amount[] | null,
+  day: number,
+  today: string,
+  rateOn: RateOn,
+) {
+  const earned = cohort.filter((event) => isAd(event) || isPaid(event));
+  const counts = (event: Sent) => isOverOn(event.acquired, age(event), today) && age(event) <= day;
+  const spent = costs?.filter((cost) => isOverOn(cost.day, 0, today)) ?? [];
+  return unconverted([...earned.filter(counts).map(amountOf), ...spent], rateOn);
+}
+
 /**
  * Lifetime value of a cohort by day N: for each day up to it, what the devices whose day is over earned on it, per device and of
  * what was spent on the days on which they were acquired.
@@ -218,7 +235,7 @@ export function lifetimeValue(
   today: string,
   rateOn: RateOn,
 ) {
-  const isOver = (acquired: string, on: number) => number(today) - number(acquired) > on;
+  const isOver = (acquired: string, on: number) => isOverOn(acquired, on, today);
   const devicesOn = (on: number) =>
     distinct(cohort.filter((event) => isOver(event.acquired, on)).map((event) => event.device));
   const spentOn = (on: number) => costs?.filter((cost) => isOver(cost.day, on)) ?? [];
@@ -232,13 +249,7 @@ export function lifetimeValue(
     earned.filter((event) => isOver(event.acquired, day) && age(event) <= day).map(amountOf),
     rateOn,
   );
-  const lacking = unconverted(
-    [
-      ...earned.filter((event) => isOver(event.acquired, age(event)) && age(event) <= day).map(amountOf),
-      ...spentOn(0),
-    ],
-    rateOn,
-  );
+  const lacking = lifetimeValueLacks(cohort, costs, day, today, rateOn);
   let [ltv, roas]: [number | null, number | null] = [0, 0];
   for (let on = 0; on <= day; on++) {
     const sum = sumOf(
@@ -259,6 +270,46 @@ export function lifetimeValue(
     ltv,
     roas: costs && roas,
     unconverted: eligible === 0 || lacking.length === 0 ? undefined : lacking,
+  };
+}
+
+const COHORT_METRIC = /^(roas|ltv|retention)_d(\d+)$/;
+
+/**
+ * Those of the metrics that are figures of a cohort: of all its devices, but ROAS of the attributed ones among them. `costs` are null if they are
+ * not known.
+ */
+export function cohortMetrics(
+  metrics: readonly string[],
+  cohort: Sent[],
+  costs: Amount[] | null,
+  today: string,
+  rateOn: RateOn,
+) {
+  const asked = metrics.flatMap((metric) => {
+    const [, figure = '', day = ''] = COHORT_METRIC.exec(metric) ?? [];
+    return figure === '' ? [] : [{ metric, figure, day: Number(day) }];
+  });
+  const days = [...new Set(asked.map(({ day }) => day))].sort((left, right) => left - right);
+  const paid = cohort.filter(({ creative }) => creative !== null);
+  const has = (wanted: string) => asked.some(({ figure }) => figure === wanted);
+  const lacksOf = has('ltv') ? cohort : has('roas') ? paid : null;
+  const lacking =
+    lacksOf && lifetimeValueLacks(lacksOf, has('roas') ? costs : null, days.at(-1) ?? 0, today, rateOn);
+  const incomplete = days.filter((day) => !retention(cohort, day, today).complete);
+  return {
+    ...Object.fromEntries(
+      asked.map(({ metric, figure, day }) => [
+        metric,
+        figure === 'retention'
+          ? retention(cohort, day, today).classic
+          : figure === 'ltv'
+            ? lifetimeValue(cohort, costs, day, today, rateOn).ltv
+            : lifetimeValue(paid, costs, day, today, rateOn).roas,
+      ]),
+    ),
+    incomplete_days: incomplete.length === 0 ? undefined : incomplete,
+    cohort_unconverted: lacking === null || lacking.length === 0 ? undefined : lacking,
   };
 }
 

@@ -63,6 +63,7 @@ describe('GET /v1/reports/performance', () => {
       arpdau: 4.996,
       arppu: 4.99,
       spend: 0,
+      profit: 4.996,
       cpi: null,
       roas: null,
       roas_blended: null,

@@ -11,7 +11,7 @@ import { type View, viewQuery } from '../shell/view.ts';
 import { ChangePill } from './compared.tsx';
 import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, placesOf } from './metrics.ts';
+import { METRIC_NAMES, METRICS, type MetricName, placesOf, SHOWN_METRICS } from './metrics.ts';
 import { areCompared, changeOrder, earlierIn } from './row-changes.ts';
 
 /** The levels of the inventory, in the plural. */
@@ -40,7 +40,7 @@ export const COLUMN_SETS = {
     label: 'Monetisation',
     metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
   },
-  all: { label: 'All metrics', metrics: METRIC_NAMES },
+  all: { label: 'All metrics', metrics: SHOWN_METRICS },
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
 type ColumnSet = keyof typeof COLUMN_SETS;
 

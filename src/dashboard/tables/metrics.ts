@@ -1,10 +1,18 @@
-import { ALL_METRICS, METRICS as DEFINITIONS, type Metric, type MetricDefinition } from '#catalogue';
+import {
+  ALL_METRICS,
+  METRICS as DEFINITIONS,
+  type Metric,
+  type MetricDefinition,
+  PLAIN_METRICS,
+} from '#catalogue';
 import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '../shell/format.ts';
 
 /** The label, unit and definition of each metric. */
 export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
 export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
+/** Those that are shown unless others are chosen. */
+export const SHOWN_METRICS: readonly MetricName[] = PLAIN_METRICS;
 
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);

@@ -2,11 +2,8 @@ import { addDays } from '#lib/time';
 import { type Entries, sumColumnsOf } from '#rollup';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
 import { type Cut, cutAfter } from '../engine/cut.ts';
-import { type CohortCells, type CohortDay, type CohortPart, cellOf, setCell } from './cohort-cells.ts';
+import { type CohortCells, type CohortPart, cellOf, REST_ROW, rowOf, setCell } from './cohort-cells.ts';
 import { CohortDetails } from './cohort-details.ts';
-
-/** The number of the row that sums up all cohorts without a row of their own. */
-export const REST_ROW = 0;
 
 /** A cohort with a row of its own: the label of its days, and the value that it is grouped by. */
 type CohortRow = { row: number; label: string; value: string };
@@ -43,7 +40,7 @@ export class CohortActivity {
   private readonly newest: number[] = [];
 
   // Of the current entry.
-  private day: CohortDay | null = null;
+  private day: ReturnType<CohortCells['dayAt']> | null = null;
   private value = 0;
   private age = 0;
   private slot = -1;
@@ -59,13 +56,15 @@ export class CohortActivity {
     const ages = valuesIn(chunk, 'age').map(Number);
     const slots = ages.map((age) => this.slotOf(age));
     const ageAt = chunk.columns.indexOf('age');
-    chunk.read(({ size, keys, segments, sums }: Entries) => {
+    chunk.read((entries: Entries) => {
+      const { size, keys, sums } = entries;
+      this.cells.find(entries);
       for (let entry = 0; entry < size; entry++) {
         const at = keys[ageAt]?.[entry] ?? 0;
         this.age = ages[at] ?? 0;
         this.slot = slots[at] ?? -1;
-        this.day = this.cells.dayAt(keys, entry);
-        this.value = this.cells.valueAt(keys, segments, entry);
+        this.day = this.cells.dayAt(entry);
+        this.value = this.cells.valueAt(entry);
         this.addSums(sums[ACTIVE_AT]?.[entry] ?? 0, sums[LAST_AT]?.[entry] ?? 0);
       }
     });
@@ -88,7 +87,7 @@ export class CohortActivity {
     if (this.found?.isFull) this.found = null;
   }
 
-  private addSize(cohort: number, { part, ago }: CohortDay, devices: number): void {
+  private addSize(cohort: number, { part, ago }: ReturnType<CohortCells['dayAt']>, devices: number): void {
     const before = this.sizes[cohort] ?? 0;
     this.sizes[cohort] = before + devices;
     if (cohort !== REST_ROW && before <= 0 && before + devices > 0) part.sized++;
@@ -165,6 +164,3 @@ export class CohortActivity {
     return this.found;
   }
 }
-
-/** The row of a ranked cohort. */
-export const rowOf = (part: CohortPart, value: number): number => Math.max(cellOf(part, value) - 1, REST_ROW);

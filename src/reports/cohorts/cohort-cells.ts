@@ -2,15 +2,31 @@ import type { Segment, SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
 import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
+import type { Entries } from '#rollup';
 import { isOfCreatives } from '../device-groups.ts';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
 import { type CreativeGroup, type CreativeNames, isKnownName } from '../names.ts';
 import type { CohortQuestion } from './cohorts.ts';
 
 /** In place of the number of a value: costs without a known name of the kind that is grouped by are of no cohort. */
-export const NO_VALUE = -1;
+const NO_VALUE = -1;
 
-type Keys = readonly Int32Array[];
+/** In place of the number of a row: the entry is of none. */
+export const NO_ROW = -1;
+
+/** The number of the row that sums up all cohorts without a row of their own. */
+export const REST_ROW = 0;
+
+/** Puts the entries of chunks into the rows of a report, by the day on which devices were acquired. */
+export type CohortPlaces = {
+  /** The requested day numbers, ascending. */
+  readonly numbers: readonly number[];
+  open(chunk: Chunk): Promise<void>;
+  /** To be called with entries of the open chunk, before they are asked for. */
+  find(entries: Entries): void;
+  dayAt(entry: number): CohortDay;
+  rowAt(entry: number): number;
+};
 
 /** A day, week or month of acquisition. */
 export type CohortPart = {
@@ -25,23 +41,28 @@ export type CohortPart = {
 
 /** A day of acquisition. */
 export type CohortDay = {
-  part: CohortPart;
   /** How many days ago it was. */
   ago: number;
   /** The index of the last requested day number that is over for its devices; -1 if there is none. */
   tail: number;
 };
+type CohortPartDay = CohortDay & { part: CohortPart };
+
+/** A day of acquisition, as of `today`. */
+export function cohortDay(day: string, today: string, numbers: readonly number[]): CohortDay {
+  const ago = daysBetween(day, today);
+  return { ago, tail: numbers.findLastIndex((number) => number < ago) };
+}
 
 /** Numbers the days, parts and values that put rows into cohorts, so that a row takes only lookups of numbers. */
-export class CohortCells {
-  /** The requested day numbers, ascending. */
+export class CohortCells implements CohortPlaces {
   readonly numbers: readonly number[];
   /** The values that cohorts are grouped by. */
   readonly values = new Dictionary<string>();
   private readonly asked: CohortQuestion;
   private readonly names: CreativeNames;
   private readonly parts = new Map<string, CohortPart>();
-  private readonly days = new Map<string, CohortDay>();
+  private readonly days = new Map<string, CohortPartDay>();
   /** The numbers of the values that creatives belong to. */
   private readonly creatives = new Map<string, number>();
 
@@ -49,8 +70,9 @@ export class CohortCells {
   private dayColumn = 0;
   private valueColumn = -1;
   private isBySegment = false;
-  private daysOfChunk: CohortDay[] = [];
+  private daysOfChunk: CohortPartDay[] = [];
   private valuesOfChunk: Int32Array = new Int32Array();
+  private entries: Pick<Entries, 'keys' | 'segments'> = { keys: [], segments: new Int32Array() };
 
   constructor(asked: CohortQuestion, names: CreativeNames) {
     this.asked = asked;
@@ -102,18 +124,27 @@ export class CohortCells {
     return isKnownName(value) ? this.values.numberOf(value) : NO_VALUE;
   }
 
-  /** The day of an entry. */
-  dayAt(keys: Keys, entry: number): CohortDay {
-    const at = keys[this.dayColumn]?.[entry] ?? 0;
-    const day = this.daysOfChunk[at];
+  find(entries: Entries): void {
+    this.entries = entries;
+  }
+
+  dayAt(entry: number): CohortPartDay {
+    const day = this.daysOfChunk[this.entries.keys[this.dayColumn]?.[entry] ?? 0];
     if (!day) throw new Error('An entry without its day');
     return day;
   }
 
   /** The number of the value that an entry is grouped by. */
-  valueAt(keys: Keys, segments: Int32Array, entry: number): number {
+  valueAt(entry: number): number {
+    const { keys, segments } = this.entries;
     if (this.isBySegment) return this.valuesOfChunk[segments[entry] ?? 0] ?? 0;
     return this.valueColumn < 0 ? 0 : (this.valuesOfChunk[keys[this.valueColumn]?.[entry] ?? 0] ?? 0);
+  }
+
+  /** The row of an entry, once the cohorts are ranked. */
+  rowAt(entry: number): number {
+    const value = this.valueAt(entry);
+    return value === NO_VALUE ? NO_ROW : rowOf(this.dayAt(entry).part, value);
   }
 
   /** The number of a segment's value. */
@@ -121,12 +152,13 @@ export class CohortCells {
     return this.values.numberOf(segment[group]);
   }
 
-  dayOf(day: string): CohortDay {
+  private dayOf(day: string): CohortPartDay {
     let found = this.days.get(day);
     if (!found) {
-      const ago = daysBetween(day, this.asked.today);
-      const tail = this.numbers.findLastIndex((number) => number < ago);
-      found = { part: this.partOf(PART_OF[this.asked.cohort](day)), ago, tail };
+      found = {
+        part: this.partOf(PART_OF[this.asked.cohort](day)),
+        ...cohortDay(day, this.asked.today, this.numbers),
+      };
       this.days.set(day, found);
     }
     return found;
@@ -150,6 +182,9 @@ export class CohortCells {
 
 /** The cell of a value in a part; see `CohortPart`. */
 export const cellOf = (part: CohortPart, value: number): number => part.cells[value] ?? 0;
+
+/** The row of a ranked cohort. */
+export const rowOf = (part: CohortPart, value: number): number => Math.max(cellOf(part, value) - 1, REST_ROW);
 
 export function setCell(part: CohortPart, value: number, cell: number): void {
   if (value >= part.cells.length) {

@@ -4,9 +4,8 @@ import { type Chunk, valuesIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
-import { rowOf } from './cohort-activity.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
-import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
+import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
@@ -23,7 +22,7 @@ export class CohortRevenue {
   /** What could not be converted: over all cohorts, and by row and index of a requested day number whose figures lack it. */
   readonly unconverted = new Map<string, bigint>();
   private readonly unconvertedCells = new UnratedSums();
-  private readonly cells: CohortCells;
+  private readonly places: CohortPlaces;
   private readonly rates: DayRates;
 
   // Of the open chunk.
@@ -36,19 +35,21 @@ export class CohortRevenue {
 
   // Of the current entry.
   private day: CohortDay | null = null;
-  private value = 0;
+  private row = NO_ROW;
   private age = 0;
   private currency = '';
   private conversion = SAME_CURRENCY;
 
-  constructor(cells: CohortCells, rates: DayRates, rows: number) {
-    this.cells = cells;
+  constructor(places: CohortPlaces, rates: DayRates, rows: number) {
+    this.places = places;
     this.rates = rates;
-    this.revenue = new CohortAmounts(rows, cells.numbers.length, rates.rates);
-    this.spend = new CohortAmounts(rows, cells.numbers.length, rates.rates);
-    const ages = (cells.numbers.at(-1) ?? 0) + 1;
+    this.revenue = new CohortAmounts(rows, places.numbers.length, rates.rates);
+    this.spend = new CohortAmounts(rows, places.numbers.length, rates.rates);
+    const ages = (places.numbers.at(-1) ?? 0) + 1;
     this.curves = new CohortCurves(rows, ages, rates.rates);
-    this.slots = Array.from({ length: ages }, (_, age) => cells.numbers.findIndex((number) => number >= age));
+    this.slots = Array.from({ length: ages }, (_, age) =>
+      places.numbers.findIndex((number) => number >= age),
+    );
   }
 
   async read(chunk: Chunk): Promise<void> {
@@ -60,15 +61,16 @@ export class CohortRevenue {
     const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
     const currencyAt = columns.indexOf('currency');
     this.ages = [];
-    await this.cells.open(chunk);
+    await this.places.open(chunk);
     chunk.read((entries) => {
-      const { size, keys, segments } = entries;
+      const { size, keys } = entries;
+      this.places.find(entries);
       const conversions = conversionsIn(entries);
       for (let entry = 0; entry < size; entry++) {
-        this.day = this.cells.dayAt(keys, entry);
+        this.day = this.places.dayAt(entry);
         this.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
         if (!this.isOver) continue;
-        this.value = this.cells.valueAt(keys, segments, entry);
+        this.row = this.places.rowAt(entry);
         this.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
         this.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
         this.add(entries, entry, isOfCosts);
@@ -102,10 +104,10 @@ export class CohortRevenue {
 
   private addAmount(isSpend: boolean, low: number, high: number): void {
     if (!this.day || (low === 0 && high === 0)) return;
-    const { part, ago, tail } = this.day;
+    const { ago, tail } = this.day;
     if (this.conversion === NO_RATE) addUnrated(this.unconverted, this.currency, nanosOf(low, high));
-    if (this.value === NO_VALUE) return;
-    const [row, from] = [rowOf(part, this.value), this.slots[this.age] ?? 0];
+    if (this.row === NO_ROW) return;
+    const [row, from] = [this.row, this.slots[this.age] ?? 0];
     if (this.conversion === NO_RATE) {
       this.miss(row, from, nanosOf(low, high));
       return;
@@ -117,7 +119,7 @@ export class CohortRevenue {
 
   /** Lists an amount that the figures of a row lack from a requested day number on. */
   private miss(row: number, from: number, amount: bigint): void {
-    const width = this.cells.numbers.length;
+    const width = this.places.numbers.length;
     for (let index = from; index < width; index++) {
       this.unconvertedCells.add(row * width + index, this.currency, amount);
     }
@@ -125,6 +127,6 @@ export class CohortRevenue {
 
   /** What the figures of a row by a requested day number lack. */
   unconvertedOf(row: number, index: number): Unrated {
-    return this.unconvertedCells.of(row * this.cells.numbers.length + index);
+    return this.unconvertedCells.of(row * this.places.numbers.length + index);
   }
 }

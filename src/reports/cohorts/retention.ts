@@ -4,7 +4,7 @@ import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
-import { REST_ROW } from './cohort-activity.ts';
+import { REST_ROW } from './cohort-cells.ts';
 import { type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { boundsWithin, type CohortKey, type CohortQuestion, groupColumns, restKey } from './cohorts.ts';
 

@@ -35,6 +35,7 @@ export const emptySums = (): Sums => ({
   ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<Amount, bigint>),
   unconverted: new Map(),
   unconvertedAcquired: new Map(),
+  cohort: null,
 });
 
 const NO_SUMS = emptySums();
@@ -181,8 +182,9 @@ export class GroupTable {
 
   /** The sums of a group, with converted amounts rounded. */
   sumsOf(group: number): Sums {
-    const sums: Record<string, number | bigint | Unrated> = {
+    const sums: Record<string, number | bigint | Unrated | null> = {
       ...NO_SUMS,
+      cohort: null,
       unconverted: this.unconverted.of(group),
       unconvertedAcquired: this.unconvertedAcquired.of(group),
     };

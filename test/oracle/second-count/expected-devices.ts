@@ -25,7 +25,7 @@ import {
 
 // The reports of devices, by the day of their acquisition.
 
-const acquiredIn = (
+export const acquiredIn = (
   world: World,
   { from, to, filters }: Pick<Question, 'from' | 'to' | 'filters'>,
 ): Sent[] => {

@@ -5,16 +5,19 @@ import {
   type Columns,
   type CostAmount,
   costColumns,
+  deviceColumns,
   type Expected,
   eventColumns,
   groupByColumns,
   isSourced,
+  keyOf,
   networkOf,
   ratesOf,
   sourceOf,
   spentIn,
   unallocatedIn,
 } from './expected.ts';
+import { acquiredIn } from './expected-devices.ts';
 import {
   daysBetween,
   type Filters,
@@ -28,7 +31,8 @@ import {
 
 // The reports of events: performance and ads.
 
-const SPEND = ['spend', 'cpi', 'roas', 'roas_blended'];
+const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended'];
+const isOfSpend = (metric: string) => SPEND.includes(metric) || metric.startsWith('roas_d');
 const PAYERS = ['payers', 'arppu'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
@@ -46,7 +50,7 @@ const OF_COLUMN: Record<string, readonly string[]> = {
   placement: [...AD, ...REQUESTS],
   item: PAID,
   event_name: ['events'],
-  currency: [...AD, ...PAID, 'revenue', 'spend'],
+  currency: [...AD, ...PAID, 'revenue', 'spend', 'profit'],
 };
 
 type Figures = Record<string, unknown>;
@@ -58,15 +62,33 @@ function lackingOf(groups: readonly string[], filters: Filters, isPartOfDay: boo
     !groups.includes('day') && VERSIONS.some((name) => groups.includes(name) || filters[name] !== undefined);
   const isWithoutCosts = !knowsSpend(filters) || VERSIONS.some((name) => groups.includes(name));
   return (metric: string): boolean =>
-    (isWithoutCosts && SPEND.includes(metric)) ||
+    (isWithoutCosts && isOfSpend(metric)) ||
     (isByVersion && PAYERS.includes(metric)) ||
     (isPartOfDay && !BY_HOUR.includes(metric)) ||
     groups.some((group) => OF_COLUMN[group]?.includes(metric) === false);
 }
 
-const MONEY = ['ad_revenue', 'purchase_revenue', 'revenue', 'spend'];
+const MONEY = [
+  'ad_revenue',
+  'purchase_revenue',
+  'revenue',
+  'spend',
+  'profit',
+  'ecpm',
+  'arpdau',
+  'arppu',
+  'cpi',
+];
 
-function only(figures: Figures, lacks: (metric: string) => boolean): Figures {
+const LACKING = ['unconverted', 'roas_unconverted'];
+
+/** With `metrics`, the answer has these only, and nothing of the others. */
+function only(
+  figures: Figures,
+  isLacking: (metric: string) => boolean,
+  metrics?: readonly string[],
+): Figures {
+  const lacks = (metric: string) => isLacking(metric) || metrics?.includes(metric) === false;
   const result = Object.fromEntries(
     Object.entries(figures).map(([name, value]) => [
       name,
@@ -74,7 +96,10 @@ function only(figures: Figures, lacks: (metric: string) => boolean): Figures {
     ]),
   );
   if (MONEY.every(lacks)) result.unconverted = undefined;
-  if (lacks('roas')) result.roas_unconverted = undefined;
+  if (lacks('roas') && lacks('roas_blended')) result.roas_unconverted = undefined;
+  for (const name of Object.keys(result)) {
+    if (metrics && !metrics.includes(name) && !LACKING.includes(name)) result[name] = undefined;
+  }
   return result;
 }
 
@@ -87,8 +112,33 @@ const counts: Record<string, (event: Sent) => boolean> = {
   currency: (event) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
 };
 
+/** The figures of the cohorts behind rows, by the columns of the row. */
+function cohortsOf(world: World, question: Question, groups: readonly string[]) {
+  const { filters, metrics = [], until_hour: until } = question;
+  const lacks = lackingOf(groups, filters, until !== undefined);
+  const given = metrics.filter((metric) => !lacks(metric));
+  const devices = groupByColumns(lacks('installs') ? [] : acquiredIn(world, question), (event) =>
+    allColumns(
+      groups.map((group) => {
+        const spanOf = SPANS[group];
+        return spanOf ? { [group]: spanOf(event.acquired) } : deviceColumns(world, group, event);
+      }),
+    ),
+  );
+  return (columns: Columns, costs: CostAmount[]): Figures => ({
+    ...Object.fromEntries(metrics.filter(lacks).map((metric) => [metric, null])),
+    ...naive.cohortMetrics(
+      given,
+      devices.get(keyOf(columns))?.items ?? [],
+      lacks('spend') ? null : costs,
+      world.today,
+      ratesOf(world),
+    ),
+  });
+}
+
 export function performance(world: World, question: Question): Expected {
-  const { from, to, groups, filters, until_hour: until } = question;
+  const { from, to, groups, filters, until_hour: until, metrics } = question;
   const rateOn = ratesOf(world);
   const isEarlier = ({ day, at }: Sent) =>
     until === undefined || day < to || Number(localHour(world.zone, at).slice(11, 13)) < until;
@@ -96,7 +146,10 @@ export function performance(world: World, question: Question): Expected {
   const events = world.sent.filter(
     (event) => event.day >= from && event.day <= to && isEarlier(event) && isIn(event),
   );
-  const spent = knowsSpend(filters) && until === undefined ? spentIn(world, question) : [];
+  // Costs are not read for metrics that do not need them.
+  const wantsSpend = metrics === undefined || metrics.some(isOfSpend);
+  const knows = knowsSpend(filters) && until === undefined;
+  const spent = knows && wantsSpend ? spentIn(world, question) : [];
   const first = world.sent.reduce((least, { day }) => (day < least ? day : least), '9999');
   const days = daysBetween(first > from ? first : from, to < world.today ? to : world.today);
   const lacks = lackingOf(groups, filters, until !== undefined);
@@ -109,6 +162,7 @@ export function performance(world: World, question: Question): Expected {
     ? new Map<string, { columns: Columns; items: CostAmount[] }>()
     : groupByColumns(spent, ({ cost }) => allColumns(groups.map((group) => costColumns(world, group, cost))));
   const keys = new Set([...rows.keys(), ...costsOf.keys()]);
+  const cohortOf = cohortsOf(world, question, groups);
   return {
     rows: [...keys].map((key) => {
       const [own, costs] = [rows.get(key), costsOf.get(key)];
@@ -122,13 +176,18 @@ export function performance(world: World, question: Question): Expected {
         days.filter(isOfRow).length,
         rateOn,
       );
-      return { columns, figures: only(figures, lacks) };
+      const ofCohort = metrics ? cohortOf(columns, costs?.items ?? []) : {};
+      return { columns, figures: { ...ofCohort, ...only(figures, lacks, metrics) } };
     }),
     rest: {
-      totals: only(
-        naive.performance(events, world.sent, spent, days.length, rateOn),
-        lackingOf([], filters, until !== undefined),
-      ),
+      totals: {
+        ...(metrics ? cohortsOf(world, question, [])({}, spent) : {}),
+        ...only(
+          naive.performance(events, world.sent, spent, days.length, rateOn),
+          lackingOf([], filters, until !== undefined),
+          metrics,
+        ),
+      },
       unconverted: naive.unconverted([...naive.amountsOf(events), ...spent], rateOn),
       currency: world.currency,
       timezone: world.zone,

@@ -51,6 +51,8 @@ export type Question = {
   steps?: string[];
   window_hours?: number;
   until_hour?: number;
+  /** The metrics of the answer, if not all that need not be asked for. */
+  metrics?: string[];
   /** The currency of the answer, if not the application's. */
   currency?: string;
   /** At most so many rows, of groups with this text in one of their names. The others are in `other`. */
@@ -61,9 +63,10 @@ export type Question = {
 };
 
 /** The query as it is sent. */
-export function queryOf({ report, groups, filters, days, steps, sides, ...rest }: Question): string {
+export function queryOf({ report, groups, filters, days, steps, sides, metrics, ...rest }: Question): string {
   const by = groups.length === 0 ? {} : { [report === 'compare' ? 'by' : 'group_by']: groups.join(',') };
-  const all = { ...rest, ...by, ...sides, ...filters, days: days?.join(','), steps: steps?.join(',') };
+  const lists = { days: days?.join(','), steps: steps?.join(','), metrics: metrics?.join(',') };
+  const all = { ...rest, ...by, ...sides, ...filters, ...lists };
   const pairs = Object.entries(all).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
   );

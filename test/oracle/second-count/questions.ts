@@ -68,6 +68,11 @@ const filtersIn = ({ ids }: World): Filters[] => {
 };
 
 const DAYS = [0, 1, 3, 7, 20];
+/** Metrics of cohorts, and some others that are not shown unless asked for with them. */
+const METRICS = [
+  ...['installs', 'profit', 'roas'],
+  ...['roas_d0', 'roas_d3', 'roas_d7', 'roas_d30', 'ltv_d1', 'ltv_d7', 'retention_d1', 'retention_d14'],
+];
 const STEPS = [
   ['install', 'ad', 'purchase'],
   ['install', 'event:tutorial', 'event:level_up', 'retention', 'purchase'],
@@ -107,7 +112,9 @@ function ofEach(world: World, at: Period & { filters: Filters }): Question[] {
     ['currency'],
   ];
   if (!isBySegment) performance.push(['hour']);
+  const cohorts = [['creative'], ['day'], ['country'], ['sdk_version', 'month']];
   return [
+    ...cohorts.map((groups): Question => ({ ...asked, report: 'performance', groups, metrics: METRICS })),
     ...performance.map((groups): Question => ({ ...asked, report: 'performance', groups })),
     { ...asked, report: 'retention', cohort: 'week', days },
     { ...asked, report: 'retention', cohort: 'all', groups: ['os'], days },
@@ -137,6 +144,13 @@ function ofParameters(all: Pick<Question, 'from' | 'to' | 'groups' | 'filters'>)
   });
   return [
     performance(['day'], { currency: 'jpy' }),
+    ...[['week'], ['campaign'], ['adset', 'day'], ['os', 'creative'], ['source'], ['currency'], ['hour']].map(
+      (groups) => performance(groups, { metrics: METRICS }),
+    ),
+    performance(['creative'], { metrics: METRICS, currency: 'jpy' }),
+    performance(['day'], { metrics: ['roas_d1'] }),
+    performance(['country'], { metrics: ['retention_d1', 'retention_d3'] }),
+    performance(['day'], { metrics: METRICS, until_hour: 9 }),
     performance(['campaign', 'currency'], { currency: 'eur' }),
     performance(['hour'], { currency: 'usd', limit: 30 }),
     performance(['day'], { limit: 4 }),

@@ -24,7 +24,7 @@ import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
 import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
 
@@ -60,7 +60,7 @@ export function performanceColumns(
       ...sorted(name),
     };
   };
-  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
+  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...SHOWN_METRICS])];
   const given = ordered.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
   const changed = shown.compared && areCompared(rows, shown.compared) ? shown.compared : null;
   const earlierOf = changed ? (row: Row) => earlierIn(row, changed) : undefined;
@@ -100,7 +100,7 @@ function readAsked(c: DashboardContext): Asked {
   return {
     by,
     and: c.req.query('and') ?? '',
-    metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
+    metric: SHOWN_METRICS.find((name) => name === c.req.query('metric')) ?? 'revenue',
     sort: c.req.query('sort') ?? null,
     q: searchOf(c),
   };
@@ -127,7 +127,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const compared = await readCompared(c.env, view, wanted, now, { compares: [metric], metric });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
-    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
+    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...SHOWN_METRICS], view);
     const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
     const columns = performanceColumns(rows, groups, {
       view,
@@ -172,7 +172,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             label="Metric"
             name="metric"
             value={metric}
-            options={METRIC_NAMES.filter((name) => given.has(name)).map(
+            options={SHOWN_METRICS.filter((name) => given.has(name)).map(
               (name) => [name, METRICS[name].label] as const,
             )}
           />

@@ -1,0 +1,45 @@
+import type { CohortFigure, SumName, Sums } from './sums.ts';
+
+export const ADMOB = 'https://support.google.com/admob/table/9462111';
+export const ADJUST = 'https://www.adjust.com/glossary/';
+export const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
+/** The source of metrics that this service defines itself. */
+export const OURS = 'this service';
+
+type Unit = 'count' | 'money' | 'percent';
+
+export type Words = { definition: string; source: string };
+
+export type MetricDefinition<Read extends SumName = SumName> = Words & {
+  label: string;
+  /**
+   * Sums add up over groups and periods, and are 0 without data. Distinct devices are 0 without data, but do not add up over time. Ratios are
+   * null without data.
+   */
+  kind: 'sum' | 'distinct' | 'ratio';
+  unit: Unit;
+  /** Shown on the dashboard if the label alone could be misread. */
+  hint?: string;
+  /** Whether more of it is good. By default it is. */
+  more?: 'bad' | 'neutral';
+  /** In terms of other metrics; absent for counts and sums. */
+  formula?: string;
+  /** When it is null, apart from dimensions that lack it. */
+  missing?: string;
+  /** Of a metric of cohorts: the figure, and the day number since the acquisition. */
+  figure?: CohortFigure;
+  day?: number;
+} & (
+    | {
+        /** `days` is the number of the group's calendar days that have begun. */
+        value: (sums: Pick<Sums, Read>, days: number) => number | null;
+      }
+    /** A sum of amounts, exact however large it is. */
+    | { nanos: (sums: Pick<Sums, Read>) => bigint }
+  );
+
+/** A metric that is computed from these sums, and cannot read others. */
+export const from = <Read extends SumName, Definition extends MetricDefinition<Read>>(
+  reads: readonly Read[],
+  definition: Definition,
+) => ({ ...definition, reads });

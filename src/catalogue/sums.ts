@@ -1,0 +1,70 @@
+// What is added up of a report's groups.
+
+/**
+ * What a metric can be computed from. `by: 'currency'` are sums of events with an amount, which reports can group by currency.
+ */
+export const SUMS = {
+  clicks: { is: 'count' },
+  installs: { is: 'count' },
+  /** Installs of attributed devices. */
+  attributedInstalls: { is: 'count' },
+  activeDevices: { is: 'count' },
+  sessions: { is: 'count' },
+  sessionSeconds: { is: 'count' },
+  /** Sessions whose length was sent. */
+  endedSessions: { is: 'count' },
+  customEvents: { is: 'count' },
+  adRequests: { is: 'count' },
+  payers: { is: 'count' },
+  impressions: { is: 'count', by: 'currency' },
+  adRevenue: { is: 'amount', by: 'currency' },
+  purchases: { is: 'count', by: 'currency' },
+  failedPurchases: { is: 'count', by: 'currency' },
+  purchaseRevenue: { is: 'amount', by: 'currency' },
+  spend: { is: 'amount', by: 'currency' },
+  /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
+  acquiredRevenue: { is: 'amount' },
+  attributedRevenue: { is: 'amount' },
+  /** What became of the devices acquired in the period. */
+  cohort: { is: 'cohort' },
+} as const satisfies Record<string, { is: 'count' | 'amount' | 'cohort'; by?: 'currency' }>;
+
+export type SumName = keyof typeof SUMS;
+type Is<Wanted> = { [Name in SumName]: (typeof SUMS)[Name]['is'] extends Wanted ? Name : never }[SumName];
+export type Count = Is<'count'>;
+export type Amount = Is<'amount'>;
+
+const namesOf = (wanted: 'count' | 'amount') =>
+  (Object.keys(SUMS) as SumName[]).filter((name) => SUMS[name].is === wanted);
+export const COUNTS = namesOf('count') as Count[];
+export const AMOUNTS = namesOf('amount') as Amount[];
+
+/**
+ * The sums of a group. Amounts are nanos of the reporting currency. What cannot be converted is in none of them, and listed by its own
+ * currency instead.
+ */
+export type Sums = Record<Count, number> &
+  Record<Amount, bigint> & {
+    /** What revenue and spend lack, by currency. */
+    unconverted: ReadonlyMap<string, bigint>;
+    /** What `acquiredRevenue` lacks, by currency. */
+    unconvertedAcquired: ReadonlyMap<string, bigint>;
+    /** Null unless a metric of cohorts was asked for. */
+    cohort: Cohort | null;
+  };
+
+export type CohortFigure = 'retention' | 'ltv' | 'roas';
+
+/** What became of the devices acquired in a group, by day number. */
+export type Cohort = {
+  /** Null where it is unknown: where no device is old enough, for instance. */
+  figures: ReadonlyMap<number, Readonly<Record<CohortFigure, number | null>>>;
+  /** The day numbers that are not over for all of the devices. */
+  incompleteDays: readonly number[];
+  /** What the amounts lack, by currency. */
+  unconverted: ReadonlyMap<string, bigint>;
+};
+
+/** Null if the divisor is 0 or either value is unknown. */
+export const per = (amount: number | null, divisor: number | null): number | null =>
+  amount === null || divisor === null || divisor === 0 ? null : amount / divisor;
