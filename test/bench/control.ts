@@ -5,7 +5,9 @@ import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../
 import { versionOf } from '../../src/env.ts';
 import { type EventLine, measureEvent, packMessages } from '../../src/ingestion/enqueue.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
+import { REPLACED_FOR_MS } from '../../src/rollup/cube/compact.ts';
 import { eventText, messageHead } from '../../src/rollup/index.ts';
+import { mergeMonths } from '../../src/rollup/months/merge-months.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { addTimings, type Timing, timed } from './stopwatch.ts';
 import {
@@ -170,7 +172,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
 const EVENTS_PER_APPEND = 10_000;
 
 /** Gives a counter packed events; what the consumer does before, and the making of the events, is not timed. */
-async function append(env: Env, applicationId: string, total: number, seed: number) {
+async function append(env: Env, applicationId: string, total: number, seed: number, age: number) {
   const counter = counterOf(env, applicationId);
   const stream = makeEvents(
     seed,
@@ -178,6 +180,7 @@ async function append(env: Env, applicationId: string, total: number, seed: numb
     1,
     () => `evt_${uuidv7obj().toHex()}`,
     applicationId,
+    age,
   );
   let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };
   for (let done = 0; done < total; done += EVENTS_PER_APPEND) {
@@ -246,9 +249,9 @@ export const control = new Hono<{ Bindings: Env }>()
     return c.json({});
   })
   .post('/consume', async (c) => c.json(await consume(c.env, await c.req.json<Load>())))
-  .post('/append/:app/:events/:seed', async (c) => {
-    const { app, events, seed } = c.req.param();
-    return c.json(await append(c.env, app, Number(events), Number(seed)));
+  .post('/append/:app/:events/:seed/:age?', async (c) => {
+    const { app, events, seed, age = '0' } = c.req.param();
+    return c.json(await append(c.env, app, Number(events), Number(seed), Number(age)));
   })
   .post('/prepare/:app/:events/:seed', (c) => {
     const { app, events, seed } = c.req.param();
@@ -269,6 +272,11 @@ export const control = new Hono<{ Bindings: Env }>()
     const { hotEvents } = await counter.health();
     return c.json({ hotEvents, ...(await timed(() => counter.exportAll())) });
   })
+  // In ten minutes, when the parts that an earlier call replaced are deleted.
+  .post('/merge-months', async (c) => {
+    await mergeMonths(c.env, Date.now() + 2 * REPLACED_FOR_MS);
+    return c.json({});
+  })
   .post('/spend/:app', async (c) => {
     await insertSpend(c.env.DB, c.req.param('app'));
     return c.json({});
@@ -287,7 +295,7 @@ export const control = new Hono<{ Bindings: Env }>()
     ).run<{ parts: number; replaced: number }>();
     const { parts = 0, replaced = 0 } = results[0] ?? {};
     // Parts that were replaced stay for ten minutes, which is longer than a run here.
-    const d1 = { d1Bytes: meta.size_after - replaced, partBytes: parts };
+    const d1 = { d1Bytes: meta.size_after - replaced, fileBytes: meta.size_after, partBytes: parts };
     return c.json({ ...(await counterOf(c.env, c.req.param('app')).costs()), ...d1 });
   })
   .post('/client-totals/:app', async (c) =>

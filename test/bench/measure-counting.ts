@@ -1,6 +1,6 @@
 import type { CounterCosts } from './bench-counter.ts';
 import type { Consumed, Load } from './control.ts';
-import { bytesAfterYear, bytesOfADay, LIVE_RUN, RUNS_PER_MERGE } from './price.ts';
+import { bytesOfADay, LIVE_RUN, RUNS_PER_MERGE } from './price.ts';
 import type { Rig } from './rig.ts';
 import type { Timing } from './stopwatch.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
@@ -53,8 +53,8 @@ function speedOf(events: number, ...parts: readonly Timing[]): Speed {
   };
 }
 
-/** `partBytes`: those of `d1Bytes` that are parts of the cube. */
-type Costs = CounterCosts & { d1Bytes: number; partBytes: number };
+/** `fileBytes`: with parts that were replaced and not deleted yet; `partBytes`: those of `d1Bytes` that are parts of the cube. */
+type Costs = CounterCosts & { d1Bytes: number; fileBytes: number; partBytes: number };
 
 export class CountingBench {
   private readonly rig: Rig;
@@ -326,7 +326,6 @@ export class CountingBench {
         d1_bytes_per_live_event: batched.d1Bytes,
         d1_bytes_per_event_of_a_day: bytesOfADay.parts + bytesOfADay.tables,
         d1_cube_bytes_per_event_of_a_day: bytesOfADay.parts,
-        d1_bytes_after_year: bytesAfterYear(bytesOfADay),
         hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
         lake_bytes_per_event: files.bytes / size.large,
         rows_read_16_consumers_vs_1: herd,

@@ -15,6 +15,7 @@ export const PARTS = [
   'neighbours',
   'pages',
   'segments',
+  'growth',
 ] as const;
 export type Part = (typeof PARTS)[number];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytesAfterYear, bytesOfADay, type Consumption, priceOfAMillion } from './price.ts';
+import { bytesOfADay, type Consumption, priceOfAMillion } from './price.ts';
 
 const nothing: Consumption = {
   requests: 0,
@@ -45,8 +45,4 @@ it('assumes that the rest of a day adds to D1 at most what the last runs added, 
     (_, run) => 100 * run - (run > 15 ? 1_400 : 0) - (run > 30 ? 1_300 : 0),
   );
   expect(bytesOfADay(merged)).toBeCloseTo((500 + (111 / 15) * 200) / events);
-});
-
-it('assumes that each day of a year adds as much to D1, where the cube is for 66 days', () => {
-  expect(bytesAfterYear({ parts: 3, tables: 2 })).toBe(143 * 70_000 * (365 * 2 + 66 * 3));
 });

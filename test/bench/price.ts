@@ -69,13 +69,3 @@ export function bytesOfADay(sizes: readonly number[]): number {
   const furtherCycles = (RUNS_OF_A_DAY - runs) / cycle;
   return (grown + furtherCycles * grownInCycle) / (RUNS_OF_A_DAY * LIVE_RUN);
 }
-
-/** The most days that parts of the cube are in D1: a month is moved to R2 35 days after its end. */
-const HOT_DAYS = 31 + 35;
-
-/**
- * D1's bytes after 365 days of 10 million events, if each adds as much as the one of which these are the bytes per event: the tables of all of
- * them, and the cube of the last ones.
- */
-export const bytesAfterYear = ({ parts, tables }: { parts: number; tables: number }): number =>
-  RUNS_OF_A_DAY * LIVE_RUN * (365 * tables + HOT_DAYS * parts);

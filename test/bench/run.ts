@@ -4,6 +4,7 @@ import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
 import { BURST_STEPS, measureBurst } from './measure-burst.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
+import { GROWTH_STEPS, measureGrowth } from './measure-growth.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { measureNeighbours, NEIGHBOUR_STEPS } from './measure-neighbours.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
@@ -92,6 +93,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     neighbours: NEIGHBOUR_STEPS,
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
+    growth: GROWTH_STEPS,
   };
   const bar = new cliProgress.SingleBar({
     format: '{bar} {what}',
@@ -130,6 +132,9 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     const segments = has('segments')
       ? await onFreshRig((rig, tenant) => measureSegments(rig, tenant, year, step))
       : {};
+    const growth = has('growth')
+      ? await onFreshRig((rig, tenant) => measureGrowth(rig, tenant, isQuick, step))
+      : {};
     bar.stop();
     const prices = http && counting ? pricesOf(http, counting) : null;
     const figures: Figures = {
@@ -140,6 +145,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
       ...neighbours,
       ...pageFigures,
       ...segments,
+      ...growth,
       ...(prices
         ? { usd_per_million_single: prices.single.total, usd_per_million_batch: prices.batch.total }
         : {}),

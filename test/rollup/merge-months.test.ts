@@ -24,7 +24,7 @@ it('merges every rollup and grain of months that ended 35 days ago, and publishe
   const app = await withMarch();
   await mergeMonths(env, Date.UTC(2026, 4, 5));
   expect(await months(app)).toBe(0);
-  await mergeMonths(env, Date.UTC(2026, 4, 6), 1);
+  await mergeMonths(env, Date.UTC(2026, 4, 6), { maxMerges: 1 });
   await mergeMonths(env, Date.UTC(2026, 4, 7));
   expect(await months(app)).toBe(GRAINS.length);
   expect(await objects(`cubes/${app}/`)).toEqual([`cubes/${app}/rollup_daily/2026-03.parquet`]);
@@ -85,6 +85,21 @@ it('merges what is large of a recent month too, without publishing it', async ()
   expect(await hotParts(app)).toBe(0);
   expect(await read(app, DAILY)).toEqual(before);
   expect(await objects(`cubes/${app}/`)).toEqual([]);
+});
+
+it('merges again what is large by itself, however much the month has', async () => {
+  const app = await withMarch();
+  const now = Date.UTC(2026, 4, 8);
+  await mergeMonths(env, now);
+  await addDays(app, 60, [march(1)], 1);
+  const added = await count(
+    "SELECT bytes AS n FROM cube_parts WHERE application_id = ? AND grain = 'both' AND month = '2026-03' AND replaced_at IS NULL",
+    app,
+  );
+  await mergeMonths(env, now, { mergedAtOnceBytes: (added ?? 0) + 1 });
+  expect(await hotParts(app)).toBe(1);
+  await mergeMonths(env, now, { mergedAtOnceBytes: added ?? 0 });
+  expect(await hotParts(app)).toBe(0);
 });
 
 it('uploads a large object in parts of one size', async () => {

@@ -12,6 +12,8 @@ import { sweepVersions } from './sweep-versions.ts';
 const HOT_DAYS = 35;
 /** Of a large application, parts of recent months are merged too, from this much text in one rollup and grain. It bounds the database. */
 const MAX_HOT_BYTES = 4_000_000;
+/** So much is merged however much the month has in R2: a merge reads no more than its last object. */
+const MERGED_AT_ONCE_BYTES = 32_000_000;
 /** Late events of a month that was merged wait this long for the next merge, unless they are as large as the month. */
 const MERGED_EVERY_MS = 30 * DAY_MS;
 /** No merge is begun after this time, nor after so many: an invocation has 1,000 statements. */
@@ -29,7 +31,7 @@ type Due = MonthPlace & { bytes: number };
 export async function mergeMonths(
   stores: Pick<Env, 'DB' | 'RAW_EVENTS'>,
   now: number,
-  maxMerges = MAX_MERGES,
+  { maxMerges = MAX_MERGES, mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = {},
 ): Promise<void> {
   const startedAt = Date.now();
   const isTimeLeft = () => Date.now() - startedAt < MAX_BEGIN_MS;
@@ -39,7 +41,7 @@ export async function mergeMonths(
   };
   await run(() => deleteReplacedParts(stores.DB, now));
   const touched = new Set<string>();
-  const due = await placesToMerge(stores.DB, now);
+  const due = await placesToMerge(stores.DB, now, mergedAtOnceBytes);
   for (const place of due.slice(0, maxMerges)) {
     if (!isTimeLeft()) break;
     await run(async () => {
@@ -56,7 +58,7 @@ const firstHotMonth = (now: number): string =>
   dayIn('UTC', now - (HOT_DAYS + 1) * DAY_MS).slice(0, 'YYYY-MM'.length);
 
 /** The months that have enough parts in the database, those with the most text first. */
-async function placesToMerge(d1: D1Database, now: number): Promise<Due[]> {
+async function placesToMerge(d1: D1Database, now: number, mergedAtOnceBytes: number): Promise<Due[]> {
   const firstHot = firstHotMonth(now);
   const { applicationId, rollup, grain, month, bytes } = cubeParts;
   return database(d1).all<Due & { rollup: RollupTable; grain: Grain }>(
@@ -69,7 +71,7 @@ async function placesToMerge(d1: D1Database, now: number): Promise<Due[]> {
           FROM ${cubeMonths} WHERE ${cubeMonths.replacedAt} IS NULL GROUP BY 1, 2, 3, 4
       ) AS merged USING (applicationId, rollup, grain, month)
       WHERE (due.month < ${firstHot} OR due.bytes >= ${MAX_HOT_BYTES})
-        AND (merged.bytes IS NULL OR due.bytes >= merged.bytes
+        AND (merged.bytes IS NULL OR due.bytes >= min(merged.bytes, ${mergedAtOnceBytes})
           OR (due.month < ${firstHot} AND merged.mergedAt < ${now - MERGED_EVERY_MS}))
       ORDER BY due.bytes DESC`,
   );
