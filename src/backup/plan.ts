@@ -1,6 +1,6 @@
 import { getTableConfig } from 'drizzle-orm/sqlite-core';
 import { SETTINGS } from '#db';
-import { partKey, type Written } from '#lake';
+import { type FileLocation, type FileOutline, partKey, type Written } from '#lake';
 import {
   type ApplicationCopy,
   applicationFolder,
@@ -18,10 +18,12 @@ export type Step =
   | { do: 'new devices'; key: string; application: string; shard: number }
   /** Lets an application's counters continue where they were. */
   | { do: 'counters'; application: string }
-  /** Plans a step for each of an application's raw event files that its counters do not list. */
+  /** Plans the steps for an application's raw event files that its counters do not list. */
   | { do: 'files'; application: string; shards: number }
-  /** Lists a file and counts what its counter lacks. */
-  | { do: 'file'; key: string; bytes: number; application: string; shard: number }
+  /** Counts what a counter lacks of the events of its files in a range of ids. */
+  | { do: 'events'; application: string; shard: number; files: FileLocation[]; from: string; to: string }
+  /** Lists a file. */
+  | { do: 'file'; file: FileLocation; application: string; shard: number }
   /** Erases a device that was erased after the snapshot. */
   | { do: 'erasure'; key: string };
 
@@ -89,6 +91,41 @@ export function planRestore(
       ...erasures.map((key): Step => ({ do: 'erasure', key })),
     ],
   };
+}
+
+/** A range of events ends with the file that has more events than this, together with those before it. */
+const EVENTS_PER_RANGE = 50_000;
+/** Sorts after every id. */
+const END = '~';
+
+/**
+ * The steps that count the events of one counter's files in the order of receipt, and then list the files. The files of several days have events
+ * of the same time, so each range of ids reads all files that may have some of them.
+ */
+export function stepsOfFiles(
+  application: string,
+  shard: number,
+  files: readonly { file: FileLocation; outline: FileOutline }[],
+): Step[] {
+  const sorted = [...files].sort((left, right) =>
+    left.outline.firstEventId < right.outline.firstEventId ? -1 : 1,
+  );
+  const starts: string[] = [];
+  let events = 0;
+  for (const { outline } of sorted) {
+    const isFull = events + outline.rows > EVENTS_PER_RANGE && outline.firstEventId !== starts.at(-1);
+    if (starts.length === 0 || isFull) {
+      starts.push(outline.firstEventId);
+      events = 0;
+    }
+    events += outline.rows;
+  }
+  const ranges = starts.map((from, index): Step => {
+    const to = starts[index + 1] ?? END;
+    const own = sorted.filter(({ outline }) => outline.firstEventId < to && outline.lastEventId >= from);
+    return { do: 'events', application, shard, files: own.map(({ file }) => file), from, to };
+  });
+  return [...ranges, ...sorted.map(({ file }): Step => ({ do: 'file', file, application, shard }))];
 }
 
 /** The number of rows in a snapshot. */

@@ -15,7 +15,7 @@ import {
 } from '#db';
 import { ERASED, ErasedDevice, eraseDevice } from '#devices';
 import { AppError } from '#http';
-import { type FileLocation, readPart, shardOfFile } from '#lake';
+import { type FileLocation, type FileOutline, filePrefix, outlineFile, readPart } from '#lake';
 import { sha256Hex } from '#lib/crypto';
 import {
   doneKey,
@@ -28,7 +28,7 @@ import {
   snapshotDays,
   writeJson,
 } from './layout.ts';
-import { type NewDevices, type Plan, planRestore, rowsIn, type Step } from './plan.ts';
+import { type NewDevices, type Plan, planRestore, rowsIn, type Step, stepsOfFiles } from './plan.ts';
 
 /** Where the plan of the restore in progress is. */
 const PLAN = 'restore.json';
@@ -87,7 +87,7 @@ export async function continueRestore(env: Env, found: Restore, otherSecrets: bo
       if (!step) break;
       const further = await takeStep(env, plan, step, summary);
       // They are there already if an earlier request stopped right after it planned them.
-      if (further.length > 0 && plan.steps[done + 1]?.do !== 'file') {
+      if (further.length > 0 && plan.steps[done + 1]?.do !== 'events') {
         plan.steps.splice(done + 1, 0, ...further);
         await writeJson(env.RAW_EVENTS, PLAN, plan);
       }
@@ -207,8 +207,11 @@ async function takeStep(env: Env, { manifest }: Plan, step: Step, summary: Summa
       return [];
     case 'files':
       return planFiles(env, step);
+    case 'events':
+      summary.events += await restoreEvents(env, manifest, step);
+      return [];
     case 'file':
-      summary.events += await restoreFile(env, manifest, step);
+      await counterOf(env, step.application, step.shard).listFile(step.file);
       summary.files++;
       return [];
   }
@@ -239,7 +242,7 @@ async function startCounters(env: Env, manifest: Manifest, application: string):
 
 async function planFiles(env: Env, { application, shards }: Extract<Step, { do: 'files' }>): Promise<Step[]> {
   const sizes = new Map<string, number>();
-  for await (const { key, size } of listObjects(env.RAW_EVENTS, `events/${application}/`)) {
+  for await (const { key, size } of listObjects(env.RAW_EVENTS, filePrefix(application))) {
     sizes.set(key, size);
   }
   let unlisted = [...sizes.keys()];
@@ -248,14 +251,13 @@ async function planFiles(env: Env, { application, shards }: Extract<Step, { do: 
     const own = new Set(await counterOf(env, application, shard).compareFiles(all));
     unlisted = unlisted.filter((key) => own.has(key));
   }
-  const steps: Step[] = [];
+  const found: { file: FileLocation; outline: FileOutline }[] = [];
   for (const key of unlisted) {
-    const bytes = sizes.get(key) ?? 0;
-    const shard = await shardOfFile(env.RAW_EVENTS, await locate(env, key, bytes));
-    steps.push({ do: 'file', key, bytes, application, shard });
+    const file = await locate(env, key, sizes.get(key) ?? 0);
+    found.push({ file, outline: await outlineFile(env.RAW_EVENTS, file) });
   }
-  // In the order of receipt: keys have the day, then the first event.
-  return steps.sort((left, right) => ('key' in left && 'key' in right && left.key < right.key ? -1 : 1));
+  const byShard = Map.groupBy(found, ({ outline }) => outline.shard);
+  return [...byShard].flatMap(([shard, own]) => stepsOfFiles(application, shard, own));
 }
 
 /** A Parquet file ends with the length of its footer and four bytes of signature. */
@@ -265,15 +267,15 @@ async function locate(env: Env, key: string, bytes: number): Promise<FileLocatio
   return { key, bytes, footerBytes: new DataView(await object.arrayBuffer()).getUint32(0, true) + 8 };
 }
 
-async function restoreFile(
+async function restoreEvents(
   env: Env,
   manifest: Manifest,
-  { application, shard, key, bytes }: Extract<Step, { do: 'file' }>,
+  { application, shard, files, from, to }: Extract<Step, { do: 'events' }>,
 ): Promise<number> {
   const copy = copyOf(manifest, application);
   // A counter that is newer than the snapshot lacks everything.
   const since = copy && shard < copy.counters.length ? copy.since : 0;
-  return counterOf(env, application, shard).restoreFile(await locate(env, key, bytes), since);
+  return counterOf(env, application, shard).restoreEvents(files, { from, to }, since);
 }
 
 async function repeatErasure(env: Env, key: string): Promise<void> {

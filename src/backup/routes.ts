@@ -20,7 +20,7 @@ const Continue = z.object({
 });
 
 /** What a restore reads. Larger objects are not written by any release. */
-const OBJECT = /^(?:cubes|events|months|snapshots)\/[\w./-]+$/;
+const OBJECT = /^(?:cubes|events|months|snapshots)\/[\w./=-]+$/;
 const PREFIXES = ['cubes/', 'events/', 'months/', 'snapshots/'];
 const MAX_OBJECT_BYTES = 100_000_000;
 

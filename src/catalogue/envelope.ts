@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { withWarnings } from '#lib/leniency';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventKind } from './kind.ts';
-import { type DeviceEvent, kindOf } from './logged-event.ts';
+import { type DeviceEvent, findKind } from './logged-event.ts';
 import type { OwnFields } from './stored.ts';
 import type { WireForm } from './wire.ts';
 
@@ -107,7 +107,17 @@ export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelo
 
 /** The inverse of `keysOfEnvelope`: the `event_id` or `dedupe_key` that an event was sent with. */
 export function sentKeyOf(event: DeviceEvent, name: 'event_id' | 'dedupe_key'): string | undefined {
-  const isScoped = kindOf(event).wires.some(({ keyScope }) => keyScope !== undefined);
-  const form = new RegExp(`^${isScoped ? '[a-z]+:' : ''}${name === 'event_id' ? 'e' : 'd'}:(.+)$`, 's');
-  return event.keys?.map((key) => form.exec(key)?.[1]).find((value) => value !== undefined);
+  if (!event.keys) return undefined;
+  const isScoped = findKind(event)?.wires.some(({ keyScope }) => keyScope !== undefined) ?? false;
+  const form = SENT_KEY[name][isScoped ? 'scoped' : 'plain'];
+  for (const key of event.keys) {
+    const value = form.exec(key)?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
+
+const SENT_KEY = {
+  event_id: { plain: /^e:(.+)$/s, scoped: /^[a-z]+:e:(.+)$/s },
+  dedupe_key: { plain: /^d:(.+)$/s, scoped: /^[a-z]+:d:(.+)$/s },
+} as const;

@@ -261,11 +261,17 @@ export interface CounterApi {
   /** Forgets the listed files that are not among these keys, which are those in R2, and returns the keys that are not listed. */
   compareFiles(keys: string[]): Promise<string[]>;
   /**
-   * Lists a raw event file that is in R2 and counts those of its events that this counter lacks: installs of devices whose install is not
-   * counted, and events with an id from `since` (epoch milliseconds) on that were not appended before. Devices that are missing are created
-   * from their events. Returns how many events it counted.
+   * Counts events of raw event files that this counter lacks, among those with ids from one on and before another: installs of devices whose install
+   * is not counted, and events with an id from `since` (epoch milliseconds) on that were not appended before. Devices that are missing are
+   * created from their events. Returns how many events it counted.
    */
-  restoreFile(location: FileLocation, since: number): Promise<number>;
+  restoreEvents(
+    locations: FileLocation[],
+    range: { from: string; to: string },
+    since: number,
+  ): Promise<number>;
+  /** Lists a raw event file that is in R2, once its events are counted. */
+  listFile(location: FileLocation): Promise<void>;
 
   health(): Promise<CounterHealth>;
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { lte } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRows } from '#db';
-import { type Bucket, describeFile, type FileLocation, type Written, writeParts } from '#lake';
+import { type Bucket, describeFile, type FileLocation, readBetween, type Written, writeParts } from '#lake';
 import { chunksOf } from '#lib/chunks';
 import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
@@ -114,9 +114,12 @@ export abstract class CopiedCounter extends AnsweringCounter {
     });
   }
 
-  async restoreFile(location: FileLocation, since: number): Promise<number> {
-    if (listedKeys(this.store).has(location.key)) return 0;
-    const { entry, events } = await describeFile(this.bucket, readCounterName(this.name), location);
+  async restoreEvents(
+    locations: FileLocation[],
+    range: { from: string; to: string },
+    since: number,
+  ): Promise<number> {
+    const events = await readBetween(this.bucket, readCounterName(this.name), locations, range);
     const now = Date.now();
     const appended = this.write(() => {
       createMissing(this.store, events);
@@ -126,15 +129,21 @@ export abstract class CopiedCounter extends AnsweringCounter {
     this.settler.refresh(this.store);
     const target = lastBatch(this.store);
     while (!this.settler.isCounted(target)) await this.settler.countNext();
-    this.write(() => {
-      addFiles(this.store, [entry], { exportedAt: now, throughBatch: target });
-      eraseAgain(this.store, entry);
-      dropCounted(this.store, target);
-    });
+    this.write(() => dropCounted(this.store, target));
     this.files.refresh();
     await this.flusher.flush();
     await this.arm(now);
     return appended;
+  }
+
+  async listFile(location: FileLocation): Promise<void> {
+    const entry = await describeFile(this.bucket, readCounterName(this.name), location);
+    const now = Date.now();
+    this.write(() => {
+      addFiles(this.store, [entry], { exportedAt: now, throughBatch: lastBatch(this.store) });
+      eraseAgain(this.store, entry);
+    });
+    await this.arm(now);
   }
 
   private isBlank(): boolean {

@@ -124,18 +124,20 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
 }
 
 export function installOf(applicationId: string, draft: NewDraft, shard: number, now: number): LoggedEvent {
-  const { metrics, acquiredDay } = draft;
+  const { metrics, acquiredDay, attribution } = draft;
   const { app_version, sdk_version, sdk_type, warnings } = metrics;
-  const device = Object.entries({ app_version, sdk_version, sdk_type }).flatMap(([name, value]) =>
-    value ? [[name, value]] : [],
-  );
+  const { device_name, device_model, os_system } = metrics.data;
+  const told = { device_name, device_model, os_system, app_version, sdk_version, sdk_type };
+  const device = Object.entries(told).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return {
     id: draft.installId,
     application_id: applicationId,
     type: 'install',
     device_id: draft.deviceId,
     ...(shard === 0 ? {} : { shard }),
-    creative_id: draft.attribution.creative_id,
+    creative_id: attribution.creative_id,
+    attribution_method: attribution.method,
+    attribution_confidence: attribution.confidence,
     acquired_day: acquiredDay,
     day: acquiredDay,
     occurred_at: draft.acquiredAt,

@@ -7,6 +7,7 @@ import {
   ofDimensions,
   SEGMENT_DIMENSIONS,
   segmentFilters,
+  sentKeyOf,
   shownCountry,
 } from '#catalogue';
 import { counterOf } from '#counting';
@@ -62,6 +63,7 @@ export const SHOWN_COLUMNS: readonly string[] = [
   'device_id',
   'acquired_day',
   'creative_id',
+  'client_event_id',
   'test',
   'token_expired',
   'clock_ahead',
@@ -81,6 +83,9 @@ export function showEvent(event: LoggedEvent): Event {
     created_at: new Date(occurred_at).toISOString(),
     received_at: new Date(received_at).toISOString(),
   };
+  if (fields.client_event_id === undefined && isOfDevice(event)) {
+    fields.client_event_id = sentKeyOf(event, 'event_id');
+  }
   for (const { name, type, field = name } of RENAMED) {
     const value = fields[field];
     if (value !== undefined) fields[name] = type === 'money' ? fromNanos(BigInt(Number(value))) : value;

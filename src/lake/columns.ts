@@ -1,6 +1,6 @@
 import type { ColumnMetaData, SchemaElement } from 'hyparquet';
 import { type ColumnType, DEVICE_DIMENSIONS, EVENT_COLUMNS, EVENT_DIMENSIONS, SEGMENT } from '#catalogue';
-import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
+import { idFromBytes, idToBytes, isId } from '#lib/ids';
 import { NANOS_LIMIT } from '#lib/money';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 
@@ -49,20 +49,6 @@ function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column 
     decode: (cell) => idFromBytes(prefix, cell as Uint8Array),
   };
 }
-
-export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
-
-const uuid = (name: string): Column => ({
-  ...defaults,
-  name,
-  element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
-  encode: (value) => (isUuid(value) ? uuidToBytes(value) : undefined),
-  accepts: isUuid,
-  decode: (cell) => uuidFromBytes(cell as Uint8Array),
-  distinct: true,
-});
 
 const isWellFormed = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
@@ -197,7 +183,8 @@ export const COLUMNS: readonly Column[] = [
   { ...id('event_id', 'id', 'evt'), statistics: true, distinct: true },
   { ...id('device_id', 'device_id', 'dev'), statistics: true },
   { ...text('type', 'type'), statistics: true },
-  day('day', 'day'),
+  // Not `day`: engines refuse a column with the name of a partition's key.
+  day('event_day', 'day'),
   ...LOOKED_FOR,
   id('creative_id', 'creative_id', 'crt'),
   ...OF_EVENTS.map((name) => text(name)),
@@ -206,6 +193,7 @@ export const COLUMNS: readonly Column[] = [
   text('application_id', 'application_id'),
   integer('shard'),
   day('acquired_day', 'acquired_day'),
+  { ...text('client_event_id'), distinct: true },
   flag('test'),
   text('outcome', 'outcome'),
   text('reason', 'reason'),
@@ -220,7 +208,6 @@ export const COLUMNS: readonly Column[] = [
   text('os_system'),
   json('device'),
   json('warnings', 'warnings'),
-  uuid('key_id'),
   json('keys'),
   integer('key_day', 'key_day'),
   json('rest'),

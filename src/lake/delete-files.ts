@@ -1,8 +1,7 @@
+import { filePrefix } from './keys.ts';
+
 /** The largest number of objects that R2 lists or deletes at once. */
 const MAX_AT_ONCE = 1_000;
-
-/** The prefix of all files of an application. */
-export const filePrefix = (applicationId: string) => `events/${applicationId}/`;
 
 type DeletableBucket = Pick<R2Bucket, 'list' | 'delete'>;
 

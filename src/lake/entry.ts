@@ -25,8 +25,8 @@ export type CountingResult = {
  */
 export type Placed = { [Name in DeviceDimension as (typeof SEGMENT)[Name]['field']]?: string | undefined };
 
-/** An event as stored in files: with the outcome of counting. */
-export type StoredEvent = LoggedEvent & CountingResult & Placed;
+/** An event as stored in files: with the outcome of counting, and the id that its client gave it. */
+export type StoredEvent = LoggedEvent & CountingResult & Placed & { client_event_id?: string };
 
 /** A counter's share of an application. */
 export type Source = { applicationId: string; shard: number };
@@ -36,7 +36,7 @@ export type Source = { applicationId: string; shard: number };
  * five for each country or network and one for each device in the file. Plain data except for `deviceFilter`.
  */
 export type FileEntry = Source & {
-  /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
+  /** `events/application=<id>/day=<day of the events>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
   key: string;
   revision: number;
   rows: number;
@@ -46,7 +46,7 @@ export type FileEntry = Source & {
   /** Epoch milliseconds. */
   firstReceivedAt: number;
   lastReceivedAt: number;
-  /** Days of the events, in the application's time zone. */
+  /** Days of the events, in the application's time zone: the same, unless they are not in the calendar. */
   firstDay: string;
   lastDay: string;
   firstEventId: string;
@@ -68,9 +68,4 @@ export class MissingFileError extends Error {
     super(`The raw event file ${key} is missing`);
     this.key = key;
   }
-}
-
-/** The key of a file's next revision. */
-export function revisedKey(key: string, revision: number): string {
-  return `${key.replace(/(?:\.r\d+)?\.parquet$/, '')}.r${revision}.parquet`;
 }

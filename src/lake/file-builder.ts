@@ -1,18 +1,18 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
-import { DEVICE_DIMENSIONS, ofDimensions, SEGMENT } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { loadParquet } from '#lib/parquet';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
-import { makeDeviceFilter } from './device-filter.ts';
-import type { FileEntry, Source, StoredEvent } from './entry.ts';
+import { type Contents, ContentsBuilder } from './contents.ts';
+import type { StoredEvent } from './entry.ts';
+import { partitionOf } from './keys.ts';
 import { putEvent } from './row.ts';
 
 /** Reading one device's events reads one row group. Smaller groups would take up too much of the footer. */
 const ROWS_PER_GROUP = 8_192;
 const INITIAL_ROWS = 1_024;
-/** About 30 ms. Yielding after each column would be smoother, but collected garbage 2.6 times as often in a small heap. */
-const COLUMNS_PER_TURN = 8;
+/** Eight columns of a row group, about 30 ms. Yielding after each would be smoother, but collected garbage 2.6 times as often in a small heap. */
+const CELLS_PER_TURN = 8 * ROWS_PER_GROUP;
 /** The approximate memory of a value besides its text. */
 const BYTES_PER_VALUE = 24;
 
@@ -71,23 +71,14 @@ class ColumnBuilder {
   }
 }
 
-type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
-type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'values'>;
 type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
-function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
-  span.firstReceivedAt = Math.min(span.firstReceivedAt, received_at);
-  span.lastReceivedAt = Math.max(span.lastReceivedAt, received_at);
-  if (day < span.firstDay) span.firstDay = day;
-  if (day > span.lastDay) span.lastDay = day;
-  if (id < span.firstEventId) span.firstEventId = id;
-  if (id > span.lastEventId) span.lastEventId = id;
-  span.types[type] = (span.types[type] ?? 0) + 1;
-}
+/** The events of one file. */
+type Partition = { rows: number[]; contents: ContentsBuilder };
 
 /**
- * Collects the events of a file column by column, storing each text once, and writes them sorted by device, then time. It needs about
- * 600 bytes per event, including the file.
+ * Collects events column by column, storing each text once, and writes a file for each day of the events, sorted by device, then time. It
+ * needs about 600 bytes per event, including the file, however many days there are.
  */
 export class FileBuilder {
   rows = 0;
@@ -97,20 +88,17 @@ export class FileBuilder {
   private readonly deviceRanks = new Map<string, number>();
   private readonly deviceOfRow: number[] = [];
   private readonly occurredAt: number[] = [];
-  private readonly span: Span = {
-    firstReceivedAt: Number.POSITIVE_INFINITY,
-    lastReceivedAt: Number.NEGATIVE_INFINITY,
-    firstDay: '9999-99-99',
-    lastDay: '',
-    firstEventId: '~',
-    lastEventId: '',
-    types: {},
-  };
-  private readonly values = ofDimensions(DEVICE_DIMENSIONS, () => new Set<string>());
+  private readonly partitions = new Map<string, Partition>();
   private readonly shard: number;
+  private cellsSinceTurn = 0;
 
   constructor(shard: number) {
     this.shard = shard;
+  }
+
+  /** The number of files that `build` makes. */
+  get files(): number {
+    return this.partitions.size;
   }
 
   add(event: StoredEvent): void {
@@ -128,12 +116,35 @@ export class FileBuilder {
     }
     this.deviceOfRow.push(device);
     this.occurredAt.push(event.occurred_at);
-    for (const name of DEVICE_DIMENSIONS) this.values[name].add(event[SEGMENT[name].field] ?? '');
-    widen(this.span, event);
+    const partition = this.partitionFor(event.day);
+    partition.rows.push(row);
+    partition.contents.add(event);
   }
 
-  /** The file with everything that was added. The same events produce the same bytes. */
-  async build(): Promise<BuiltFile> {
+  /** The files with everything that was added, one at a time. The same events produce the same bytes. */
+  async *build(): AsyncGenerator<BuiltFile> {
+    const sorted = [...this.deviceRanks].sort(([left], [right]) => (left < right ? -1 : 1));
+    const ranks = new Uint32Array(sorted.length);
+    for (const [rank, [, device]] of sorted.entries()) ranks[device] = rank;
+    const deviceIds = [...this.deviceRanks.keys()];
+    for (const { rows, contents } of this.partitions.values()) {
+      const file = await this.buildFile(this.sortRows(rows, ranks));
+      const own = new Set(rows.map((row) => deviceIds[this.deviceOfRow[row] ?? 0] ?? ''));
+      own.delete('');
+      yield { ...file, contents: contents.contents(own) };
+    }
+  }
+
+  private partitionFor(day: string): Partition {
+    const name = partitionOf(day);
+    const known = this.partitions.get(name);
+    if (known) return known;
+    const added = { rows: [], contents: new ContentsBuilder() };
+    this.partitions.set(name, added);
+    return added;
+  }
+
+  private async buildFile(order: Uint32Array): Promise<Pick<BuiltFile, 'bytes' | 'footerBytes'>> {
     const { ByteWriter, compressors, ParquetWriter } = await loadParquet();
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
@@ -144,17 +155,16 @@ export class FileBuilder {
       statistics: false,
       createdBy: 'attribution',
     });
-    const order = this.sortRows();
     for (let start = 0; start < order.length; start += ROWS_PER_GROUP) {
       await this.writeRowGroup(parquet, order.subarray(start, start + ROWS_PER_GROUP));
     }
     void parquet.finish();
     const bytes = writer.getBytes();
     const footerBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 8, true) + 8;
-    return { bytes, footerBytes, contents: this.contents() };
+    return { bytes, footerBytes };
   }
 
-  /** Yields after a few columns: in one call, the writer would block everything else for the whole row group. */
+  /** Gives way after some cells: in one call, the writer would block everything else for the whole row group. */
   private async writeRowGroup(parquet: ParquetWriter, rows: Uint32Array): Promise<void> {
     const rowsBefore = parquet.num_rows;
     const chunks: RowGroup[] = [];
@@ -164,31 +174,19 @@ export class FileBuilder {
       // With a writer that has no `flush`, this call is synchronous.
       void parquet.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
       chunks.push(...parquet.row_groups.splice(-1));
-      if (index % COLUMNS_PER_TURN === COLUMNS_PER_TURN - 1) await nextTurn();
+      this.cellsSinceTurn += rows.length;
+      if (this.cellsSinceTurn < CELLS_PER_TURN) continue;
+      this.cellsSinceTurn = 0;
+      await nextTurn();
     }
     parquet.row_groups.push(joinColumns(chunks));
     parquet.num_rows = rowsBefore + BigInt(rows.length);
   }
 
-  /** What an index knows about what was added. */
-  contents(): Contents {
-    const devices = new Set(this.deviceRanks.keys());
-    devices.delete('');
-    return {
-      rows: this.rows,
-      ...this.span,
-      values: ofDimensions(DEVICE_DIMENSIONS, (name) => [...this.values[name]].sort()),
-      deviceFilter: makeDeviceFilter(devices),
-    };
-  }
-
-  private sortRows(): Uint32Array {
-    const sorted = [...this.deviceRanks.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
-    const ranks = new Uint32Array(sorted.length);
-    for (const [rank, [, device]] of sorted.entries()) ranks[device] = rank;
+  private sortRows(rows: readonly number[], ranks: Uint32Array): Uint32Array {
     const rankOf = (row: number) => ranks[this.deviceOfRow[row] ?? 0] ?? 0;
     const timeOf = (row: number) => this.occurredAt[row] ?? 0;
-    return Uint32Array.from({ length: this.rows }, (_, row) => row).sort(
+    return Uint32Array.from(rows).sort(
       (left, right) => rankOf(left) - rankOf(right) || timeOf(left) - timeOf(right) || left - right,
     );
   }

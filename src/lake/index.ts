@@ -9,10 +9,11 @@ export {
   type StoredEvent,
 } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
+export { filePrefix } from './keys.ts';
 export { missingAmong } from './missing.ts';
 export { partKey, readPart, type Written, writeParts } from './parts.ts';
 export type { FileLocation } from './raw-file.ts';
 export { readEvents, streamEvents, streamFile } from './read-events.ts';
-export { deleteReplaced, type FileIndex, mergeFiles, rewriteWithout } from './rewrite.ts';
-export { describeFile, shardOfFile } from './unlisted-file.ts';
+export { deleteReplaced, type FileIndex, mergeFiles, rewriteSince, rewriteWithout } from './rewrite.ts';
+export { describeFile, type FileOutline, outlineFile, readBetween } from './unlisted-file.ts';
 export { writeFiles } from './write-files.ts';

@@ -1,4 +1,5 @@
 import type { FileMetaData } from 'hyparquet';
+import { idFromBytes } from '#lib/ids';
 import { loadParquet } from '#lib/parquet';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
@@ -51,17 +52,31 @@ export class RawFile {
     return new RawFile(bucket, location, metadata);
   }
 
+  /** The smallest and largest event id that may be in a row group. */
+  eventIdsOf(group: RowGroup): [first: string, last: string] {
+    const { min_value: least, max_value: greatest, null_count: nulls } = this.statisticsOf(group, 'event_id');
+    const known = least instanceof Uint8Array && greatest instanceof Uint8Array && nulls === 0n;
+    return known ? [idFromBytes('evt', least), idFromBytes('evt', greatest)] : ['', '~'];
+  }
+
+  private statisticsOf({ index }: RowGroup, column: string) {
+    const chunks = this.metadata.row_groups[index]?.columns;
+    const chunk = chunks?.find(({ meta_data }) => meta_data?.path_in_schema[0] === column);
+    return chunk?.meta_data?.statistics ?? {};
+  }
+
   /** The row groups that may contain a device. Rows are sorted by device, so it is usually one, rarely two. */
   groupsOf(deviceId: string): RowGroup[] {
     const id = COLUMNS[columnIndex('device_id')]?.encode(deviceId);
-    return this.groups.filter(({ index, rows }) => {
-      const chunk = this.metadata.row_groups[index]?.columns.find(
-        ({ meta_data }) => meta_data?.path_in_schema[0] === 'device_id',
-      );
-      const { min_value: least, max_value: greatest, null_count: nulls } = chunk?.meta_data?.statistics ?? {};
+    return this.groups.filter((group) => {
+      const {
+        min_value: least,
+        max_value: greatest,
+        null_count: nulls,
+      } = this.statisticsOf(group, 'device_id');
       // An id of another format is in `rest`, in rows whose column is null.
       if (!(id instanceof Uint8Array)) return nulls !== 0n;
-      if (nulls === BigInt(rows)) return false;
+      if (nulls === BigInt(group.rows)) return false;
       if (!(least instanceof Uint8Array) || !(greatest instanceof Uint8Array)) return true;
       return compareBytes(least, id) <= 0 && compareBytes(id, greatest) <= 0;
     });

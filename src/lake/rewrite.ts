@@ -1,7 +1,8 @@
 import { nextTurn } from '#lib/next-turn';
-import { type Bucket, type FileEntry, revisedKey, type StoredEvent } from './entry.ts';
+import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 import { mayHoldId } from './filter.ts';
+import { folderOfFile, revisedKey } from './keys.ts';
 import { RawFile } from './raw-file.ts';
 
 /**
@@ -32,22 +33,43 @@ export async function rewriteWithout(
   if (!current || ![...ids].some((id) => mayHoldId(current, id))) {
     return { entry: current, removed: 0 };
   }
-  const builder = await collect(bucket, [current], (event) => !isAnyOf(event, ids));
+  return keepOnly(bucket, index, current, (event) => !isAnyOf(event, ids));
+}
+
+/** Removes the events that were received before a time (epoch milliseconds) from a file, in the same way. */
+export async function rewriteSince(
+  bucket: Bucket,
+  index: FileIndex,
+  entry: FileEntry,
+  since: number,
+): Promise<FileEntry | null> {
+  const current = await deleteReplaced(bucket, index, entry);
+  if (!current) return null;
+  return (await keepOnly(bucket, index, current, (event) => event.received_at >= since)).entry;
+}
+
+async function keepOnly(
+  bucket: Bucket,
+  index: FileIndex,
+  current: FileEntry,
+  keeps: (event: StoredEvent) => boolean,
+): Promise<{ entry: FileEntry | null; removed: number }> {
+  const builder = await collect(bucket, [current], keeps);
   const removed = current.rows - builder.rows;
   if (removed === 0) return { entry: current, removed };
   return { entry: await putInPlace(bucket, index, [current], builder), removed };
 }
 
 /**
- * Merges the small files that a quiet day leaves, all of one counter and one day of receipt, into one. Safe to repeat. Throws a
- * `RangeError` if they are of several counters or days.
+ * Merges small files of one counter and one day, such as the hours of a quiet day or events that arrived late, into one. Safe to repeat.
+ * Throws a `RangeError` if they are of several counters or days.
  */
 export async function mergeFiles(
   bucket: Bucket,
   index: FileIndex,
   entries: readonly FileEntry[],
 ): Promise<FileEntry | null> {
-  const folders = new Set(entries.map(({ key, shard }) => `${key.slice(0, key.lastIndexOf('/'))}:${shard}`));
+  const folders = new Set(entries.map(({ key, shard }) => `${folderOfFile(key)}:${shard}`));
   if (folders.size !== 1) throw new RangeError('Only files of one counter and one day can be merged');
   const settled = await Promise.all(entries.map((entry) => deleteReplaced(bucket, index, entry)));
   const files = settled.filter((entry) => entry !== null);
@@ -91,7 +113,10 @@ async function collect(
   return builder;
 }
 
-/** A file with nothing left keeps an entry without rows until the old objects are gone. */
+/**
+ * Replaces files of one day by one with what was collected of them. A file with nothing left keeps an entry without rows until the old
+ * objects are gone.
+ */
 async function putInPlace(
   bucket: Bucket,
   index: FileIndex,
@@ -100,10 +125,10 @@ async function putInPlace(
 ): Promise<FileEntry | null> {
   const [first] = [...old].sort((left, right) => (left.key < right.key ? -1 : 1));
   if (!first) return null;
+  if (builder.files > 1) throw new RangeError('A file has events of one day');
   const replaces = old.map(({ key }) => key);
   let next: FileEntry = { ...first, rows: 0, replaces };
-  if (builder.rows > 0) {
-    const { bytes, footerBytes, contents } = await builder.build();
+  for await (const { bytes, footerBytes, contents } of builder.build()) {
     const revision = Math.max(...old.map((entry) => entry.revision)) + 1;
     const key = revisedKey(first.key, revision);
     await bucket.put(key, bytes);

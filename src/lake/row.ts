@@ -1,5 +1,5 @@
-import { isOfDevice, keepsKeys } from '#catalogue';
-import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS, UUID } from './columns.ts';
+import { isOfDevice, keepsKeys, sentKeyOf } from '#catalogue';
+import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS } from './columns.ts';
 import type { StoredEvent } from './entry.ts';
 
 const byField = new Map<string, number>();
@@ -11,15 +11,15 @@ const AT = {
   placement: columnIndex('placement'),
   source: columnIndex('source'),
   device: columnIndex('device'),
-  keyId: columnIndex('key_id'),
+  clientEventId: columnIndex('client_event_id'),
   keys: columnIndex('keys'),
   rest: columnIndex('rest'),
 };
 const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [name, columnIndex(name)]));
 
-// Fields that only counting needs and that would take up half of a file: the token an event was sent with, and its idempotency keys. Some
-// kinds keep their keys, which match repeats whenever they come. The shard is a property of the file.
-const LEFT_OUT = new Set(['token_id', 'shard']);
+// Fields that only counting needs and that would take up half of a file: the token an event was sent with, and its idempotency keys except for
+// the id that its client gave it. Some kinds keep their keys, which match repeats whenever they come. The shard is a property of the file.
+const LEFT_OUT = new Set(['token_id', 'shard', 'client_event_id']);
 const LEFT_OUT_UNLESS_KEPT = new Set(['keys', 'key_day']);
 
 /** Stores a field's value in its column. Returns false if the column cannot represent it exactly. */
@@ -44,6 +44,10 @@ export function putEvent(event: StoredEvent, shard: number, put: PutValue): void
     if (!hasKeys && LEFT_OUT_UNLESS_KEPT.has(field)) continue;
     if (!putField(event, field, value, put)) rest.push([field, value]);
   }
+  const clientEventId = clientEventIdOf(event);
+  if (clientEventId !== undefined && !put(AT.clientEventId, clientEventId)) {
+    rest.push(['client_event_id', clientEventId]);
+  }
   put(AT.shard, shard);
   if (rest.length > 0) put(AT.rest, JSON.stringify(Object.fromEntries(rest)));
 }
@@ -52,14 +56,15 @@ function putField(event: StoredEvent, field: string, value: unknown, put: PutVal
   const index = byField.get(field);
   if (index !== undefined) return put(index, typeof value === 'object' ? JSON.stringify(value) : value);
   if (field === 'device' && 'device' in event) return putDevice(event.device ?? {}, put);
-  if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], transactionOf(event), put);
+  if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], referencesOf(event), put);
   if (field === 'ad_requests' && 'ad_requests' in event && event.ad_requests) {
     return putAdRequests(event.ad_requests, put);
   }
   return false;
 }
 
-const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
+const clientEventIdOf = (event: StoredEvent) =>
+  event.client_event_id ?? (isOfDevice(event) ? sentKeyOf(event, 'event_id') : undefined);
 
 /** Reads the event in a row. */
 export function toEvent(get: GetCell): StoredEvent {
@@ -75,7 +80,9 @@ export function toEvent(get: GetCell): StoredEvent {
   if (device) event.device = device;
   const rest = get(AT.rest);
   if (rest !== null) Object.assign(event, JSON.parse(String(rest)));
-  const keys = getKeys(get, transactionOf(event as StoredEvent));
+  const clientEventId = get(AT.clientEventId);
+  if (clientEventId !== null) event.client_event_id = clientEventId;
+  const keys = getKeys(get, referencesOf(event as StoredEvent));
   if (keys) event.keys = keys;
   const count = get(AT.adRequests);
   if (count !== null) {
@@ -119,39 +126,41 @@ function getDevice(get: GetCell): Record<string, string> | undefined {
   return Object.fromEntries([...named, ...Object.entries(rest)]);
 }
 
-// Most keys are a random UUID that the client gives its event; a purchase's are its transaction id. Each is stored once, the UUID in 16
-// bytes. In `keys`, a placeholder refers to it, as in `["success:e:$key_id", "success:t:$tr_id"]`.
-const KEY_ID = '$key_id';
-const TRANSACTION = '$tr_id';
+// Most keys are the id that a client gave its event, or a purchase's transaction. In `keys`, a placeholder refers to the column that has it, as
+// in `["success:e:$client_event_id", "success:t:$tr_id"]`.
+
+/** The values that placeholders stand for. */
+const referencesOf = (event: StoredEvent): Map<string, string> =>
+  new Map(
+    Object.entries({
+      $tr_id: 'tr_id' in event ? event.tr_id : undefined,
+      $client_event_id: clientEventIdOf(event),
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 /** The part of a key after its scope, as in `success:t:<value>`. */
 const valueOfKey = (key: string) => key.slice(/^(?:[a-z]+:)*/.exec(key)?.[0].length ?? 0);
 
-function putKeys(keys: readonly string[], transaction: string | undefined, put: PutValue): boolean {
-  const uuid = keys.map(valueOfKey).find((value) => UUID.test(value));
+function putKeys(keys: readonly string[], references: ReadonlyMap<string, string>, put: PutValue): boolean {
+  const names = new Map([...references].map(([name, value]) => [value, name]));
   const packed = keys.map((key) => {
     const value = valueOfKey(key);
-    const reference = value === transaction ? TRANSACTION : value === uuid ? KEY_ID : value;
-    return `${key.slice(0, key.length - value.length)}${reference}`;
+    return `${key.slice(0, key.length - value.length)}${names.get(value) ?? value}`;
   });
-  const unpacked = unpackKeys(packed, uuid, transaction);
+  const unpacked = unpackKeys(packed, references);
   if (unpacked.some((key, index) => key !== keys[index])) return false;
-  if (uuid) put(AT.keyId, uuid);
   return put(AT.keys, JSON.stringify(packed));
 }
 
-function unpackKeys(packed: readonly string[], uuid: string | undefined, transaction: string | undefined) {
+function unpackKeys(packed: readonly string[], references: ReadonlyMap<string, string>) {
   return packed.map((key) => {
     const value = valueOfKey(key);
-    const stands = value === TRANSACTION ? transaction : value === KEY_ID ? uuid : undefined;
+    const stands = references.get(value);
     return stands === undefined ? key : `${key.slice(0, key.length - value.length)}${stands}`;
   });
 }
 
-function getKeys(get: GetCell, transaction: string | undefined): string[] | undefined {
+function getKeys(get: GetCell, references: ReadonlyMap<string, string>): string[] | undefined {
   const cell = get(AT.keys);
-  if (cell === null) return undefined;
-  const keyId = get(AT.keyId);
-  const uuid = keyId === null ? undefined : String(decode(AT.keyId, keyId));
-  return unpackKeys(JSON.parse(String(cell)), uuid, transaction);
+  return cell === null ? undefined : unpackKeys(JSON.parse(String(cell)), references);
 }

@@ -81,7 +81,8 @@ it('brings back devices, keys, tokens, members and settings, and counts on as be
   await loseAllButBucket();
   const progress = await restoreAll(worker);
   expect(progress.restored.rows).toBe(progress.rows_in_snapshot);
-  expect(progress.restored).toMatchObject({ files: 1, events: 3 });
+  // The install is of another day than the rest.
+  expect(progress.restored).toMatchObject({ files: 2, events: 3 });
 
   expect(await totalsOf(tenant)).toEqual(before);
   expect(await totalsOf(tenant, '&attribution=paid')).toEqual(ofCreative);
@@ -170,19 +171,21 @@ it('counts once what arrives while the snapshot is written, and what is in files
   await exportAll(tenant.application.id, 1);
   const before = await totalsOf(tenant);
   expect(before).toMatchObject({ installs: 2, impressions: 3 });
-  // One file in place of two: its name is in no snapshot.
+  // One file of each day in place of two: its name is in no snapshot.
   await runInDurableObject(counterOf(env, tenant.application.id, 0), async (_, { storage }) => {
     const store = openStore(storage);
     const entries = store.select().from(files).all().map(toEntry);
-    expect(entries.length).toBe(2);
-    await mergeFiles(
-      env.RAW_EVENTS as unknown as Bucket,
-      fileIndex(store, (work) => work()),
-      entries,
-    );
+    expect(entries.length).toBe(4);
+    for (const ofDay of Map.groupBy(entries, ({ firstDay }) => firstDay).values()) {
+      await mergeFiles(
+        env.RAW_EVENTS as unknown as Bucket,
+        fileIndex(store, (work) => work()),
+        ofDay,
+      );
+    }
   });
   await loseAllButBucket();
-  expect(await restoreAll(worker)).toMatchObject({ restored: { files: 1, events: 3 } });
+  expect(await restoreAll(worker)).toMatchObject({ restored: { files: 2, events: 3 } });
   expect(await totalsOf(tenant)).toEqual(before);
 });
 
@@ -270,11 +273,11 @@ it('takes files of a backup, lists them, and refuses anything else', async () =>
       headers: { Authorization: `Bearer ${own}` },
       ...(method === 'PUT' ? { body: 'text' } : {}),
     });
-  expect((await ask('PUT', '/events/app_1/2026-03-01/evt_1.parquet')).status).toBe(200);
+  expect((await ask('PUT', '/events/application=app_1/day=2026-03-01/evt_1.parquet')).status).toBe(200);
   expect((await ask('PUT', '/months/app_1/rollup_daily/both/2026-03-1-a.parquet')).status).toBe(200);
   expect(await (await ask('GET', '')).json()).toEqual({
     objects: [
-      { key: 'events/app_1/2026-03-01/evt_1.parquet', size: 4 },
+      { key: 'events/application=app_1/day=2026-03-01/evt_1.parquet', size: 4 },
       { key: 'months/app_1/rollup_daily/both/2026-03-1-a.parquet', size: 4 },
     ],
   });

@@ -32,7 +32,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   // A database has 10 GB.
   d1_bytes_after_year: ['<=', 1_000_000_000],
   hot_bytes_per_event: ['<=', 30],
-  lake_bytes_per_event: ['<=', 45],
+  lake_bytes_per_event: ['<=', 60],
   rows_read_16_consumers_vs_1: ['<=', 1.2],
   report_ms_ratio_1m_vs_10k: ['<=', 1.3],
   report_roas_ms_ratio_1m_vs_10k: ['<=', 2],

@@ -4,6 +4,7 @@ import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../src/counting/index.ts';
 import { versionOf } from '../../src/env.ts';
 import { type EventLine, measureEvent, packMessages } from '../../src/ingestion/enqueue.ts';
+import { filePrefix } from '../../src/lake/index.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import { REPLACED_FOR_MS } from '../../src/rollup/cube/compact.ts';
 import { eventText, messageHead } from '../../src/rollup/index.ts';
@@ -220,7 +221,7 @@ async function exportAll(env: Env, applicationId: string) {
   let [files, bytes]: [number, number] = [0, 0];
   for (let cursor: string | undefined; ; ) {
     const page = await env.RAW_EVENTS.list({
-      prefix: `events/${applicationId}/`,
+      prefix: filePrefix(applicationId),
       ...(cursor ? { cursor } : {}),
     });
     files += page.objects.length;

@@ -117,7 +117,7 @@ describe('a new kind of event', () => {
       return cell !== undefined;
     });
     expect(cells[COLUMNS.findIndex(({ name }) => name === 'rest')]).toBeNull();
-    expect(toEvent((at) => cells[at] ?? null)).toEqual(event);
+    expect(toEvent((at) => cells[at] ?? null)).toEqual({ ...event, client_event_id: 'one' });
   });
 
   it('appears in the documentation, the funnel steps and the dashboard’s lists', () => {

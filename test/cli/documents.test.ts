@@ -91,6 +91,7 @@ const RUN_BY: Record<string, string> = {
   // The second block is run, with a local database; the first needs an account.
   'npx wrangler d1 export': 'test/cli/export.slow.test.ts',
   'SELECT ': 'test/lake/duckdb.slow.test.ts',
+  'SET VARIABLE first_day': 'test/lake/duckdb.slow.test.ts',
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',

@@ -78,7 +78,7 @@ it('converts a raw event file to envelopes', async () => {
       type: 'retention',
       age: 1,
       session_id: 's',
-      keys: [`e:${uuid}`],
+      keys: ['e:of the client'],
       device: { os_system: '18.1' },
     },
     { ...common, type: 'retention', age: 1, session_id: 's', session_end: true, session_seconds: 60 },
@@ -119,7 +119,7 @@ it('converts a raw event file to envelopes', async () => {
     {
       ...sent,
       type: 'retention',
-      event_id: evt(2),
+      event_id: 'of the client',
       os_system: '18.1',
       payload: { session_id: 's', retentionDay: 1 },
     },

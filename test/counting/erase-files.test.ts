@@ -26,7 +26,7 @@ afterEach(() => vi.useRealTimers());
 async function start() {
   const counter = startCounter();
   await counter.inside((_, state) => void vi.spyOn(state.storage, 'setAlarm').mockResolvedValue());
-  const device = newDevice({ acquiredAt: NOON });
+  const device = newDevice({ acquiredAt: NOON, acquiredDay: '2026-03-02' });
   await counter.createDevice(device);
   return { ...counter, device };
 }
@@ -79,7 +79,7 @@ const typesIn = async (counter: TestCounter) =>
 
 it('completes an erasure although the filters of files keep matching the device', async () => {
   const counter = await start();
-  const other = newDevice({ acquiredAt: NOON });
+  const other = newDevice({ acquiredAt: NOON, acquiredDay: '2026-03-02' });
   await counter.createDevice(other);
   await exported(counter, [adOf(counter, counter.device), adOf(counter, other)]);
   await exported(counter, [adOf(counter, other)]);
@@ -142,7 +142,7 @@ it('finds a device that was created again after its erasure', async () => {
 it('keeps apart what was examined and what was not when files are merged', async () => {
   const counter = await start();
   const click = clickOf(counter);
-  const other = newDevice({ acquiredAt: NOON });
+  const other = newDevice({ acquiredAt: NOON, acquiredDay: '2026-03-02' });
   await counter.createDevice(other);
   await exported(counter, [adOf(counter, counter.device)]);
   await exported(counter, [adOf(counter, other)]);
@@ -171,7 +171,7 @@ it('keeps apart what was examined and what was not when files are merged', async
 
 it('erases from every file that contains a device', async () => {
   const counter = await start();
-  const other = newDevice({ acquiredAt: NOON });
+  const other = newDevice({ acquiredAt: NOON, acquiredDay: '2026-03-02' });
   await counter.createDevice(other);
   for (let file = 0; file < 3; file++)
     await exported(counter, [adOf(counter, counter.device), adOf(counter, other)]);
@@ -213,7 +213,7 @@ const erasures = async ({ applicationId }: TestCounter) =>
 it('forgets an erasure once all files of its time have expired, and no earlier', async () => {
   const counter = await start();
   const { device } = counter;
-  const other = newDevice({ acquiredAt: NOON });
+  const other = newDevice({ acquiredAt: NOON, acquiredDay: '2026-03-02' });
   await counter.createDevice(other);
   await exported(counter, [adOf(counter, device), adOf(counter, other)]);
   await erase(counter, device.id);

@@ -4,13 +4,14 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import type { Bucket } from '#lake';
 import { newId } from '#lib/ids';
-import { DAY_MS } from '#lib/time';
+import { DAY_MS, dayIn } from '#lib/time';
 import { clickOf, eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 import { parkMessage } from '../helpers/parked.ts';
 import { counterRows } from '../helpers/stored.ts';
 
 const START = Date.now();
+const TODAY = dayIn('UTC', START);
 const HOUR_MS = 3_600_000;
 afterEach(() => vi.useRealTimers());
 
@@ -19,7 +20,7 @@ const setTime = (at: number) => vi.useFakeTimers({ toFake: ['Date'], now: at });
 
 async function start() {
   const counter = startCounter();
-  const created = await counter.createDevice({ acquiredAt: START });
+  const created = await counter.createDevice({ acquiredAt: START, acquiredDay: TODAY });
   if (created.outcome === 'moved') throw new Error('a new counter has one shard');
   return { ...counter, device: created.device };
 }
@@ -36,14 +37,14 @@ async function alarm({ inside }: TestCounter, bucket?: Bucket): Promise<void> {
 }
 
 /** An ad view that was received now. */
-const adOf = (counter: TestCounter & { device: Parameters<typeof eventOf>[1] }, keys: string[] = []) =>
-  eventOf(counter.applicationId, counter.device, 'custom.ad', { keys, received_at: Date.now() });
+const adOf = (counter: TestCounter & { device: Parameters<typeof eventOf>[1] }, day = TODAY) =>
+  eventOf(counter.applicationId, counter.device, 'custom.ad', { day, received_at: Date.now() });
 
 it('exports counted events within the hour with their status, and trims the log', async () => {
   const counter = await start();
   const { append, stub, applicationId, device } = counter;
   const ad = (keys: string[], more = {}) =>
-    eventOf(applicationId, device, 'custom.ad', { keys, received_at: START, ...more });
+    eventOf(applicationId, device, 'custom.ad', { day: TODAY, keys, received_at: START, ...more });
   const events = [ad(['e:1']), ad(['e:1']), ad(['e:2'], { test: true })];
   await append(events);
   await stub().settle();
@@ -108,12 +109,8 @@ it.each(EVERY_FAULT)(
   async (fault) => {
     const counter = await start();
     const { append, stub, applicationId } = counter;
-    // Two days of receipt: two files. The third object tells about the new device.
-    const events = [
-      adOf(counter),
-      { ...adOf(counter), received_at: START - DAY_MS },
-      adOf(counter),
-    ] as LoggedEvent[];
+    // Two days: two files. The third object tells about the new device.
+    const events = [adOf(counter), adOf(counter, dayIn('UTC', START - DAY_MS)), adOf(counter)];
     await append(events);
     await stub().settle();
     setTime(START + 2 * HOUR_MS);
@@ -158,12 +155,12 @@ it('leaves out an erased device, even if it is erased while its file is being wr
   const counter = await start();
   const { append, stub, createDevice, applicationId } = counter;
   const [second, third] = [
-    await createDevice({ acquiredAt: START }),
-    await createDevice({ acquiredAt: START }),
+    await createDevice({ acquiredAt: START, acquiredDay: TODAY }),
+    await createDevice({ acquiredAt: START, acquiredDay: TODAY }),
   ];
   if (second.outcome === 'moved' || third.outcome === 'moved') throw new Error('one shard');
   const of = (device: typeof second.device) =>
-    eventOf(applicationId, device, 'custom.ad', { received_at: Date.now() });
+    eventOf(applicationId, device, 'custom.ad', { day: TODAY, received_at: Date.now() });
   await append([adOf(counter), of(second.device), of(third.device)]);
   await stub().eraseDevice(counter.device.id);
   setTime(START + 2 * HOUR_MS);
@@ -188,10 +185,10 @@ it.each([{ change: 9, done: false }, ...EVERY_FAULT])(
   async (fault) => {
     const counter = await start();
     const { append, stub, createDevice, applicationId } = counter;
-    const other = await createDevice({ acquiredAt: START });
+    const other = await createDevice({ acquiredAt: START, acquiredDay: TODAY });
     if (other.outcome === 'moved') throw new Error('one shard');
-    const click = clickOf(applicationId, { params: { email: 'jane@example.com' } });
-    const kept = eventOf(applicationId, other.device, 'custom.ad', { received_at: Date.now() });
+    const click = clickOf(applicationId, { day: TODAY, params: { email: 'jane@example.com' } });
+    const kept = eventOf(applicationId, other.device, 'custom.ad', { day: TODAY, received_at: Date.now() });
     await append([adOf(counter), kept, click]);
     await stub().settle();
     setTime(START + 2 * HOUR_MS);
@@ -223,7 +220,7 @@ it('merges the small files of a day that is over, and deletes files after the re
   const sent: LoggedEvent[] = [];
   for (let hour = 0; hour < 4; hour++) {
     setTime(noon + hour * HOUR_MS);
-    const event = adOf(counter);
+    const event = adOf(counter, dayIn('UTC', Date.now()));
     sent.push(event);
     await append([event]);
     await stub().settle();
@@ -246,6 +243,57 @@ it('merges the small files of a day that is over, and deletes files after the re
   await alarm(counter);
   expect(await listed(counter)).toEqual([]);
   expect(await objectsOf(applicationId)).toEqual([]);
+});
+
+it('deletes each event after the retention, also of files with events that arrived much later', async () => {
+  const counter = await start();
+  const { append, stub, applicationId } = counter;
+  const noon = Math.floor(START / DAY_MS) * DAY_MS + DAY_MS / 2;
+  const exportAt = async (at: number) => {
+    setTime(at);
+    const event = adOf(counter);
+    await append([event]);
+    await stub().settle();
+    setTime(at + 2 * HOUR_MS);
+    await alarm(counter);
+    return event;
+  };
+  await exportAt(noon);
+  const late = await exportAt(noon + 30 * DAY_MS);
+  setTime(noon + 32 * DAY_MS);
+  await alarm(counter);
+  expect(await listed(counter)).toMatchObject([{ rows: 3, firstDay: TODAY, lastDay: TODAY }]);
+  setTime(noon + 402 * DAY_MS);
+  await alarm(counter);
+  const files = await listed(counter);
+  expect(files).toMatchObject([{ rows: 1, firstEventId: late.id, firstDay: TODAY }]);
+  expect(idsOf(await eventsInFiles(files))).toEqual([late.id]);
+  expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+  setTime(noon + 432 * DAY_MS);
+  await alarm(counter);
+  expect(await objectsOf(applicationId)).toEqual([]);
+});
+
+it('exports events of very many days in several ranges of a bounded number of files', async () => {
+  const counter = await start();
+  const { append, stub, applicationId } = counter;
+  const dayBefore = (days: number) => dayIn('UTC', START - days * DAY_MS);
+  const sent: LoggedEvent[] = [];
+  for (const first of [0, 300, 600]) {
+    const events = Array.from({ length: 300 }, (_, index) => adOf(counter, dayBefore(first + index)));
+    sent.push(...events);
+    await append(events);
+  }
+  await stub().settle();
+  setTime(START + 2 * HOUR_MS);
+  await alarm(counter);
+  const keys = await objectsOf(applicationId);
+  expect(keys).toHaveLength(900);
+  for (const key of keys)
+    expect(key).toMatch(/^events\/application=app_\w+\/day=\d{4}-\d\d-\d\d\/evt_\w+\.parquet$/);
+  expect((await stub().health()).hotEvents).toBe(0);
+  const rows = await counterRows(applicationId, 'files');
+  expect(new Set(rows.map(({ through_batch }) => through_batch)).size).toBe(2);
 });
 
 it('deletes ids after nine days and keys later, but not while a parked message may be replayed', async () => {

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import type { FileEntry } from '#lake';
 import { DAY_MS } from '#lib/time';
 import { confirmRange, takeRange } from '../../src/counting/files/export.ts';
-import { addFiles, dropExpired, listFiles, nextMerge } from '../../src/counting/files/file-index.ts';
+import {
+  addFiles,
+  dropExpired,
+  listFiles,
+  nextMerge,
+  nextPartlyExpired,
+} from '../../src/counting/files/file-index.ts';
 import { openStore, type Store } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 
@@ -21,7 +27,7 @@ function fileOf(at: number, more: Partial<FileEntry> = {}): FileEntry {
   return {
     applicationId: 'app_1',
     shard: 0,
-    key: `events/app_1/${day}/${idAt(at - MINUTE_MS, '0')}.parquet`,
+    key: `events/application=app_1/day=${day}/${idAt(at - MINUTE_MS, '0')}.parquet`,
     revision: 0,
     rows: 100,
     bytes: 10_000,
@@ -70,9 +76,15 @@ it('merges no more than fits a file', async () => {
   expect(await merged(ofMinutes(12, { bytes: 490_000 }))).toHaveLength(5);
 });
 
-it('merges no files that are older than any redelivery', async () => {
-  expect(await merged(ofMinutes(2), NOON + 11 * DAY_MS)).toEqual([0, 1]);
-  expect(await merged(ofMinutes(2), NOON + 13 * DAY_MS)).toEqual([]);
+it('merges what arrived late with the other files of its day, however old', async () => {
+  const late = fileOf(NOON + 200 * DAY_MS, { firstDay: '2026-03-02', lastDay: '2026-03-02' });
+  expect(await merged([fileOf(NOON), late], NOON + 201 * DAY_MS)).toEqual([0, 1]);
+});
+
+it('merges the files of one day at a time, the oldest first, and a bounded number', async () => {
+  const before = ofMinutes(2).map((_, index) => fileOf(NOON - DAY_MS + index * MINUTE_MS));
+  expect(await merged([...ofMinutes(2), ...before])).toEqual([2, 3]);
+  expect(await merged(ofMinutes(501, { rows: 1, bytes: 10 }))).toHaveLength(500);
 });
 
 it('lists the files of a day by both of its ends', async () => {
@@ -86,6 +98,19 @@ it('lists the files of a day by both of its ends', async () => {
   expect(await found({ to: '2026-02-26' })).toBe(0);
   expect(await found({ from: '2026-03-02' })).toBe(1);
   expect(await found({ from: '2026-03-03' })).toBe(0);
+});
+
+it('finds files of which only a part is older than the retention', async () => {
+  const since = { firstReceivedAt: NOON - 30 * DAY_MS };
+  const files = [fileOf(NOON), fileOf(NOON + MINUTE_MS, since), fileOf(NOON - 9 * DAY_MS, since)];
+  const found = (before: number) =>
+    withStore((store) => {
+      addFiles(store, files, { exportedAt: NOON, throughBatch: 1 });
+      return files.findIndex(({ key }) => key === nextPartlyExpired(store, before)?.key);
+    });
+  expect(await found(NOON - 31 * DAY_MS)).toBe(-1);
+  expect(await found(NOON - 8 * DAY_MS)).toBe(1);
+  expect([1, 2]).toContain(await found(NOON - 10 * DAY_MS));
 });
 
 it('drops a file only when its last event is older than the retention', async () => {
@@ -160,13 +185,13 @@ it('continues with the next file where two end with the same event, and after ma
 it('confirms the range that it took, and only once', async () => {
   await withStore((store, storage) => {
     storage.sql.exec('UPDATE progress SET export_batch = 7, counted_batch = 9');
-    expect(confirmRange(store, 5, [fileOf(NOON)], NOON)).toBe(0);
+    expect(confirmRange(store, { last: 5, through: 5 }, [fileOf(NOON)], NOON)).toBe(0);
     expect(listFiles(store, {}, { before: null, after: null }).files).toEqual([]);
-    confirmRange(store, 7, [fileOf(NOON)], NOON);
+    confirmRange(store, { last: 7, through: 7 }, [fileOf(NOON)], NOON);
     expect(listFiles(store, {}, { before: null, after: null }).files).toHaveLength(1);
     expect(dropExpired(store, NOON + 1)).toBe(1);
     // As after a failure whose transaction was kept.
-    confirmRange(store, 7, [fileOf(NOON)], NOON);
+    confirmRange(store, { last: 7, through: 7 }, [fileOf(NOON)], NOON);
     expect(listFiles(store, {}, { before: null, after: null }).files).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ async function withEverything() {
   await worker.deliver(worker.queue.take());
   await settleAll(id);
   await fillTables(id);
-  await env.RAW_EVENTS.put(`events/${id}/2026-03-01/a.parquet`, 'rows');
+  await env.RAW_EVENTS.put(`events/application=${id}/day=2026-03-01/a.parquet`, 'rows');
   const others = ['months', 'cubes', 'names'].map((folder) => `${folder}/${id}/rollup_daily/2026-03`);
   for (const other of others) {
     await env.RAW_EVENTS.put(`${other}.parquet`, 'sums');
@@ -184,7 +184,8 @@ it('empties a counter once the file that it is writing is in R2, and deletes tha
   expect(isDeleted).toBe(false);
   write();
   await Promise.all([deleted, exported]);
-  expect(await objectsOf(id)).toHaveLength(2);
+  // The install and the purchase are of two days.
+  expect(await objectsOf(id)).toHaveLength(3);
   expect(await remove(tenant)).toEqual(done(tenant));
   expect(await objectsOf(id)).toEqual([]);
 });

@@ -275,7 +275,9 @@ describe('GET /v1/events', () => {
     const worker = startWorker({ RAW_EVENTS });
     expect(idsOf((await list(tenant, '&type=custom.ad', worker)).data)).toEqual([kept.id]);
     expect(reads).toBeGreaterThan(1);
-    expect(await objectsOf(applicationId)).toEqual([expect.stringMatching(/\.r1\.parquet$/)]);
+    // The install and the events of the device.
+    const rewritten = [/day=2026-03-01\/.*\.r1\.parquet$/, /day=2026-03-02\/.*\.r1\.parquet$/];
+    expect(await objectsOf(applicationId)).toEqual(rewritten.map((key) => expect.stringMatching(key)));
     await env.RAW_EVENTS.delete(await objectsOf(applicationId));
     expect((await list(tenant)).data).toEqual([]);
   });

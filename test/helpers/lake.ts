@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { type Bucket, type FileEntry, type StoredEvent, streamEvents } from '#lake';
+import { type Bucket, type FileEntry, filePrefix, type StoredEvent, streamEvents } from '#lake';
 
 /** The names of an application's raw event files in R2, in order. */
 export async function objectsOf(applicationId: string): Promise<string[]> {
-  const { objects } = await env.RAW_EVENTS.list({ prefix: `events/${applicationId}/` });
+  const { objects } = await env.RAW_EVENTS.list({ prefix: filePrefix(applicationId) });
   return objects.map(({ key }) => key).sort();
 }
 

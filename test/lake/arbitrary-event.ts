@@ -10,7 +10,7 @@ const units = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode
 const text = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
   units,
-  fc.constantFrom('null', '{}', '\uFEFFa', '\0', '$key_id', '$tr_id', '__proto__', 'é😀'),
+  fc.constantFrom('null', '{}', '\uFEFFa', '\0', '$client_event_id', '$tr_id', '__proto__', 'é😀'),
 );
 const anyText = fc.oneof(text, fc.constant(''));
 const id = (prefix: string) =>
@@ -36,7 +36,16 @@ const key = fc.oneof(
   uuid.map((value) => `e:${value}`),
   uuid.map((value) => `success:e:${value}`),
   text.map((value) => `success:t:${value}`),
-  fc.constantFrom('e:', 'success:e:', 'e:$key_id', 't:$tr_id', 'success:t:T', 'success:d:T', ':'),
+  fc.constantFrom(
+    'e:',
+    'success:e:',
+    'e:$client_event_id',
+    'success:e:$client_event_id',
+    't:$tr_id',
+    'success:t:T',
+    'success:d:T',
+    ':',
+  ),
 );
 
 const identity = {
@@ -78,7 +87,12 @@ const common = {
 };
 
 const kinds = [
-  fc.record({ ...common, type: fc.constant('install' as const) }),
+  fc.record({
+    ...common,
+    type: fc.constant('install' as const),
+    attribution_method: maybe(text),
+    attribution_confidence: maybe(fc.double({ min: 0, max: 1, noNaN: true })),
+  }),
   fc.record({
     ...common,
     type: fc.constant('retention' as const),

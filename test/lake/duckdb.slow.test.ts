@@ -71,9 +71,10 @@ function makeHistory(): LoggedEvent[] {
         occurred_at: (acquired + age) * 864e5 + below(864e5),
       };
       const reported = Math.max(0, age + below(3) - 1);
+      const attribution_method = device % 3 ? 'referrer' : 'organic';
       made.push(
         (age === 0
-          ? { ...common, type: 'install' }
+          ? { ...common, type: 'install', attribution_method, attribution_confidence: device % 3 ? 1 : 0.75 }
           : { ...common, type: 'retention', age: reported }) as LoggedEvent,
       );
     }
@@ -83,7 +84,7 @@ function makeHistory(): LoggedEvent[] {
     ...(index % 17 === 0 ? { device_id: DEVICE_ID, acquired_day: dayFromNumber(FIRST_DAY) } : {}),
     id: `evt_${index.toString(16).padStart(32, '0')}`,
     application_id: APPLICATION_ID,
-    received_at: event.occurred_at + 1_000,
+    received_at: event.occurred_at + 1_000 + (index % 29 === 0 ? (index % 4) * 864e5 : 0),
     keys: [`e:${index}`],
     key_day: Math.floor(event.occurred_at / 864e5),
     ...(index % 43 === 0 ? { test: true as const } : {}),
@@ -184,6 +185,10 @@ it('shows how to connect, and runs everything else', () => {
   expect(blocks.filter(({ name }) => name === 'connect')).toHaveLength(1);
   expect(blocks.filter(({ name }) => name === '')).toHaveLength(3);
   expect(blocks.map(({ name }) => name).filter((name) => name !== '' && name !== 'connect')).toEqual([
+    'last-week',
+    'all-applications',
+    'late-events',
+    'installs',
     'ad-revenue',
     'device-history',
     'retention',
@@ -204,6 +209,64 @@ it('describes the columns correctly', async () => {
   ]);
   const result = await duckdb.runAndReadAll('DESCRIBE events');
   expect(described).toEqual(result.getRowsJson().map(([name, type]) => [name, type]));
+});
+
+it('opens only the files of the days that a query asks for', async () => {
+  const expected = group(
+    counted.filter(({ day }) => day >= dayFromNumber(Math.floor(Date.now() / 864e5) - 7)),
+    ({ day, type }) => [day, type],
+  );
+  expect(expected.length).toBeGreaterThan(5);
+  expect(await run('last-week')).toEqual(expected.map(({ key, items }) => [...key, String(items.length)]));
+  const query = "SELECT count(*) FROM events WHERE day >= getvariable('first_day')";
+  const plan = JSON.stringify((await duckdb.runAndReadAll(`EXPLAIN ANALYZE ${query}`)).getRowsJson());
+  const [, opened, all] = /Scanning Files: (\d+)\/(\d+)/.exec(plan) ?? [];
+  const days = new Set(counted.map(({ day }) => day));
+  expect(Number(all)).toBe(days.size);
+  expect(Number(opened)).toBe(new Set(expected.map(({ key: [day] }) => day)).size);
+});
+
+it('names the application and the day of an event in the path as in its columns', async () => {
+  const different = await duckdb.runAndReadAll(
+    'SELECT count(*) FROM events WHERE day <> event_day OR application <> application_id',
+  );
+  expect(different.getRowsJson()).toEqual([['0']]);
+});
+
+it('queries the events of all applications', async () => {
+  const expected = group(counted, ({ day }) => [APPLICATION_ID, day.slice(0, 7)]);
+  expect(await run('all-applications')).toEqual(
+    expected.map(({ key, items }) => [...key, String(items.length)]),
+  );
+});
+
+it('queries how late events arrive', async () => {
+  const expected = group(counted, ({ day, received_at }) => [
+    Math.max(0, daysBetween(day, new Date(received_at).toISOString().slice(0, 10))),
+  ]);
+  expect(expected.length).toBeGreaterThan(2);
+  expect((await run('late-events')).map(([late, events]) => [Number(late), events])).toEqual(
+    expected.map(({ key, items }) => [...key, String(items.length)]),
+  );
+});
+
+it('queries installs by how they were attributed', async () => {
+  const expected = group(of('install'), ({ attribution_method }) => [
+    null,
+    attribution_method ?? null,
+    'android',
+  ]);
+  expect(expected.length).toBeGreaterThan(1);
+  expect(await run('installs')).toEqual(
+    expected.map(({ key, items }) => [
+      ...key,
+      String(items.length),
+      expect.closeTo(
+        items.reduce((sum, { attribution_confidence = 0 }) => sum + attribution_confidence, 0) / items.length,
+        3,
+      ),
+    ]),
+  );
 });
 
 it('queries ad revenue by network and day', async () => {
@@ -319,10 +382,10 @@ it('keeps amounts exact up to the largest', async () => {
 });
 
 it('reads files of releases with fewer columns and other decimal places together', async () => {
-  const older = path.join(folder, `events/${APPLICATION_ID}/2020-01-01`);
+  const older = path.join(folder, `events/application=${APPLICATION_ID}/day=2020-01-01`);
   await mkdir(older);
   await duckdb.run(
-    `COPY (SELECT * EXCLUDE (media_source) REPLACE (1.5::DECIMAL(18,3) AS value)
+    `COPY (SELECT * EXCLUDE (media_source, application, day) REPLACE (1.5::DECIMAL(18,3) AS value)
       FROM events WHERE type = 'custom.ad') TO '${older}/older.parquet'`,
   );
   const rows = await run('ad-revenue');

@@ -42,7 +42,7 @@ it('describes a file in its index entry', async () => {
   expect(entries).toEqual([
     {
       ...SOURCE,
-      key: `events/${APPLICATION_ID}/2026-03-10/${first?.id}.parquet`,
+      key: `events/application=${APPLICATION_ID}/day=2026-03-10/${first?.id}.parquet`,
       revision: 0,
       rows: 1_000,
       bytes: bucket.objects.get(entries[0]?.key ?? '')?.length,
@@ -96,19 +96,57 @@ it('writes the same objects when repeated', async () => {
   expect(bucket.objects).toEqual(before);
 });
 
-it('splits files by the day of receipt, not of the event', async () => {
-  const { entries, events } = await write({ events: 2_000, startsAt: Date.UTC(2026, 2, 10, 23, 30) });
-  expect(entries.map(({ key, rows }) => [key.split('/')[2], rows])).toEqual([
-    ['2026-03-10', 1_000],
-    ['2026-03-11', 1_000],
-  ]);
-  const late = events.map((event, index) => ({
-    ...event,
-    received_at: STARTS_AT,
-    day: `2025-01-${10 + (index % 20)}`,
-  }));
-  const imported = await writeFiles(new MemoryBucket(), SOURCE, [late]);
-  expect(imported).toMatchObject([{ rows: 2_000, firstDay: '2025-01-10', lastDay: '2025-01-29' }]);
+it('puts the events of each day into its folder, whenever they were received', async () => {
+  const { events } = await write({ events: 2_000 });
+  const late = events.map((event, index) => ({ ...event, day: `2025-01-${10 + (index % 20)}` }));
+  const bucket = new MemoryBucket();
+  const entries = await writeFiles(bucket, SOURCE, [late.slice(0, 700), late.slice(700)]);
+  const days = Array.from({ length: 20 }, (_, day) => `2025-01-${10 + day}`);
+  expect(entries.map(({ firstDay }) => firstDay).sort()).toEqual(days);
+  for (const entry of entries) {
+    const own = late.filter(({ day }) => day === entry.firstDay);
+    expect(entry).toMatchObject({
+      key: `events/application=${APPLICATION_ID}/day=${entry.firstDay}/${own[0]?.id}.parquet`,
+      rows: own.length,
+      lastDay: entry.firstDay,
+      firstReceivedAt: own[0]?.received_at,
+      lastReceivedAt: own.at(-1)?.received_at,
+      types: countTypes(own),
+    });
+    expect((await readPages(bucket, [entry], {}, 500)).events).toEqual(
+      newestFirst(own).map((event) => kept(event, SOURCE.shard)),
+    );
+  }
+  expect([...bucket.objects.keys()].sort()).toEqual(entries.map(({ key }) => key).sort());
+});
+
+it('has one folder for days that are not in the calendar', async () => {
+  const { events } = await write({ events: 3 });
+  const odd = events.map((event, index) => ({ ...event, day: `2026-02-3${index}` }));
+  const bucket = new MemoryBucket();
+  const entries = await writeFiles(bucket, SOURCE, [odd]);
+  expect(entries).toMatchObject([{ rows: 3, firstDay: '2026-02-30', lastDay: '2026-02-32' }]);
+  expect(entries[0]?.key).toContain('/day=__HIVE_DEFAULT_PARTITION__/');
+  expect((await readPages(bucket, entries, { from: '2026-02-32' }, 5)).events).toHaveLength(1);
+});
+
+it('reads no further once it has enough files', async () => {
+  const { events } = await write({ events: 100 });
+  const days = (from: number) =>
+    events.slice(0, 10).map((event, index) => ({
+      ...event,
+      id: `evt_${(from + index).toString(16).padStart(32, '0')}`,
+      day: `2025-01-${10 + from + index}`,
+    }));
+  let read = 0;
+  function* slices() {
+    for (const from of [0, 10, 20]) {
+      read++;
+      yield days(from);
+    }
+  }
+  expect(await writeFiles(new MemoryBucket(), SOURCE, slices(), 15)).toHaveLength(20);
+  expect(read).toBe(2);
 });
 
 it('puts fewer events into a file if they are large', async () => {

@@ -1,8 +1,12 @@
-import type * as z from 'zod';
-import type { EventKind } from '../kind.ts';
-import { storedOfDevice } from '../stored.ts';
+import * as z from 'zod';
+import { type EventKind, line } from '../kind.ts';
+import { optionalText, storedOfDevice } from '../stored.ts';
 
-const Install = storedOfDevice('install', () => ({}));
+const Install = storedOfDevice('install', () => ({
+  /** How the device was attributed, and the probability that this is right, from 0 to 1. */
+  attribution_method: optionalText,
+  attribution_confidence: z.number().min(0).max(1).optional(),
+}));
 type Install = z.infer<typeof Install>;
 
 /** A device's first token, for which the service itself creates the event. */
@@ -13,12 +17,15 @@ export const install = {
   subject: 'device',
   stored: Install,
   wires: [],
-  columns: [],
+  columns: [
+    { name: 'attribution_method', type: 'text' },
+    { name: 'attribution_confidence', type: 'double' },
+  ],
   keepsKeys: false,
   steps: { install: 'Install' },
   count(_event, into) {
     into.addDaily({ installs: 1 });
   },
   stepOf: () => 'install',
-  summarise: () => '',
+  summarise: ({ attribution_method }) => line(attribution_method),
 } as const satisfies EventKind<Install>;

@@ -17,7 +17,7 @@ export async function isParquet(file: string): Promise<boolean> {
 
 /**
  * Reads the events of a raw event file as envelopes, in the order of the file: by device, then time. Purchases keep their keys; other events
- * use their own id, so that an import can be repeated. Clicks are left out, because they have no device, and so are events that were not
+ * use the id that their client gave them, else their own, so that an import can be repeated. Clicks are left out, because they have no device, and so are events that were not
  * counted, except test events.
  */
 export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> {
@@ -66,7 +66,7 @@ function toArchived(event: StoredDeviceEvent): ArchivedEvent {
           ...device,
           ...wire,
           created_at: new Date(event.occurred_at).toISOString(),
-          event_id: sentKeyOf(event, 'event_id') ?? event.id,
+          event_id: event.client_event_id ?? event.id,
           ...(dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }),
           ...(test ? { dev: true } : {}),
         }

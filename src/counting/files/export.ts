@@ -78,12 +78,12 @@ const nextRow = perStore((store) =>
     .prepare(),
 );
 
-/** The events of the log up to a batch, in the form stored in files, batch by batch. Events of erased devices are left out. */
+/** The batches of the log up to one, with their events in the form stored in files. Events of erased devices are left out. */
 export function* eventsThrough(
   store: Store,
   applicationId: string,
   lastBatch: number,
-): Generator<StoredEvent[]> {
+): Generator<{ batch: number; events: StoredEvent[] }> {
   const places = new DevicePlaces(store);
   for (let batch = 0; ; ) {
     const row = nextRow(store).get({ batch });
@@ -96,31 +96,32 @@ export function* eventsThrough(
       const outcome = outcomes[index];
       events.push(outcome ? { ...event, ...countingResultOf(store, event, outcome) } : event);
     }
-    yield places.addTo(events);
+    yield { batch, events: places.addTo(events) };
   }
 }
 
 /**
- * Lists the files of a range that are now in R2, and removes the range from the hot log. Call it in a transaction. Returns the number of
- * exported events.
+ * Lists the files of a range that are now in R2, and removes what they have from the hot log: its batches up to `through`. Call it in a
+ * transaction. Returns the number of exported events.
  */
 export function confirmRange(
   store: Store,
-  lastBatch: number,
+  range: { last: number; through: number },
   entries: readonly FileEntry[],
   now: number,
 ): number {
-  if (progressOf(store).exportBatch !== lastBatch) return 0;
+  const { last, through } = range;
+  if (progressOf(store).exportBatch !== last) return 0;
   const before = hotEventsIn(store);
-  addFiles(store, entries, { exportedAt: now, throughBatch: lastBatch });
-  eraseFromNewFiles(store, entries, lastBatch);
+  addFiles(store, entries, { exportedAt: now, throughBatch: through });
+  eraseFromNewFiles(store, entries, last);
   store
     .delete(log)
-    .where(lt(log.batch, lastBatch + 1))
+    .where(lt(log.batch, through + 1))
     .run();
   store
     .delete(logOutcomes)
-    .where(lt(logOutcomes.batch, lastBatch + 1))
+    .where(lt(logOutcomes.batch, through + 1))
     .run();
   store.update(progress).set({ exportBatch: 0 }).run();
   return before - hotEventsIn(store);

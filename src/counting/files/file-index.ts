@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold } from '#lake';
-import { idTime } from '#lib/ids';
+import { dayIn } from '#lib/time';
 import type { FilePage, IndexedFile } from '../api.ts';
 import { fileErasures, files, orphanedObjects } from '../schema.ts';
 import type { Store } from '../store.ts';
@@ -181,45 +181,64 @@ export function dropExpired(store: Store, before: number): number {
   return keys.length;
 }
 
-/** Smaller files are merged with others of the same day once it is over. */
-const SMALL_FILE = { events: 5_000, bytes: 500_000 };
-const MERGED_FILE = { events: 50_000, bytes: 2_500_000 };
-/** A redelivered event may be this late. */
-const MERGED_FOR_MS = 12 * 86_400_000;
-
-/** Small files of one past day (UTC, of receipt) that are to be merged; empty if there are none. */
-export function nextMerge(store: Store, now: number): FileEntry[] {
-  const today = new Date(now).toISOString().slice(0, 10);
-  const rows = store
-    .select({ key: files.key, events: files.eventCount, bytes: files.bytes, last: files.lastEventId })
+/**
+ * The next file with events that were received before a time, and others that were not: events of one day may arrive on many. Null if there
+ * is none. `dropExpired` deletes files of which nothing is newer.
+ */
+export function nextPartlyExpired(store: Store, before: number): FileEntry | null {
+  const firstReceivedAt = sql<number>`${files.entry} ->> 'firstReceivedAt'`;
+  const row = store
+    .select()
     .from(files)
     .where(
-      and(
-        lt(files.eventCount, SMALL_FILE.events),
-        lt(files.bytes, SMALL_FILE.bytes),
-        gt(files.eventCount, 0),
-      ),
+      and(sql`${firstReceivedAt} < ${before}`, gte(files.lastReceivedAt, before), gt(files.eventCount, 0)),
     )
+    .limit(1)
+    .get();
+  return row ? toEntry(row) : null;
+}
+
+/** Smaller files are merged with others of the same day. */
+const SMALL_FILE = { events: 5_000, bytes: 500_000 };
+const MERGED_FILE = { files: 500, events: 50_000, bytes: 2_500_000 };
+
+/** Small files of one past day that are to be merged, the oldest day first; empty if there are none. */
+export function nextMerge(store: Store, now: number): FileEntry[] {
+  const today = dayIn('UTC', now);
+  const isSmall = and(
+    lt(files.eventCount, SMALL_FILE.events),
+    lt(files.bytes, SMALL_FILE.bytes),
+    gt(files.eventCount, 0),
+  );
+  const day = store
+    .select({ day: files.firstDay })
+    .from(files)
+    .where(and(isSmall, lt(files.firstDay, today)))
+    .groupBy(files.firstDay)
+    .having(gt(count(), 1))
+    .orderBy(asc(files.firstDay))
+    .limit(1)
+    .get();
+  if (!day) return [];
+  const rows = store
+    .select({ key: files.key, events: files.eventCount, bytes: files.bytes })
+    .from(files)
+    .where(and(isSmall, eq(files.firstDay, day.day)))
     .orderBy(asc(files.lastEventId))
-    .all()
-    .filter(({ last }) => idTime(last) > now - MERGED_FOR_MS);
-  const folderOf = (key: string) => key.slice(0, key.lastIndexOf('/'));
-  for (const [folder, own] of Map.groupBy(rows, ({ key }) => folderOf(key))) {
-    if (folder.endsWith(today) || own.length < 2) continue;
-    const chosen: string[] = [];
-    let [events, bytes] = [0, 0];
-    for (const file of own) {
-      events += file.events;
-      bytes += file.bytes;
-      if (events > MERGED_FILE.events || bytes > MERGED_FILE.bytes) break;
-      chosen.push(file.key);
-    }
-    return store
-      .select()
-      .from(files)
-      .where(inArray(files.key, jsonList(chosen)))
-      .all()
-      .map(toEntry);
+    .limit(MERGED_FILE.files)
+    .all();
+  const chosen: string[] = [];
+  let [events, bytes] = [0, 0];
+  for (const file of rows) {
+    events += file.events;
+    bytes += file.bytes;
+    if (events > MERGED_FILE.events || bytes > MERGED_FILE.bytes) break;
+    chosen.push(file.key);
   }
-  return [];
+  return store
+    .select()
+    .from(files)
+    .where(inArray(files.key, jsonList(chosen)))
+    .all()
+    .map(toEntry);
 }

@@ -22,6 +22,8 @@ export class Pruner {
   private readonly around: Surroundings;
   /** After a failure, when to try again. */
   private againAt = 0;
+  /** Whether raw event files were left over at the last deadline. */
+  private hasMoreFiles = false;
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -29,7 +31,7 @@ export class Pruner {
 
   /** When the next pruning is due, in epoch milliseconds; null for a counter that has counted nothing. */
   dueAt(): number | null {
-    const dueAt = pruneDueAt(this.around.store());
+    const dueAt = this.hasMoreFiles ? 0 : pruneDueAt(this.around.store());
     return dueAt === null ? null : Math.max(dueAt, this.againAt);
   }
 
@@ -47,7 +49,8 @@ export class Pruner {
     if (now < (this.dueAt() ?? Number.POSITIVE_INFINITY)) return;
     const { env, store, seen, db, files, name, transaction } = this.around;
     const limit = await readRedeliveryLimit(db(), readCounterName(name()).applicationId, now);
-    await files().tidy(deadline, now, now - settingsOf(env).RAW_RETENTION_DAYS * DAY_MS);
+    const expiredBefore = now - settingsOf(env).RAW_RETENTION_DAYS * DAY_MS;
+    this.hasMoreFiles = !(await files().tidy(deadline, now, expiredBefore));
     transaction(() => pruneRepeats(store(), seen(), env, limit, now));
   }
 }

@@ -1,4 +1,4 @@
-import { type Bucket, mergeFiles, missingAmong, rewriteWithout, writeFiles } from '#lake';
+import { type Bucket, mergeFiles, missingAmong, rewriteSince, rewriteWithout, writeFiles } from '#lake';
 import type { MissingFiles } from '../api.ts';
 import { NewDevices } from '../devices/new-devices.ts';
 import { isolateMemory } from '../isolate-memory.ts';
@@ -14,6 +14,7 @@ import {
   listKeys,
   looseKeys,
   nextMerge,
+  nextPartlyExpired,
   noteLoose,
 } from './file-index.ts';
 
@@ -21,6 +22,9 @@ import {
 const MAX_DELETED = 1_000;
 /** The files that are looked for at once, because an invocation has a limited number of calls. */
 const MAX_EXAMINED = 500;
+
+/** A range ends early if its events are of more days than this, each of which is a file. */
+const MAX_FILES_PER_EXPORT = 500;
 
 /** The memory that writing a file takes. */
 const SMALL_EXPORT_BYTES = 2_000_000;
@@ -89,18 +93,23 @@ export class RawFiles {
     await this.running;
   }
 
-  /** Merges the small files of past days, deletes files whose events were received before a time, and forgets what was erased from them. */
-  async tidy(deadline: number, now: number, before: number): Promise<void> {
+  /**
+   * Deletes events that were received before a time, merges the small files of past days, and forgets what was erased from them. Returns
+   * whether all of it was done by the deadline. Events are deleted a day late at most, so that a file is rewritten once a day at most.
+   */
+  async tidy(deadline: number, now: number, before: number): Promise<boolean> {
     await this.attempt(async () => {
       while (
         this.hasTime(deadline) &&
         this.around.transaction(() => dropExpired(this.around.store(), before)) > 0
       )
         await this.deleteLoose();
+      while (this.hasTime(deadline) && (await this.expireNext(before)));
       while (this.hasTime(deadline) && (await this.mergeNext(now)));
       this.around.transaction(() => pruneErasures(this.around.store()));
       await this.deleteLoose();
     });
+    return this.hasTime(deadline);
   }
 
   /** See `CounterApi.forgetMissingFiles`. */
@@ -146,12 +155,19 @@ export class RawFiles {
     if (last === null) return false;
     const arrived = new NewDevices();
     const wanted = Math.min(MAX_EXPORT_BYTES, SMALL_EXPORT_BYTES + BYTES_PER_EVENT * this.hotEvents);
-    const entries = await isolateMemory.use(wanted, () => {
-      const events = arrived.noteIn(eventsThrough(store(), source().applicationId, last));
-      return writeFiles(this.notingBucket(), source(), events);
-    });
-    await arrived.write(this.around.bucket(), store(), source(), last);
-    transaction(() => confirmRange(store(), last, entries, Date.now()));
+    const range = { last, through: last };
+    const { applicationId } = source();
+    function* slices() {
+      for (const { batch, events } of eventsThrough(store(), applicationId, range.last)) {
+        range.through = batch;
+        yield events;
+      }
+    }
+    const entries = await isolateMemory.use(wanted, () =>
+      writeFiles(this.notingBucket(), source(), arrived.noteIn(slices()), MAX_FILES_PER_EXPORT),
+    );
+    await arrived.write(this.around.bucket(), store(), source(), range.through);
+    transaction(() => confirmRange(store(), range, entries, Date.now()));
     this.hotEvents = hotEventsIn(store());
     return true;
   }
@@ -163,6 +179,14 @@ export class RawFiles {
     const index = fileIndex(store(), transaction);
     const { entry } = await rewriteWithout(this.notingBucket(), index, next.entry, next.ids);
     if (entry) transaction(() => finishErasure(store(), entry.key, next.ids));
+    return true;
+  }
+
+  private async expireNext(before: number): Promise<boolean> {
+    const { transaction, store } = this.around;
+    const entry = nextPartlyExpired(store(), before);
+    if (!entry) return false;
+    await rewriteSince(this.notingBucket(), fileIndex(store(), transaction), entry, before);
     return true;
   }
 

@@ -39,14 +39,17 @@ export function createMissing(store: Store, events: readonly StoredEvent[]): voi
   }
 }
 
-/** What an event tells about its device. Its name, its model and why it was attributed are not in raw events. */
+/** What an event tells about its device: an install, its description, too. Why it was attributed is not in raw events. */
 const deviceOf = (event: StoredDeviceEvent): NewDevice => ({
   id: event.device_id,
   acquiredDay: event.acquired_day,
   acquiredAt: event.occurred_at,
   creativeId: event.creative_id,
   description: {
-    ...{ deviceName: '', deviceModel: '', osSystem: '', timezone: '' },
+    deviceName: event.device?.device_name ?? '',
+    deviceModel: event.device?.device_model ?? '',
+    osSystem: event.device?.os_system ?? '',
+    timezone: '',
     segment: acquiredSegmentOf(event),
     countrySource: null,
     ...{ dpi: null, windowHeight: null, windowWidth: null },
