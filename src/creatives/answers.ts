@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EXAMPLE, list, noSuch, time, withExamples } from '#http/operations';
+import { list, time } from '#http/operations';
 
 const named = z.object({ name: z.string(), is_new: z.boolean() });
 
@@ -72,8 +72,3 @@ export const ExternalIdsListed = z.object({
   external_ids: z.array(z.object({ network: z.string(), id: z.string() })),
 });
 export type ExternalIdsListed = z.input<typeof ExternalIdsListed>;
-
-export const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
-export const notFound = noSuch('application');
-export const exampleOf = (query: z.ZodObject) =>
-  withExamples(query, { application_id: EXAMPLE.application, limit: 50, cursor: '' });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
+import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import { NETWORKS } from '#networks';
 import {
   Adsets,
@@ -8,14 +8,18 @@ import {
   Creative,
   Creatives,
   ExternalIdsListed,
-  exampleOf,
   NetworkLinks,
-  notFound,
-  shared,
 } from './answers.ts';
 import { NewCreative } from './create-creative.ts';
 import { ExternalIds } from './external-ids.ts';
 import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
+
+const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
+
+const notFound = missing('Application');
+
+const exampleOf = (query: z.ZodObject) =>
+  withExamples(query, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
 
 export const operations: Operation[] = [
   {
@@ -74,7 +78,7 @@ export const operations: Operation[] = [
       examples: { archive: { archived: true }, network: { network: 'tiktok' } },
     },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
-    errors: noSuch('creative'),
+    errors: missing('Creative'),
   },
   {
     ...shared,
@@ -83,7 +87,7 @@ export const operations: Operation[] = [
     summary: 'Retrieve a creative',
     parameters: inPath('id', EXAMPLE.creative),
     answer: { status: 200, description: 'The creative.', schema: Creative },
-    errors: noSuch('creative'),
+    errors: missing('Creative'),
   },
   {
     ...shared,
@@ -93,7 +97,7 @@ export const operations: Operation[] = [
     description: `A tracking link for the ads of each network: ${NETWORKS.map(({ name }) => name).join(', ')}. The network replaces the macros in it and tells campaign, ad set, ad and click id, which are stored with each click.`,
     parameters: inPath('id', EXAMPLE.creative),
     answer: { status: 200, description: 'A link for each network.', schema: NetworkLinks },
-    errors: noSuch('creative'),
+    errors: missing('Creative'),
   },
   {
     ...shared,
@@ -102,7 +106,7 @@ export const operations: Operation[] = [
     summary: "List a creative's ids at networks",
     parameters: inPath('id', EXAMPLE.creative),
     answer: { status: 200, description: 'The ids.', schema: ExternalIdsListed },
-    errors: noSuch('creative'),
+    errors: missing('Creative'),
   },
   {
     ...shared,
@@ -117,7 +121,7 @@ export const operations: Operation[] = [
       examples: { meta: { external_ids: [{ network: 'meta', id: '23854855793500701' }] } },
     },
     answer: { status: 200, description: 'The stored ids.', schema: ExternalIdsListed },
-    errors: { ...noSuch('creative'), 409: 'Another creative of the application has one of the ids.' },
+    errors: { ...missing('Creative'), 409: 'Another creative of the application has one of the ids.' },
   },
   {
     ...shared,

@@ -1,4 +1,4 @@
-import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
+import { EXAMPLE, inPath, missing, type Operation } from '#http/operations';
 import { ApplicationDeleted } from './answers.ts';
 import { DeletedApplication } from './delete-application.ts';
 
@@ -14,6 +14,6 @@ export const operations: Operation[] = [
     parameters: inPath('id', EXAMPLE.retiredApplication),
     body: { schema: DeletedApplication, examples: { name: { name: 'Retired game' } } },
     answer: { status: 200, description: 'The application is deleted.', schema: ApplicationDeleted },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
 ];

@@ -106,5 +106,3 @@ export const DeviceErased = z.object({
   }),
 });
 export type DeviceErased = z.input<typeof DeviceErased>;
-
-export const shared = { credential: 'teamToken', tag: 'Devices' } as const;

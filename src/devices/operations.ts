@@ -1,5 +1,7 @@
-import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
-import { AttributionExplained, DeviceErased, shared, TokenRevoked } from './answers.ts';
+import { EXAMPLE, inPath, missing, type Operation } from '#http/operations';
+import { AttributionExplained, DeviceErased, TokenRevoked } from './answers.ts';
+
+const shared = { credential: 'teamToken', tag: 'Devices' } as const;
 
 export const operations: Operation[] = [
   {
@@ -13,7 +15,7 @@ export const operations: Operation[] = [
       description: 'How the device was attributed, and the clicks that were considered.',
       schema: AttributionExplained,
     },
-    errors: { 404: 'Your team has no such device, or it was erased.' },
+    errors: { 404: 'Device not found, or erased.' },
   },
   {
     ...shared,
@@ -24,7 +26,7 @@ export const operations: Operation[] = [
       'Use it for a token that leaked. `/verify-token` refuses the token at once. Events sent with it are still accepted but no longer counted. The device keeps its history, and its other tokens keep working. Repeating the request is safe.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'When the token was revoked.', schema: TokenRevoked },
-    errors: noSuch('token'),
+    errors: missing('Token'),
   },
   {
     ...shared,
@@ -35,6 +37,6 @@ export const operations: Operation[] = [
       'Deletes everything that identifies the device of this token: its description, tokens, click and raw events. No figure of any report changes: what was counted stays, without the identity of the device. Later events of the device are not counted. Exported raw event files are rewritten in the background; repeat the request until `files` is `done`.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'What was deleted.', schema: DeviceErased },
-    errors: noSuch('device'),
+    errors: missing('Device'),
   },
 ];

@@ -48,5 +48,3 @@ export const EventStatus = z.object({
   event: Event.optional(),
 });
 export type EventStatus = z.input<typeof EventStatus>;
-
-export const shared = { credential: 'teamToken', tag: 'Events' } as const;

@@ -1,6 +1,8 @@
-import { EXAMPLE, inPath, noSuch, type Operation, withExamples } from '#http/operations';
-import { EventStatus, Events, shared } from './answers.ts';
+import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
+import { EventStatus, Events } from './answers.ts';
 import { EventsQuery } from './list-events.ts';
+
+const shared = { credential: 'teamToken', tag: 'Events' } as const;
 
 export const operations: Operation[] = [
   {
@@ -31,7 +33,7 @@ export const operations: Operation[] = [
         'text/csv': `event_id,type\r\n${EXAMPLE.event},custom.ad\r\n`,
       },
     },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
   {
     ...shared,
@@ -40,6 +42,6 @@ export const operations: Operation[] = [
     summary: 'Retrieve the status of an event',
     parameters: inPath('event_id', EXAMPLE.event),
     answer: { status: 200, description: 'The status of the event.', schema: EventStatus },
-    errors: { 404: 'Your team has no such event, or its device was erased.' },
+    errors: { 404: 'Event not found, or its device was erased.' },
   },
 ];

@@ -69,7 +69,7 @@ export const inPath = (name: string, example: string) => ({
 });
 
 /** The error of a route for something that the team does not have. */
-export const noSuch = (what: string) => ({ 404: `Your team has no such ${what}.` });
+export const missing = (what: string) => ({ 404: `${what} not found.` });
 
 /** A page of a list. */
 export const list = <Item extends z.ZodType>(item: Item) =>

@@ -1,22 +1,60 @@
-import { EventEnvelope } from '#catalogue';
+import * as z from 'zod';
+import { EVENT_EXAMPLES, EventEnvelope, SENT_KINDS } from '#catalogue';
 import { DeviceMetrics } from '#devices';
 import { VerifiedToken } from '#devices/answers';
 import { EXAMPLE, type Operation } from '#http/operations';
 import {
   BatchAccepted,
   CollectionStatus,
-  collectionOff,
-  DEVICE_METRICS,
-  EVENTS,
   EventAccepted,
   FetchTokenFailure,
-  header,
-  kinds,
-  shared,
   Token,
   TokenBatch,
 } from './answers.ts';
-import { Batch, DeviceBatch, VerifyToken } from './requests.ts';
+import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
+
+const DEVICE_METRICS = {
+  type: 'device-metrics',
+  created_at: '2026-03-02T09:00:00.000Z',
+  data: {
+    device_name: 'Pixel 9',
+    device_model: 'Pixel 9',
+    os_system: 'Android 16',
+    timezone: 'Europe/Berlin',
+    dpi: 420,
+    window_height: 2424,
+    window_width: 1080,
+  },
+};
+
+const envelope = {
+  created_at: '2026-03-02 10:00:00',
+  creativeToken: EXAMPLE.token,
+  device_name: 'Pixel 9',
+  device_model: 'Pixel 9',
+  os_system: 'Android 16',
+  utc_offset: '+01:00',
+  retention_day: '0',
+};
+
+/** One event of each kind, as clients send it. */
+const EVENTS = Object.fromEntries(
+  Object.entries(EVENT_EXAMPLES).map(([name, { type, payload }]) => [name, { type, ...envelope, payload }]),
+);
+
+const kinds = SENT_KINDS.map(
+  ({ types, description }) => `- ${types.map((type) => `\`${type}\``).join(', ')}: ${description}`,
+).join('\n');
+
+const shared = { tag: 'Ingestion', credential: 'apiKey' } as const;
+
+const collectionOff = 'Data collection is switched off for this application.';
+
+const header = z.object({
+  'Idempotency-Key': z.string().max(MAX_KEY_LENGTH).optional().meta({
+    description: 'A request repeated with the same key succeeds and is counted once.',
+  }),
+});
 
 export const operations: Operation[] = [
   {

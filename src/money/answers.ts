@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
-import { day, list, noSuch, nullableText, time } from '#http/operations';
+import { day, list, nullableText, time } from '#http/operations';
 import { RATE_SOURCES } from './rate-book.ts';
 
 const amount = {
@@ -63,6 +63,3 @@ export type RatesListed = z.input<typeof RatesListed>;
 
 export const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
 export type RatesSaved = z.input<typeof RatesSaved>;
-
-export const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
-export const notFound = noSuch('application');

@@ -143,7 +143,7 @@ export async function mapCostNames(
 ): Promise<void> {
   const { db, now } = caller;
   const target = await findTarget(db, application.id, to);
-  if (!target) throw new AppError('not_found', 'There is no such campaign, ad set or creative');
+  if (!target) throw new AppError('not_found', 'Campaign, ad set or creative not found');
   const from = { campaign: names.campaign, adset: names.adset ?? '', creative: names.creative ?? '' };
   const into = { campaign: target.campaign, adset: target.adset ?? '', creative: target.creative ?? '' };
   if (from.campaign === into.campaign && from.adset === into.adset && from.creative === into.creative) return;

@@ -1,13 +1,5 @@
-import { EXAMPLE, type Operation, withExamples } from '#http/operations';
-import {
-  CostsDeleted,
-  CostsListed,
-  CostsSaved,
-  notFound,
-  RatesListed,
-  RatesSaved,
-  shared,
-} from './answers.ts';
+import { EXAMPLE, missing, type Operation, withExamples } from '#http/operations';
+import { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
 import { CostFileQuery } from './cost-file.ts';
 import { COST_LANGUAGES } from './cost-headings.ts';
 import { Costs } from './costs.ts';
@@ -15,6 +7,10 @@ import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
 import { CostsQuery } from './list-costs.ts';
 import { RatesQuery } from './list-rates.ts';
+
+const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
+
+const notFound = missing('Application');
 
 export const operations: Operation[] = [
   {

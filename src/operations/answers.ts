@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, noSuch, nullableText, time } from '#http/operations';
+import { list, nullableText, time } from '#http/operations';
 
 export const Liveness = z.object({ status: z.literal('ok') });
 export type Liveness = z.input<typeof Liveness>;
@@ -98,6 +98,3 @@ export type ParkedReplayed = z.input<typeof ParkedReplayed>;
 
 export const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() });
 export type ParkedDiscarded = z.input<typeof ParkedDiscarded>;
-
-export const shared = { credential: 'teamToken', tag: 'Operations' } as const;
-export const notFound = noSuch('parked message');

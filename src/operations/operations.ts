@@ -1,15 +1,17 @@
 import { listQuery } from '#http';
-import { EXAMPLE, inPath, noSuch, type Operation, withExamples } from '#http/operations';
+import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import {
   CountingResumed,
   Health,
   Liveness,
-  notFound,
   ParkedDiscarded,
   ParkedMessages,
   ParkedReplayed,
-  shared,
 } from './answers.ts';
+
+const shared = { credential: 'teamToken', tag: 'Operations' } as const;
+
+const notFound = missing('Parked message');
 
 export const operations: Operation[] = [
   {
@@ -56,7 +58,7 @@ export const operations: Operation[] = [
       'When the database is restored to an earlier time, counting stops, and `/v1/health` shows `needs_resume` within a minute. Events are still accepted and wait. This request adds to the reports what the database has lost, creates missing creatives again, and counts the waiting events. It also continues after counting or the bucket has lost what it stored. A large loss is added in the background: see `unwritten_parts`. Without a loss, it has no effect. Repeating the request is safe.',
     parameters: inPath('id', EXAMPLE.application),
     answer: { status: 200, description: 'Counting is resumed.', schema: CountingResumed },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
   {
     ...shared,

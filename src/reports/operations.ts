@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS } from '#catalogue';
-import { EXAMPLE, noSuch, type Operation, withExamples } from '#http/operations';
+import { EXAMPLE, missing, type Operation, withExamples } from '#http/operations';
 import { AdsQuery } from './ads.ts';
 import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, PredictedLtv, Retention } from './answers.ts';
 import { ClientTotalsQuery } from './client-totals.ts';
@@ -48,7 +48,7 @@ function report(
     credential: 'teamToken',
     parameters: { query: withExamples(query, { ...period, ...examples }) },
     answer: { status: 200, description: 'The report.', schema, more: { 'text/csv': csv } },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   };
 }
 

@@ -58,7 +58,7 @@ async function getParked({ db, team }: Caller, id: string): Promise<ParkedMessag
     .select(WHOLE)
     .from(parkedMessages)
     .where(and(ofTeam(db, team.id), eq(parkedMessages.id, id)));
-  if (!row) throw new AppError('not_found', 'This message is not parked any more');
+  if (!row) throw new AppError('not_found', 'Message is no longer parked');
   return row;
 }
 

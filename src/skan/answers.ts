@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { day, nullableText, time } from '#http/operations';
-import { SKAN_GROUPS } from './groups.ts';
 
-const PostbackReceived = z.object({ success: z.literal(true), message: z.literal('Postback received') });
+export const PostbackReceived = z.object({
+  success: z.literal(true),
+  message: z.literal('Postback received'),
+});
 export type PostbackReceived = z.input<typeof PostbackReceived>;
 
 const Meaning = z.object({
@@ -74,46 +76,3 @@ export const SkanReport = z.object({
   last_test_postback_at: time().nullable().meta({ description: 'Tests are kept for 30 days.' }),
 });
 export type SkanReport = z.input<typeof SkanReport>;
-
-/** Published by Apple, with a genuine signature. */
-export const SKAN_EXAMPLE = {
-  version: '4.0',
-  'ad-network-id': 'com.example',
-  'source-identifier': '39',
-  'app-id': 525463029,
-  'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
-  redownload: false,
-  'source-domain': 'example.com',
-  'fidelity-type': 1,
-  'did-win': true,
-  'coarse-conversion-value': 'high',
-  'postback-sequence-index': 0,
-  'attribution-signature':
-    'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
-};
-
-/** A list in one text, separated by commas, as the schema that validates it cannot say. */
-export const groupings = {
-  override: {
-    type: 'array',
-    items: { type: 'string', enum: SKAN_GROUPS },
-    minItems: 1,
-    maxItems: 2,
-    default: ['day'],
-  },
-  param: { style: 'form', explode: false },
-} as const;
-
-export const shared = { credential: 'teamToken', tag: 'SKAdNetwork and AdAttributionKit' } as const;
-export const postback = {
-  tag: shared.tag,
-  method: 'post',
-  credential: null,
-  answer: {
-    status: 200,
-    description: 'The signature is genuine and the postback is stored. A repeated one counts once.',
-    schema: PostbackReceived,
-  },
-} as const;
-export const RECEIVES =
-  'Apple sends copies of winning postbacks here, with or without the slash at the end. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';

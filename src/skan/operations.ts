@@ -1,16 +1,54 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, noSuch, type Operation, withExamples } from '#http/operations';
-import {
-  ConversionSchema,
-  groupings,
-  postback,
-  RECEIVES,
-  SKAN_EXAMPLE,
-  SkanReport,
-  shared,
-} from './answers.ts';
+import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
+import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
+import { SKAN_GROUPS } from './groups.ts';
 import { SkanQuery } from './report.ts';
 import { NewConversionSchema } from './schema.ts';
+
+/** Published by Apple, with a genuine signature. */
+const SKAN_EXAMPLE = {
+  version: '4.0',
+  'ad-network-id': 'com.example',
+  'source-identifier': '39',
+  'app-id': 525463029,
+  'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
+  redownload: false,
+  'source-domain': 'example.com',
+  'fidelity-type': 1,
+  'did-win': true,
+  'coarse-conversion-value': 'high',
+  'postback-sequence-index': 0,
+  'attribution-signature':
+    'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
+};
+
+/** A list in one text, separated by commas, as the schema that validates it cannot say. */
+const groupings = {
+  override: {
+    type: 'array',
+    items: { type: 'string', enum: SKAN_GROUPS },
+    minItems: 1,
+    maxItems: 2,
+    default: ['day'],
+  },
+  param: { style: 'form', explode: false },
+} as const;
+
+const shared = { credential: 'teamToken', tag: 'SKAdNetwork and AdAttributionKit' } as const;
+
+const postback = {
+  tag: shared.tag,
+  method: 'post',
+  credential: null,
+  answer: {
+    status: 200,
+    description: 'The signature is genuine and the postback is stored. A repeated one counts once.',
+    schema: PostbackReceived,
+  },
+} as const;
+
+const RECEIVES =
+  'Apple sends copies of winning postbacks here, with or without the slash at the end. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
 
 export const operations: Operation[] = [
   {
@@ -38,7 +76,7 @@ export const operations: Operation[] = [
       description: 'The versions of the schema, the oldest first.',
       schema: ConversionSchema,
     },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
   {
     ...shared,
@@ -67,7 +105,7 @@ export const operations: Operation[] = [
       },
     },
     answer: { status: 200, description: 'The stored schema.', schema: ConversionSchema },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
   {
     ...shared,
@@ -96,6 +134,6 @@ export const operations: Operation[] = [
       schema: SkanReport,
       more: { 'text/csv': 'network,postbacks,did_win,installs\r\ncom.example,1,1,1\r\n' },
     },
-    errors: noSuch('application'),
+    errors: missing('Application'),
   },
 ];

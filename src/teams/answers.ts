@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, noSuch, nullableText, time } from '#http/operations';
+import { list, nullableText, time } from '#http/operations';
 
 export const Application = z
   .object({
@@ -33,7 +33,3 @@ export type CreatedApplication = z.input<typeof CreatedApplication>;
 
 export const ApiKey = z.object({ api_key: z.string() });
 export type ApiKey = z.input<typeof ApiKey>;
-
-export const shared = { credential: 'teamToken', tag: 'Applications' } as const;
-export const notFound = noSuch('application');
-export const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';

@@ -1,6 +1,12 @@
-import { EXAMPLE, inPath, type Operation, withExamples } from '#http/operations';
-import { ApiKey, Application, Applications, CreatedApplication, notFound, shared, TAKEN } from './answers.ts';
+import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
+import { ApiKey, Application, Applications, CreatedApplication } from './answers.ts';
 import { ApplicationChanges, ApplicationsQuery, NewApiKey, NewApplication } from './applications.ts';
+
+const shared = { credential: 'teamToken', tag: 'Applications' } as const;
+
+const notFound = missing('Application');
+
+const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';
 
 export const operations: Operation[] = [
   {

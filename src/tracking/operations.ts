@@ -1,6 +1,15 @@
+import * as z from 'zod';
 import { EXAMPLE, type Operation } from '#http/operations';
-import { html, shared } from './answers.ts';
 import { Measurement } from './record.ts';
+
+const shared = {
+  tag: 'Tracking',
+  path: '/t/{token}',
+  credential: null,
+  parameters: { path: z.object({ token: z.string().meta({ example: EXAMPLE.link }) }) },
+} as const;
+
+const html = { 'text/html': { schema: { type: 'string' } } } as const;
 
 export const operations: Operation[] = [
   {
@@ -12,7 +21,7 @@ export const operations: Operation[] = [
     answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
     otherAnswers: {
       200: { description: 'A page that leads to the store.', content: html },
-      404: { description: 'There is no such link.', content: html },
+      404: { description: 'Link not found.', content: html },
     },
   },
   {
@@ -34,6 +43,6 @@ export const operations: Operation[] = [
       },
     },
     answer: { status: 204, description: 'The measurements were accepted.' },
-    errors: { 404: 'There is no such link.' },
+    errors: { 404: 'Link not found.' },
   },
 ];

@@ -76,5 +76,5 @@ export function plainPage(applicationName: string): Page {
 export function unknownLinkPage(): Page {
   const nonce = newNonce();
   const content = html`<h1>This link leads nowhere</h1><p>It may have been copied incompletely.</p>`;
-  return { nonce, body: layout('Unknown link', nonce, content) };
+  return { nonce, body: layout('Link not found', nonce, content) };
 }

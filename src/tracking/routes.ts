@@ -91,7 +91,7 @@ export const trackingRoutes = new Hono<AppEnv>()
   .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
     const address = addressOf(c);
     const link = await linkOf(c, c.req.param('token'), address);
-    if (!link) throw new AppError('not_found', 'Unknown link');
+    if (!link) throw new AppError('not_found', 'Link not found');
     const measurement = c.req.valid('json');
     const clickId = await measuredClickId(c.env, link, measurement, Date.now());
     if (clickId === null)

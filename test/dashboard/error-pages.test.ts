@@ -24,7 +24,7 @@ afterEach(() => vi.restoreAllMocks());
 const open = (path: string, cookie = admin.cookie) =>
   worker.request(path, { headers: { ...OPENED, Cookie: cookie } });
 
-const NO_PAGE = 'There is no page at this address.';
+const NO_PAGE = 'Page not found.';
 
 it.each([
   ['/dashboard/nope', NO_PAGE],
@@ -36,7 +36,7 @@ it.each([
   ['/debugger/device?device_id=unknown', 'Device not found.'],
   ['/debugger/device?device_id=dev_0192c6a0b7d07cc5a1f2a3b4c5d6e7f8', 'Device not found.'],
   ['/debugger/event?id=evt_unknown', 'Event not found.'],
-  ['/retention?app=app_unknown', 'Your team has no such application.'],
+  ['/retention?app=app_unknown', 'Application not found.'],
 ])('shows in the frame of the dashboard that %s does not exist', async (path, message) => {
   const answer = await open(path);
   expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([404, 'no-store']);

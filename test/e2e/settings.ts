@@ -43,7 +43,7 @@ async function assertFits(shown: Page): Promise<void> {
 test('shows a mistyped address in the frame, and its way home', async () => {
   const answer = await page.goto(`${demo.base_url}/dashboard/nope`);
   assert.equal(answer?.status(), 404);
-  await page.getByText('There is no page at this address.').waitFor();
+  await page.getByText('Page not found.').waitFor();
   await page.getByText('Menu').waitFor();
   await assertFits(page);
   await page.getByRole('link', { name: 'Go to the overview' }).click();

@@ -62,5 +62,5 @@ export function answerErrorPage(c: DashboardContext, thrown: unknown): Response 
 export async function answerUnknownPage(c: DashboardContext): Promise<Response> {
   const signedIn = await personOf(c.env, c.req.raw);
   if (signedIn) c.set('person', signedIn.person);
-  return answerErrorPage(c, new AppError('not_found', 'There is no page at this address'));
+  return answerErrorPage(c, new AppError('not_found', 'Page not found'));
 }

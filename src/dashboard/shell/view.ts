@@ -82,7 +82,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     ? applications.find(({ id }) => id === wanted)
     : (applications.find(({ id }) => id === last) ?? applications[0]);
   // Another team's application must look like one that does not exist.
-  if (wanted && !application) throw new AppError('not_found', 'Your team has no such application');
+  if (wanted && !application) throw new AppError('not_found', 'Application not found');
   if (!application) return null;
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';

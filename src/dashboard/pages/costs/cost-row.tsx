@@ -20,7 +20,7 @@ async function findCost(c: DashboardContext, view: View, key: Record<string, str
       Object.entries(keyOf(row)).every(([name, value]) => (key[name] ?? '') === value),
     );
     if (found) return found;
-    if (page.next_cursor === null) throw new AppError('not_found', 'That day has no such costs');
+    if (page.next_cursor === null) throw new AppError('not_found', 'Costs not found');
     cursor = page.next_cursor;
   }
 }

@@ -204,7 +204,7 @@ const Tables = () => (
 export const stylePages = new Hono<DashboardEnv>().get('/_styles', requirePerson, (c) => {
   const { hostname } = new URL(c.req.url);
   if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
-    throw new AppError('not_found', 'There is no page at this address');
+    throw new AppError('not_found', 'Page not found');
   }
   return renderPlainPage(
     c,

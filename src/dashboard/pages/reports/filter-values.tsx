@@ -53,7 +53,7 @@ async function valuesPage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
   const kind = c.req.query('kind') ?? '';
-  if (!view || !isFilter(kind)) throw new AppError('not_found', 'There is no such filter');
+  if (!view || !isFilter(kind)) throw new AppError('not_found', 'Filter not found');
   const back = safePath(c.req.query('back'));
   const q = searchOf(c);
   const label = FILTER_LABELS[kind];
