@@ -20,10 +20,18 @@ import { REASONS } from './cohorts/predict-cohort.ts';
 
 // The answers of the reports.
 
-export const Performance = z.object({
+const performanceRows = {
   data: z.array(z.object({ ...groupingColumns, ...performanceMetrics, is_other })),
   total_rows,
   totals: Metrics,
+};
+
+export const Performance = z.object({
+  ...performanceRows,
+  before: z
+    .object({ from: day(), to: day(), ...performanceRows, unconverted })
+    .optional()
+    .meta({ description: 'The same report of the earlier days that `compare` names. Only in JSON.' }),
   ...reported,
   unconverted,
   unallocated_spend,

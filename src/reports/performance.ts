@@ -27,6 +27,7 @@ import {
   type Shown,
   spansOf,
 } from './dimensions.ts';
+import { COMPARISONS } from './earlier-days.ts';
 import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
 import { readReportSums } from './engine/report-sums.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
@@ -61,10 +62,15 @@ export const PerformanceQuery = z
       .transform(listOf)
       .pipe(z.array(z.enum(ALL_METRICS, metricsError)).min(1, metricsError))
       .optional(),
+    compare: z.enum(COMPARISONS, `must be one of ${COMPARISONS.join(', ')}`).optional(),
     ...listing,
   })
   .superRefine(checkPeriod)
-  .superRefine(checkHours);
+  .superRefine(checkHours)
+  .refine(({ compare, format }) => compare === undefined || format === 'json', {
+    path: ['compare'],
+    message: 'is available in JSON only; ask for the earlier days by themselves',
+  });
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
 type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &

@@ -21,6 +21,7 @@ import { LtvQuery, reportLtv } from './cohorts/ltv.ts';
 import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
+import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';
 
@@ -48,15 +49,25 @@ export const reportRoutes = new Hono<AppEnv>()
     async (c) => {
       const query = c.req.valid('query');
       const subject = await readyToReport(c, query.application_id);
-      const report = await reportPerformance(c.env, subject.application, query, Date.now());
       const { metrics = PLAIN_METRICS } = query;
-      const only = {
-        ...report,
-        data: report.data.map((row) => withOnly(row, metrics)),
-        totals: withOnly(report.totals, metrics),
+      const read = async (days: { from: string; to: string }) => {
+        const asked = { ...query, ...days };
+        const report = await reportPerformance(c.env, subject.application, asked, Date.now());
+        return {
+          ...report,
+          data: report.data.map((row) => withOnly(row, metrics)),
+          totals: withOnly(report.totals, metrics),
+        };
       };
+      const report = await read(query);
+      const days = query.compare && earlierDays(query, query.compare);
+      const { data, total_rows, totals, unconverted } = days ? await read(days) : report;
+      const before = days && { before: { ...days, data, total_rows, totals, unconverted } };
       const columns = [...query.group_by, ...metrics];
-      return answerReport<Performance>(c, query.format, only, columns, { ...query, ...subject });
+      return answerReport<Performance>(c, query.format, { ...report, ...before }, columns, {
+        ...query,
+        ...subject,
+      });
     },
   )
   .get(

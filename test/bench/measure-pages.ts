@@ -18,6 +18,7 @@ const PAGES = {
   overview: '/',
   creatives: '/creatives',
   creatives_all_metrics: '/creatives?set=all',
+  creatives_by_day_since_install: '/creatives?column=roas_d7&column=ltv_d7&column=retention_d1',
   creative: `/creatives/${CREATIVE}`,
   breakdown: '/breakdown',
   breakdown_by_creative: '/breakdown?by=creative',

@@ -136,7 +136,7 @@ it('puts figures at their places, where a missing one is 0 or unknown as the met
 
 it.each([
   ['2026-03-01', '2026-03-07', '1 Mar – 7 Mar'],
-  ['2026-03-01', '2026-03-01', '1 Mar'],
+  ['2026-03-01', '2026-03-01', 'Sun 1 Mar'],
   ['2025-03-01', '2025-03-07', '1 Mar – 7 Mar 2025'],
   ['2025-12-30', '2026-01-02', '30 Dec 2025 – 2 Jan 2026'],
 ])('writes %s to %s as %s', (from, to, text) => expect(shortDays({ from, to }, TODAY)).toBe(text));

@@ -175,7 +175,7 @@ it('shows figures, earlier figures and changes of the days that the page names',
   await fc.assert(
     fc.asyncProperty(
       period,
-      fc.constantFrom('previous', 'year', 'none'),
+      fc.constantFrom('previous', 'weekdays', 'year', 'none'),
       question,
       async (chosen, compare, asked) => {
         const view = daysOf(chosen);

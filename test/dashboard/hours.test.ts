@@ -60,7 +60,7 @@ describe('today', () => {
   it('shows and compares the full hours, and says what there is so far', async () => {
     const figures = (await page('/?period=today')).card('This period');
     expect(figures.texts('.card-head .muted')).toEqual([
-      '15 Mar until 09:00 compared with 14 Mar until 09:00; DAU, ARPDAU, spend and ROAS so far',
+      'Sun 15 Mar until 09:00 compared with Sat 14 Mar until 09:00; DAU, ARPDAU, spend and ROAS so far',
     ]);
     // $45 of the $52 came until nine; yesterday $30 of $530.
     expect(figures.figures).toMatchObject({
@@ -110,7 +110,9 @@ describe('today', () => {
 
   it('compares the same part of both days in tables', async () => {
     const shown = await page('/breakdown?period=today&by=creative');
-    expect(shown.texts('.card-head .muted')).toEqual(['15 Mar until 09:00 compared with 14 Mar until 09:00']);
+    expect(shown.texts('.card-head .muted')).toEqual([
+      'Sun 15 Mar until 09:00 compared with Sat 14 Mar until 09:00',
+    ]);
     expect(shown.cells('Figures by creative', 'Creative', 'Revenue')).toEqual([
       ['Castle', '$30.00 ▲ 50% more than $20.00'],
       ['Dragon', '$15.00 ▲ 50% more than $10.00'],

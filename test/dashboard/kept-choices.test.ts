@@ -28,6 +28,27 @@ it('keeps the columns that were chosen, until a set is chosen', async () => {
   expect(await metricsOf(set)).toEqual(['Spend', 'CPI']);
 });
 
+it('keeps the columns of the breakdown, apart from those of creatives', async () => {
+  const { tenant, browser, app } = await withBrowser();
+  await fetchToken(worker, tenant);
+  await worker.deliver(worker.queue.take());
+  const table = async (answer: Response) => (await pageOf(answer)).table('Figures by day');
+  const path = `/breakdown?app=${app}`;
+  const chosen = await browser.get(`${path}&column=installs&column=profit&column=retention_d0`);
+  const [sent] = chosen.headers.getSetCookie().filter((one) => one.startsWith('dashboard.columns='));
+  expect(sent).toContain('Path=/breakdown');
+  const cookie = cookieOf(chosen);
+  const shown = await table(chosen);
+  // The charted metric comes first. What is known of no row has no column: day 0 is not over.
+  expect(shown.headings.map((name) => name.replace(/ USD$/, ''))).toEqual([
+    ...['Day', 'Revenue', 'Installs', 'Profit'],
+  ]);
+  expect((await table(await browser.get(path, cookie))).headings).toEqual(shown.headings);
+  const all = await browser.get(`${path}&set=all`, cookie);
+  expect((await table(all)).headings.length).toBeGreaterThan(10);
+  expect(all.headers.getSetCookie().some((one) => one.startsWith('dashboard.columns=;'))).toBe(true);
+});
+
 it('says that a creative has the name of another', async () => {
   const { browser, app } = await withBrowser();
   const names = { creative: 'Cat', campaign: 'C', adset: 'A' };

@@ -91,7 +91,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sept', 
 
 /** The days of a label such as `9 Mar – 14 Mar` or `15 Mar 2025 until 09:00`. */
 export function daysIn(text: string): Days {
-  const [, days = '', until] = /^(.*?)(?: until (\d\d):00)?$/.exec(text) ?? [];
+  const [, days = '', until] =
+    /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(.*?)(?: until (\d\d):00)?$/.exec(text) ?? [];
   const years = [...days.matchAll(/\d{4}/g)].map(([year]) => year);
   const dates = days.split(' – ').map((one) => {
     const [day = '', month = '', year = years.at(-1) ?? TODAY.slice(0, 4)] = one.split(' ');
@@ -112,7 +113,7 @@ export function periodsIn(part: Page): { now: Days; before: Days } | null {
 const dayAgo = (age: number) => addDays(TODAY, -age);
 
 export const period = fc.oneof(
-  { weight: 2, arbitrary: fc.constantFrom('today', 'yesterday', '7d', '28d', 'month') },
+  { weight: 2, arbitrary: fc.constantFrom('today', 'yesterday', '7d', '28d', 'week', 'month') },
   {
     weight: 3,
     arbitrary: fc
@@ -126,6 +127,7 @@ export function daysOf(chosen: string): Days {
   const [, from = '', to = ''] = /from=(.*)&to=(.*)/.exec(chosen) ?? [];
   if (from) return { from, to };
   if (chosen === 'month') return { from: '2026-03-01', to: TODAY };
+  if (chosen === 'week') return { from: '2026-03-09', to: TODAY };
   if (chosen === 'today') return { from: TODAY, to: TODAY };
   if (chosen === 'yesterday') return { from: dayAgo(1), to: dayAgo(1) };
   return { from: dayAgo(Number.parseInt(chosen, 10) - 1), to: TODAY };

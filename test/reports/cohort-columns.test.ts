@@ -125,3 +125,29 @@ it('answers the requested metrics only, as JSON and as CSV', async () => {
   const wrong = await ask('group_by=campaign&metrics=profit,roas_d5');
   expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('metrics.1 must be')]);
 });
+
+it('answers the same report of the earlier days that `compare` names', async () => {
+  const { tenant } = await withCohorts();
+  const ask = (query: string) =>
+    worker.team(tenant, `/v1/reports/performance?application_id=${tenant.application.id}&${query}`);
+  const before = async (query: string) => {
+    const { before } = await (await ask(query)).json<{ before: { from: string; to: string } }>();
+    return before;
+  };
+  const day = 'from=2026-04-08&to=2026-04-08&group_by=day&metrics=installs';
+  // Wednesdays.
+  expect(await before(`${day}&compare=weekdays`)).toEqual({
+    ...{ from: '2026-04-01', to: '2026-04-01', total_rows: 1, unconverted: [] },
+    ...{ data: [{ day: '2026-04-01', installs: 30 }], totals: { installs: 30 } },
+  });
+  expect(await before(`${day}&compare=previous`)).toMatchObject({ from: '2026-04-07', data: [] });
+  expect(await before(`${day}&compare=year`)).toMatchObject({ from: '2025-04-08', to: '2025-04-08' });
+  expect(await before('from=2026-04-01&to=2026-04-10&compare=weekdays')).toMatchObject({
+    ...{ from: '2026-03-18', to: '2026-03-27' },
+  });
+  const csv = await ask(`${day}&compare=weekdays&format=csv`);
+  expect([csv.status, await csv.text()]).toEqual([
+    400,
+    expect.stringContaining('compare is available in JSON'),
+  ]);
+});

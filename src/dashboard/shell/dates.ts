@@ -44,12 +44,12 @@ export function placeText(unit: string, key: string, today: string): string {
   return unit === 'month' ? monthText(`${key}-01`) : dayText(key, today);
 }
 
-/** A range of days, with the year if it is not the current one: `25 Oct – 20 Nov`. */
+/** A range of days, with the year if it is not the current one: `25 Oct – 20 Nov`. A single day has its weekday. */
 export function shortDays({ from, to }: Days, today: string): string {
   const isThisYear = yearOf(from) === yearOf(today) && yearOf(to) === yearOf(today);
   const year = isThisYear ? '' : ` ${yearOf(to)}`;
   const first = yearOf(from) === yearOf(to) ? shortDay(from) : `${shortDay(from)} ${yearOf(from)}`;
-  return from === to ? `${shortDay(from)}${year}` : `${first} – ${shortDay(to)}${year}`;
+  return from === to ? `${shortWeekday(from)}${year}` : `${first} – ${shortDay(to)}${year}`;
 }
 
 const minutes = formatterPerZone('en-GB', { hour: '2-digit', minute: '2-digit' });

@@ -1,5 +1,6 @@
-import { daysOf, monthOf } from '#lib/calendar';
+import { daysOf, mondayOf, monthOf } from '#lib/calendar';
 import { addDays, daysBetween } from '#lib/time';
+import { earlierDays } from '#reports';
 
 /** Inclusive days. */
 export type Days = { from: string; to: string };
@@ -11,7 +12,9 @@ export const PERIODS = {
   '7d': 'Last 7 days',
   '28d': 'Last 28 days',
   '90d': 'Last 90 days',
-  month: 'This month',
+  week: 'Week to date',
+  last_week: 'Last week',
+  month: 'Month to date',
   last_month: 'Last month',
   all: 'All time',
   custom: 'Custom dates',
@@ -21,6 +24,7 @@ export const DEFAULT_PERIOD = '28d' satisfies Period;
 
 export const COMPARISONS = {
   previous: 'vs. previous period',
+  weekdays: 'vs. same weekdays before',
   year: 'vs. last year',
   none: 'No comparison',
 } as const;
@@ -44,6 +48,10 @@ export function daysOfPeriod(
       return { from: today, to: today };
     case 'yesterday':
       return { from: addDays(today, -1), to: addDays(today, -1) };
+    case 'week':
+      return { from: mondayOf(today), to: today };
+    case 'last_week':
+      return { from: addDays(mondayOf(today), -7), to: addDays(mondayOf(today), -1) };
     case 'month':
       return { from: firstOfMonth(today), to: today };
     case 'last_month': {
@@ -55,12 +63,6 @@ export function daysOfPeriod(
     default:
       return { from: addDays(today, 1 - Number.parseInt(period, 10)), to: today };
   }
-}
-
-/** The same day a year earlier; 29 February becomes 28 February. */
-function yearBefore(day: string): string {
-  const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0');
-  return day.endsWith('-02-29') ? `${year}-02-28` : `${year}${day.slice(4)}`;
 }
 
 export type Compared = {
@@ -80,7 +82,8 @@ type ComparedView = Days & {
 
 /**
  * The days that a view compares. Today is not over, so it is left out, and with it its counterpart in the earlier period. A view without any
- * day that is over compares today itself. Calendar months are compared with calendar months. Returns null if there is no comparison.
+ * day that is over compares today itself. Calendar months are compared with calendar months, and
+ * weeks with weeks. Returns null if there is no comparison.
  */
 export function comparedDays({
   period,
@@ -95,15 +98,24 @@ export function comparedDays({
   if (comparison === 'none' || isUncompared(period) || isAhead || hasNoDayBefore) return null;
   const last = to < today ? to : from === today ? today : addDays(today, -1);
   const now = { from, to: last };
-  if (comparison === 'year') return { now, before: { from: yearBefore(from), to: yearBefore(last) } };
+  if (comparison === 'year') return { now, before: earlierDays(now, 'year') };
+  // A week has the days of the week before.
+  const isWeek = period === 'week' || period === 'last_week';
+  if (comparison === 'weekdays' || isWeek)
+    return { now, before: alignedBefore({ from, to }, last, 'weekdays') };
   if (period === 'month' || period === 'last_month') {
     const start = firstOfMonth(addDays(from, -1));
     const end = endOfMonth(start);
     const same = addDays(start, daysBetween(from, last));
     return { now, before: { from: start, to: period === 'last_month' || same > end ? end : same } };
   }
-  const days = daysBetween(from, to) + 1;
-  return { now, before: { from: addDays(from, -days), to: addDays(last, -days) } };
+  return { now, before: alignedBefore({ from, to }, last, 'previous') };
+}
+
+/** The days before a whole period, up to the counterpart of its `last` day that is compared. */
+function alignedBefore(whole: Days, last: string, comparison: 'previous' | 'weekdays'): Days {
+  const { from } = earlierDays(whole, comparison);
+  return { from, to: addDays(from, daysBetween(whole.from, last)) };
 }
 
 /** The same for figures that are known only for whole days: null if today is all there is to compare. */

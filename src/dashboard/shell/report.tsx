@@ -151,7 +151,7 @@ export const TableSearch = ({
 }: {
   view: View;
   path: string;
-  parameters?: Record<string, string>;
+  parameters?: ViewChanges;
   q: string;
 }) => (
   <form method="get" action={path} class="row">

@@ -128,14 +128,14 @@ const figure = (totals: Totals | undefined, name: string): number | null => {
   return typeof value === 'number' ? value : null;
 };
 
-/** The relative change between two values; null if it is undefined. */
+/** The relative change between two values; null if it is undefined, as it is from a loss to a profit. */
 export function change(now: number | null, before: number | null): number | null {
-  return now === null || before === null || before === 0 ? null : now / before - 1;
+  return now === null || before === null || before <= 0 ? null : now / before - 1;
 }
 
 /** Whether a metric of the compared days will still grow with the age of their devices, so that its change would mislead. */
 export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
-  OF_ACQUIRED.includes(name) && daysBetween(now.to, today) < MATURE_DAYS;
+  daysBetween(now.to, today) < (OF_ACQUIRED.includes(name) ? MATURE_DAYS : (METRICS[name].day ?? -1) + 1);
 
 const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
   const { more } = METRICS[name];

@@ -111,7 +111,7 @@ export const GroupCell = ({
 }: {
   view: View;
   path: string;
-  carry?: Record<string, string>;
+  carry?: ViewChanges;
   name: string;
   row: Row;
 }) => {

@@ -1,4 +1,3 @@
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Child } from 'hono/jsx';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import { dayIn } from '#lib/time';
@@ -8,6 +7,7 @@ import type { DashboardContext } from '../shell/guard.ts';
 import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
+import { readColumns } from './columns.tsx';
 import { ChangePill } from './compared.tsx';
 import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
@@ -30,7 +30,7 @@ export const STATUSES = [
 ] as const;
 type Status = (typeof STATUSES)[number][0];
 
-/** Sets of metrics for the two most common questions, and one with all. */
+/** Sets of metrics for the most common questions, and one with all that need not be chosen one by one. */
 export const COLUMN_SETS = {
   acquisition: {
     label: 'Acquisition',
@@ -39,6 +39,13 @@ export const COLUMN_SETS = {
   monetisation: {
     label: 'Monetisation',
     metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
+  },
+  returns: {
+    label: 'Returns',
+    metrics: [
+      ...(['installs', 'spend', 'profit', 'roas', 'roas_d0', 'roas_d7', 'roas_d30'] as const),
+      ...(['ltv_d7', 'retention_d1', 'retention_d7'] as const),
+    ],
   },
   all: { label: 'All metrics', metrics: SHOWN_METRICS },
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
@@ -60,29 +67,6 @@ export type Asked = {
   page: number;
 };
 
-/** Keeps the columns of the list for the next visit. */
-const COLUMNS_COOKIE = 'dashboard.columns';
-const YEAR_SECONDS = 365 * 86_400;
-
-/** The columns in the URL, or else those that this browser last chose; null if the URL names a set or nothing was chosen. */
-function readColumns(c: DashboardContext, set: string): MetricName[] | null {
-  const kept = set === '' ? (getCookie(c, COLUMNS_COOKIE)?.split('.') ?? []) : [];
-  const named = c.req.queries('column') ?? kept;
-  const columns = METRIC_NAMES.filter((name) => named.includes(name));
-  return columns.length === 0 ? null : columns;
-}
-
-/** Remembers columns that were chosen, and forgets them once a set is chosen. */
-export function keepColumns(c: DashboardContext, { columns }: Asked): void {
-  const attributes = { path: '/creatives', sameSite: 'Lax', httpOnly: true } as const;
-  const secure = new URL(c.req.url).protocol === 'https:';
-  if (columns && c.req.query('column') !== undefined) {
-    setCookie(c, COLUMNS_COOKIE, columns.join('.'), { ...attributes, secure, maxAge: YEAR_SECONDS });
-  } else if (c.req.query('set') !== undefined && getCookie(c, COLUMNS_COOKIE) !== undefined) {
-    deleteCookie(c, COLUMNS_COOKIE, { path: '/creatives', secure });
-  }
-}
-
 export const metricsIn = ({ columns, set }: Pick<Asked, 'columns' | 'set'>): readonly MetricName[] =>
   columns ?? COLUMN_SETS[set].metrics;
 
@@ -92,7 +76,7 @@ export function readAsked(c: DashboardContext): Asked {
     level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
     status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
     set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
-    columns: readColumns(c, set),
+    columns: readColumns(c),
     sort,
     q: searchOf(c),
     page: Math.max(1, Number.parseInt(page, 10) || 1),

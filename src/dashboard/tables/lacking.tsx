@@ -1,3 +1,4 @@
+import { isCohortMetric } from '#catalogue';
 import { LACKING } from '#reports';
 import { money } from '../shell/format.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
@@ -11,9 +12,12 @@ export const amountsText = (amounts: Amounts): string =>
 
 const isRoas = (name: MetricName) => name === 'roas' || name === 'roas_blended';
 
+type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted', Amounts | undefined>;
+
 /** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
 function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amounts {
-  const { unconverted = [], roas_unconverted = [] } = row as Record<string, Amounts | undefined>;
+  const { unconverted = [], roas_unconverted = [], cohort_unconverted = [] } = row as Lacking;
+  if (isCohortMetric(name)) return METRICS[name].figure === 'retention' ? [] : cohort_unconverted;
   if (isRoas(name)) return [...unconverted, ...roas_unconverted];
   return METRICS[name].unit === 'money' ? unconverted : [];
 }
@@ -59,13 +63,28 @@ export const MetricCell = ({
   places,
 }: Shown & { currency: string; places?: number }) => {
   const value = row[name];
+  const text = showMetric(name, typeof value === 'number' ? value : null, currency, places);
+  const { day } = METRICS[name];
+  const isYoung =
+    day !== undefined && Array.isArray(row.incomplete_days) && row.incomplete_days.includes(day);
   return (
     <>
-      {showMetric(name, typeof value === 'number' ? value : null, currency, places)}
+      {isYoung ? (
+        <span class="young" title={youngText(day, value)}>
+          {text}
+        </span>
+      ) : (
+        text
+      )}
       <MetricMark name={name} row={row} />
     </>
   );
 };
+
+const youngText = (day: number, value: Value) =>
+  typeof value === 'number'
+    ? `Of the devices whose day ${day} is over; for some it is not`
+    : `Day ${day} is not over for any of these devices`;
 
 /** A metric of an earlier period, and what it lacks. */
 export type Earlier = { value: number | null; lacks: Amounts };

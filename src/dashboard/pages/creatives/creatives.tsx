@@ -34,6 +34,7 @@ import {
 } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
@@ -43,7 +44,6 @@ import {
   comparedMetric,
   isByChange,
   isWhole,
-  keepColumns,
   LABELS,
   metricsIn,
   parametersOf,
@@ -52,7 +52,6 @@ import {
   totalCells,
 } from '../../tables/inventory-table.tsx';
 import { lackingIn } from '../../tables/lacking.tsx';
-import { METRIC_NAMES, METRICS } from '../../tables/metrics.ts';
 import { changesIn } from '../../tables/row-changes.ts';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 
@@ -120,38 +119,18 @@ const Search = ({ view, asked }: { view: View; asked: Asked }) => (
   </form>
 );
 
-/** The columns of the table, as ready sets or one by one. What was chosen is kept in this browser. */
 const Columns = ({ view, asked }: { view: View; asked: Asked }) => (
-  <details class="pop" data-pop>
-    <summary class="button quiet">Columns</summary>
-    <div class="sheet right">
-      <ul>
-        {Object.entries(COLUMN_SETS).map(([name, { label }]) => (
-          <li>
-            <a
-              href={`/creatives${viewQuery(view, { ...parametersOf({ ...asked, columns: null }), set: name })}`}
-              {...(asked.columns === null && name === asked.set ? { 'aria-current': 'true' as const } : {})}
-            >
-              {label}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <form method="get" action="/creatives" class="columns-form">
-        <ViewFields view={view} changes={parametersOf({ ...asked, columns: null, set: 'acquisition' })} />
-        <fieldset>
-          <legend class="muted">Metrics</legend>
-          {METRIC_NAMES.map((name) => (
-            <label>
-              <input type="checkbox" name="column" value={name} checked={metricsIn(asked).includes(name)} />{' '}
-              {METRICS[name].label}
-            </label>
-          ))}
-        </fieldset>
-        <button type="submit">Show these</button>
-      </form>
-    </div>
-  </details>
+  <ColumnsMenu
+    view={view}
+    path="/creatives"
+    parameters={parametersOf({ ...asked, columns: null, set: 'acquisition' })}
+    sets={Object.entries(COLUMN_SETS).map(([name, { label }]) => ({
+      label,
+      href: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, columns: null }), set: name })}`,
+      isChosen: asked.columns === null && name === asked.set,
+    }))}
+    chosen={metricsIn(asked)}
+  />
 );
 
 const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number }) => {
@@ -226,7 +205,7 @@ function emptyText(asked: Asked, view: View, mayChange: boolean): Child {
 
 function listPage(c: DashboardContext) {
   const asked = readAsked(c);
-  keepColumns(c, asked);
+  keepColumns(c, '/creatives', asked.columns);
   const carry = parametersOf(asked);
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
     const found = await readRows(c, view, asked, now);

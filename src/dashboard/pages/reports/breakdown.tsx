@@ -20,11 +20,12 @@ import {
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
-import { type View, viewQuery } from '../../shell/view.ts';
+import { type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
+import { ColumnsMenu, keepColumns, readColumns } from '../../tables/columns.tsx';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
-import { METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
+import { METRIC_NAMES, METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
 import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
 
@@ -38,7 +39,7 @@ export function performanceColumns(
     view: View;
     path: string;
     sort: string;
-    parameters: Record<string, string>;
+    parameters: ViewChanges;
     first?: readonly MetricName[];
     /** The metrics to show; all that the groupings support if left out. */
     metrics?: readonly MetricName[];
@@ -93,23 +94,39 @@ const FINER: Readonly<Record<string, string>> = {
 /** What is charted where the chosen metric does not exist, such as revenue by ad format. */
 const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
 
-type Asked = { by: string; and: string; metric: MetricName; sort: string | null; q: string };
+type Asked = {
+  by: string;
+  and: string;
+  metric: MetricName;
+  sort: string | null;
+  q: string;
+  /** The metrics that were chosen; null for all that need not be. */
+  columns: readonly MetricName[] | null;
+};
+
+/** The columns of a table with the charted metric first. */
+const columnsWith = (metric: MetricName, { columns }: Asked): MetricName[] => [
+  ...new Set([metric, ...(columns ?? SHOWN_METRICS)]),
+];
 
 function readAsked(c: DashboardContext): Asked {
   const by = c.req.query('by') ?? 'day';
   return {
     by,
     and: c.req.query('and') ?? '',
-    metric: SHOWN_METRICS.find((name) => name === c.req.query('metric')) ?? 'revenue',
+    metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
     sort: c.req.query('sort') ?? null,
     q: searchOf(c),
+    columns: readColumns(c),
   };
 }
 
 export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
   const asked = readAsked(c);
   const { by, and, q } = asked;
-  const carry = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
+  keepColumns(c, '/breakdown', asked.columns);
+  const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
+  const carry = { ...unchosen, column: asked.columns ?? [] };
   const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
@@ -123,18 +140,21 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const metric = [asked.metric, ...SUBSTITUTES].find((name) => given.has(name)) ?? asked.metric;
     const first = asked.sort ?? (isTimeGroup(by) ? by : `-${metric}`);
     const sort = lacksHours ? first.replace('hour', 'day') : first;
-    const wanted = { ...listingOf(c), group_by: groups.join(',') };
+    const shown = columnsWith(metric, asked);
+    const sorted = METRIC_NAMES.filter((name) => name === sort.replace(/^-/, ''));
+    const metrics = [...new Set([...shown, ...sorted])];
+    const wanted = { ...listingOf(c), group_by: groups.join(','), metrics };
     const compared = await readCompared(c.env, view, wanted, now, { compares: [metric], metric });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
-    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...SHOWN_METRICS], view);
+    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...shown], view);
     const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
     const columns = performanceColumns(rows, groups, {
       view,
       path: '/breakdown',
       sort,
       parameters: carry,
-      first: [metric],
+      metrics: shown,
       compared: metric,
       cell: (name, row) => (
         <GroupCell
@@ -165,14 +185,14 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           </Notice>
         )}
         <form method="get" action="/breakdown" class="row" data-submit-on-change>
-          <ViewFields view={view} />
+          <ViewFields view={view} changes={{ column: carry.column }} />
           <Field label="By" name="by" value={by} options={GROUPINGS} />
           <Field label="And by" name="and" value={and} options={[['', 'Nothing else'], ...GROUPINGS]} />
           <Field
             label="Metric"
             name="metric"
             value={metric}
-            options={SHOWN_METRICS.filter((name) => given.has(name)).map(
+            options={METRIC_NAMES.filter((name) => given.has(name)).map(
               (name) => [name, METRICS[name].label] as const,
             )}
           />
@@ -188,6 +208,19 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           aside={
             <span class="asides">
               <ComparedDays view={view} compared={compared} />
+              <ColumnsMenu
+                view={view}
+                path="/breakdown"
+                parameters={unchosen}
+                sets={[
+                  {
+                    label: 'All metrics',
+                    href: `/breakdown${viewQuery(view, { ...unchosen, set: 'all' })}`,
+                    isChosen: asked.columns === null,
+                  },
+                ]}
+                chosen={asked.columns ?? SHOWN_METRICS}
+              />
               <CsvLink view={view} path="/breakdown" parameters={parameters} />
             </span>
           }
