@@ -33,9 +33,9 @@ function amountOf(event: DeviceEvent): { kind: 'ads' | 'purchases'; currency: st
 /** The device's revenue, days and events, of the events on this page. */
 const SoFar = ({ events, hasOlder }: { events: readonly DeviceEvent[]; hasOlder: boolean }) => {
   const amounts = events.flatMap((event) => amountOf(event) ?? []);
-  const sum = (kind: 'ads' | 'purchases') => {
+  const sum = (...kinds: ('ads' | 'purchases')[]) => {
     const byCurrency = Map.groupBy(
-      amounts.filter((amount) => amount.kind === kind),
+      amounts.filter(({ kind }) => kinds.includes(kind)),
       ({ currency }) => currency,
     );
     const sums = [...byCurrency].map(([currency, own]) =>
@@ -53,6 +53,7 @@ const SoFar = ({ events, hasOlder }: { events: readonly DeviceEvent[]; hasOlder:
       <dl class="figures">
         <Figure label="Ad revenue" value={sum('ads')} {...note} />
         <Figure label="Purchases" value={sum('purchases')} {...note} />
+        <Figure label="Net revenue" value={sum('ads', 'purchases')} {...note} />
         <Figure label="Days active" value={count(days.size)} {...note} />
         <Figure label="Events" value={hasOlder ? `${count(events.length)}+` : count(events.length)} />
       </dl>
