@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
+import { html } from 'hono/html';
 import { settingsOf } from '#env';
 import type { AppEnv } from '#http';
-import { CONTENT_SECURITY_POLICY, PAGE, SCRIPT } from './page.ts';
 
 type OpenApiDocument = ReturnType<typeof import('./document.ts').openApiDocument>;
 
@@ -20,12 +20,10 @@ async function documentFor(serviceName: string): Promise<OpenApiDocument> {
 
 export const docsRoutes = new Hono<AppEnv>()
   .get('/openapi.json', async (c) => c.json(await documentFor(settingsOf(c.env).SERVICE_NAME)))
-  .get('/docs', (c) => {
+  .get('/docs', async (c) => {
+    const { CONTENT_SECURITY_POLICY, DocsPage } = await import('./page.tsx');
+    const document = await documentFor(settingsOf(c.env).SERVICE_NAME);
     c.header('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     c.header('X-Content-Type-Options', 'nosniff');
-    return c.html(PAGE);
-  })
-  .get('/docs/start.js', (c) => {
-    c.header('Content-Type', 'text/javascript; charset=utf-8');
-    return c.body(SCRIPT);
+    return c.html(html`<!doctype html>${DocsPage({ document })}`);
   });
