@@ -46,7 +46,7 @@ const isNullable = (schema: Schema): boolean =>
   (schema.anyOf ?? schema.oneOf ?? []).some(isNullable);
 
 /** A schema's type in words. */
-export function typeOf(schema: Schema, schemas: Schemas): string {
+function typeOf(schema: Schema, schemas: Schemas): string {
   const names = alternatives(schema, schemas).map((one) => {
     if (one.const !== undefined) return JSON.stringify(one.const);
     if (one.enum) return 'string';

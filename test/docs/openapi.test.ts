@@ -288,8 +288,8 @@ it('shows every operation, its fields and answers on a page without scripts and 
   ]);
   expect(creative.texts('pre')[0]).toContain('"creative": "Cat video"');
   const report = new Page(page.one('#get-v1-reports-performance'));
-  expect(report.row('Fields of the answer 200', 'data[].installs required').texts('td').slice(1, 2)).toEqual([
-    'number or null',
+  expect(report.row('Fields of the answer 200', 'data[].day').texts('td').slice(1, 2)).toEqual([
+    'string or null',
   ]);
 });
 

@@ -60,7 +60,7 @@ const Tools = ({ c, view, tools }: Pick<PageProps, 'c' | 'view' | 'tools'>) => {
       {keep && (
         <a class="button quiet keep" href={`/views?for=${encodeURIComponent(keep)}`}>
           <Icon name="share" />
-          Save or share
+          <span>Save or share</span>
         </a>
       )}
       {tools}
