@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
 import { auditLog, type Database, insertWhere } from '#db';
 import { newId } from '#lib/ids';
 import type { Caller } from './caller.ts';
@@ -80,13 +80,35 @@ export function auditStatement(
   return insertWhere(db, auditLog, row, when).onConflictDoNothing();
 }
 
-/** One page of a team's log, newest first; `before` is the previous page's last id. */
-export async function listAudit(db: Database, teamId: string, page: { limit: number; before?: string }) {
-  const older = page.before ? lt(auditLog.id, page.before) : undefined;
+/** One page of a team's log, newest first; `before` is the previous page's last id. `action` and `actor` select entries. */
+export async function listAudit(
+  db: Database,
+  teamId: string,
+  page: { limit: number; before?: string; action?: string; actor?: string },
+) {
+  const { before, action, actor } = page;
   return db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.teamId, teamId), older))
+    .where(
+      and(
+        eq(auditLog.teamId, teamId),
+        before ? lt(auditLog.id, before) : undefined,
+        action ? eq(auditLog.action, action) : undefined,
+        actor ? eq(auditLog.actor, actor) : undefined,
+      ),
+    )
     .orderBy(desc(auditLog.id))
     .limit(page.limit);
+}
+
+/** Everyone in a team's log: people's emails and access tokens, in alphabetical order. */
+export async function listActors(db: Database, teamId: string): Promise<string[]> {
+  const { actor } = auditLog;
+  const rows = await db
+    .selectDistinct({ actor })
+    .from(auditLog)
+    .where(eq(auditLog.teamId, teamId))
+    .orderBy(asc(actor));
+  return rows.map((row) => row.actor);
 }

@@ -2,6 +2,7 @@ export {
   AUDIT_ACTIONS,
   type AuditAction,
   auditStatement,
+  listActors,
   listAudit,
   newAuditEntry,
 } from './audit-log.ts';

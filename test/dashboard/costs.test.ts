@@ -217,6 +217,10 @@ it('lists exchange rates with those that the team adds', async () => {
   expect((await admin.post(`/costs/rates?${PERIOD}`, rate)).status).toBe(303);
   const page = await pageOf(await admin.get(`/costs/rates?${PERIOD}`));
   expect(page.table('Exchange rates').rows).toEqual([['Mon 2 Mar', 'EUR', '1.25 USD', 'Your team']]);
+  const only = async (currency: string) =>
+    pageOf(await admin.get(`/costs/rates?${PERIOD}&of_currency=${currency}`));
+  expect((await only('eur')).cells('Exchange rates', 'Currency')).toEqual([['EUR']]);
+  expect((await only('TWD')).tables).toEqual([]);
 });
 
 it.each([

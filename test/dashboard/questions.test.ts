@@ -142,6 +142,8 @@ it('compares two creatives side by side, and says how certain the difference is'
 
 it('offers the creatives with the most installs first, then the newest', async () => {
   const { page, id, other } = await withHistory();
+  const found = await page('/compare?by=creative&q=drag');
+  expect(found.texts('select[name="a"] option').every((name) => name.startsWith('Dragon'))).toBe(true);
   const shown = await page('/compare?by=creative');
   expect([shown.value('a'), shown.value('b')]).toEqual([id, other]);
   expect(shown.texts('select[name=a] option')).toEqual(['Dragon (Summer › All)', 'Castle (Winter › All)']);

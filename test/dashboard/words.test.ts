@@ -65,6 +65,18 @@ it('names an access token in the audit log, and what was done with it', async ()
   ]);
 });
 
+it('narrows the audit log to a person and an action', async () => {
+  const whats = async (query: string) => {
+    const page = await open(`/settings/audit?${query}`);
+    return page.tables.length === 0 ? page.texts('.empty') : page.cells('Audit log', 'What').flat();
+  };
+  const all = await whats('');
+  const rates = await whats('what=exchange_rates.uploaded');
+  expect(new Set(rates)).toEqual(new Set(['Uploaded exchange rates']));
+  expect(rates.length).toBeLessThan(all.length);
+  expect(await whats('who=nobody%40example.test')).toEqual(['Nothing matches.']);
+});
+
 it('says whether a token is active', async () => {
   await owner.post('/settings/tokens', { name: 'For good', days: '0' });
   expect((await open('/settings/tokens')).cells('Access tokens', 'Name', 'Expires', 'State')).toEqual([

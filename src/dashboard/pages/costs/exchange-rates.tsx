@@ -16,7 +16,7 @@ import { dayText } from '../../shell/dates.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
-import { ask, renderReport } from '../../shell/report.tsx';
+import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
 const PAGE = 100;
@@ -94,7 +94,14 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   } as const;
   return renderReport(c, page, async (view, _now, answerWith) => {
     if (faults.length > 0) answerWith(400);
-    const asked = { from: view.from, to: view.to, limit: PAGE, cursor: c.req.query('cursor') ?? '' };
+    const currency = c.req.query('of_currency')?.trim().toLowerCase() ?? '';
+    const asked = {
+      from: view.from,
+      to: view.to,
+      limit: PAGE,
+      cursor: c.req.query('cursor') ?? '',
+      ...(currency === '' ? {} : { currency }),
+    };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
     const done = doneText(c);
     return (
@@ -109,6 +116,24 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             take precedence over the European Central Bank's daily reference rates. Currencies with neither in
             the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public source.
           </p>
+          <form method="get" action="/costs/rates" class="row">
+            <ViewFields view={view} />
+            <Field
+              label="Currency"
+              name="of_currency"
+              value={currency.toUpperCase()}
+              maxlength={3}
+              list="currencies-used"
+            />
+            <datalist id="currencies-used">
+              {view.currenciesUsed.map((code) => (
+                <option value={code.toUpperCase()} />
+              ))}
+            </datalist>
+            <button type="submit" class="quiet">
+              Show
+            </button>
+          </form>
           <Table
             caption={`Exchange rates, ${view.from} to ${view.to}`}
             rows={rates.data}
@@ -126,7 +151,11 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
           />
           {rates.next_cursor && (
             <p class="pages">
-              <a href={`/costs/rates${viewQuery(view, { cursor: rates.next_cursor })}`}>Older</a>
+              <a
+                href={`/costs/rates${viewQuery(view, { of_currency: currency, cursor: rates.next_cursor })}`}
+              >
+                Older
+              </a>
             </p>
           )}
         </Card>

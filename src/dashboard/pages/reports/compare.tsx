@@ -5,7 +5,7 @@ import { database } from '#db';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
-import { shortDays } from '../../shell/dates.ts';
+import { dateText, shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { count, money, NOTHING, percent } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson } from '../../shell/guard.ts';
@@ -16,6 +16,7 @@ import {
   ask,
   CsvLink,
   renderReport,
+  searchOf,
   ViewFields,
   viewAsked,
   wantsCsv,
@@ -27,6 +28,7 @@ import { sortRows } from '../../tables/metrics.ts';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
+const NAMED: readonly string[] = ['creative', 'adset', 'campaign'];
 const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
 const METRIC_LABELS = {
   retention: 'Retention',
@@ -97,10 +99,21 @@ async function optionsOf(
   view: View,
   by: string,
   chosen: readonly string[],
+  q: string,
   now: number,
-) {
-  const filter = (['creative', 'adset', 'campaign'].includes(by) ? `${by}_id` : by) as FilterName;
+): Promise<Option[]> {
+  const filter = (NAMED.includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
+  const db = database(c.env.DB);
+  const search = (text: string) =>
+    searchNames(db, view.application.id, { kind: kind ?? 'creative', q: text, limit: MAX_OFFERED });
+  const labelsOf = (found: readonly { id: string; name: string; parent?: string | null }[]) => [
+    ...new Map(found.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name])),
+  ];
+  if (kind && q !== '' && !isRestricted(c.get('person'), view)) {
+    const names = await findNames(db, view.application.id, kind, chosen);
+    return labelsOf([...chosen.flatMap((id) => names.get(id) ?? []), ...(await search(q))]);
+  }
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), group_by: by }),
     limit: MAX_NAMES - chosen.length,
@@ -113,21 +126,18 @@ async function optionsOf(
   );
   const values = [...new Set([...counted, ...chosen])];
   if (!kind) return values.map((value): Option => [value, valueLabel(filter, value)]);
-  const db = database(c.env.DB);
   const [names, newest] = await Promise.all([
     findNames(db, view.application.id, kind, values),
-    isRestricted(c.get('person'), view)
-      ? []
-      : searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
+    isRestricted(c.get('person'), view) ? [] : search(''),
   ]);
-  const offered = [...values.flatMap((id) => names.get(id) ?? []), ...newest];
-  const labels = offered.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);
-  return [...new Map(labels)];
+  return labelsOf([...values.flatMap((id) => names.get(id) ?? []), ...newest]);
 }
 
 export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePerson, (c) => {
   const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
   const isByPeriod = by === 'period';
+  const isNamed = NAMED.includes(by);
+  const q = isNamed ? searchOf(c) : '';
   const page = {
     title: 'Compare',
     path: '/compare',
@@ -136,7 +146,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
   };
   return renderReport(c, page, async (view, now, answerWith) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
-    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, now);
+    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
     const [first, second] = options;
     const a = c.req.query('a') || (first?.[0] ?? '');
     const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
@@ -169,6 +179,21 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
           <>
             <Field label="A" name="a" value={a} options={options} faults={shownFaults} />
             <Field label="B" name="b" value={b} options={options} faults={shownFaults} />
+          </>
+        )}
+        {isNamed && (
+          <>
+            <label for="field-q" class="visually-hidden">
+              Find among all names
+            </label>
+            <input
+              id="field-q"
+              type="search"
+              name="q"
+              value={q}
+              maxlength={256}
+              placeholder="Find among all names"
+            />
           </>
         )}
         <button type="submit" class="quiet" data-apply>
@@ -304,7 +329,8 @@ const Sides = ({
       />
       <p class="hint">
         Only devices whose day is over count. Revenue per device is converted at the rates of{' '}
-        {report.rate_day}. The more rows you look at, the more likely one of them differs by chance.
+        {dateText(report.rate_day, view.today)}. The more rows you look at, the more likely one of them
+        differs by chance.
       </p>
     </Card>
   );

@@ -42,12 +42,14 @@ const SHOWN = [
 ] as const;
 type Figure = 'ltv' | 'roas';
 const HORIZONS = [
-  ['', 'No prediction'],
+  ['none', 'No prediction'],
   ['30', 'Next 30 days'],
   ['90', 'Next 90 days'],
   ['180', 'Next 180 days'],
   ['365', 'Next year'],
 ] as const;
+/** What is predicted unless something else is chosen. */
+const DEFAULT_HORIZON = '90';
 const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
 /** Each prediction fits a model for the request. */
 const MAX_PREDICTED = 12;
@@ -57,8 +59,9 @@ type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) => {
   const asked = readCohorts(c, 'all');
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
-  const horizon = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0] ?? '';
-  const carry = { ...asked, show: figure, predict: horizon };
+  const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
+  const ahead = chosen ?? DEFAULT_HORIZON;
+  const carry = { ...asked, show: figure, predict: chosen ?? '' };
   const page = { title: 'LTV and ROAS', path: '/ltv', carry };
   return renderReport(c, page, async (view, now) => {
     const compared = comparedWholeDays(view);
@@ -70,10 +73,15 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       reportPredictedLtv(
         c.env,
         view.application,
-        ask(PredictedLtvQuery, { ...ofView, ...grouped, horizon_days: horizon, ...changes }),
+        ask(PredictedLtvQuery, {
+          ...ofView,
+          ...grouped,
+          horizon_days: ahead,
+          ...changes,
+        }),
         now,
       );
-    if (wantsCsv(c) && horizon !== '' && c.req.query('table') === 'predicted') {
+    if (wantsCsv(c) && ahead !== 'none' && c.req.query('table') === 'predicted') {
       return answerCsv(c, await predict({}), PREDICTED_LTV_COLUMNS, view);
     }
     if (wantsCsv(c)) {
@@ -85,10 +93,13 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       );
     }
     // The table's days are a subset of the curves' days.
-    const [report, predicted] = await Promise.all([
+    const [report, found] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
-      horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
+      ahead === 'none' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
+    // Without a choice, a prediction is shown only where there is enough data for one.
+    const isPredictable = found?.data.some((row) => row.predicted_revenue !== null) ?? false;
+    const predicted = chosen || isPredictable ? found : null;
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
@@ -138,7 +149,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
-            { label: 'Prediction', name: 'predict', value: horizon, options: HORIZONS },
+            { label: 'Prediction', name: 'predict', value: predicted ? ahead : 'none', options: HORIZONS },
           ]}
         />
         {named.length > MAX_CURVES && (

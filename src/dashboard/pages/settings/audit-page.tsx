@@ -1,9 +1,9 @@
-import { type AuditAction, listAudit } from '#audit';
+import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
 import { listAccessTokens } from '#teams';
 import { exactTimeText } from '../../shell/dates.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
-import { Card, Table } from '../../shell/parts.tsx';
+import { Card, Field, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -72,8 +72,10 @@ export async function auditPage(c: DashboardContext) {
   const { team } = c.get('person');
   const before = c.req.query('before');
   const zone = await zoneOf(c);
-  const [entries, tokens] = await Promise.all([
-    listAudit(db, team.id, { limit: PAGE, ...(before ? { before } : {}) }),
+  const [who, what] = [c.req.query('who') ?? '', c.req.query('what') ?? ''];
+  const [entries, actors, tokens] = await Promise.all([
+    listAudit(db, team.id, { limit: PAGE, actor: who, action: what, ...(before ? { before } : {}) }),
+    listActors(db, team.id),
     listAccessTokens(db, team.id),
   ]);
   const tokenNames = new Map(tokens.map(({ id, name }) => [id, name]));
@@ -82,9 +84,30 @@ export async function auditPage(c: DashboardContext) {
     c,
     { title: 'Audit log', section: '/settings/audit' },
     <Card title="Changes and revealed secrets">
+      <form method="get" action="/settings/audit" class="row" data-submit-on-change>
+        <Field
+          label="Who"
+          name="who"
+          value={who}
+          options={[
+            ['', 'Everyone'],
+            ...actors.map((actor) => [actor, actorName(actor, tokenNames)] as const),
+          ]}
+        />
+        <Field
+          label="What"
+          name="what"
+          value={what}
+          options={[['', 'Everything'], ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const)]}
+        />
+        <button type="submit" class="quiet" data-apply>
+          Apply
+        </button>
+      </form>
       <Table
         caption="Audit log"
         rows={entries}
+        empty={who === '' && what === '' ? 'Nothing yet.' : 'Nothing matches.'}
         columns={[
           { label: `When (${zone})`, cell: (entry) => exactTimeText(entry.at, zone) },
           { label: 'Who', wrap: true, cell: (entry) => actorName(entry.actor, tokenNames) },
@@ -94,7 +117,7 @@ export async function auditPage(c: DashboardContext) {
       />
       {last && (
         <p class="pages">
-          <a href={`/settings/audit?before=${last.id}`}>Older</a>
+          <a href={`/settings/audit?${new URLSearchParams({ who, what, before: last.id })}`}>Older</a>
         </p>
       )}
     </Card>,
