@@ -99,3 +99,4 @@ export {
   type Sums,
 } from './sums.ts';
 export { findValuesByName, valueName } from './value-names.ts';
+export { applicationProperties, DEVICE_PROPERTIES } from './wire.ts';

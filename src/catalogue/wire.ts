@@ -63,17 +63,29 @@ const properties = () =>
       error: `must be at most ${MAX_PROPERTIES_JSON} characters of JSON`,
     });
 
-const envelope = {
-  created_at: timestamp(),
-  creativeToken: requiredText(),
+/** What a new device and each event say of the application on the device. Stored as the event's `device`, under the same names. */
+export const applicationProperties = {
+  app_version: descriptive(optionalNameOrNumber()),
+  sdk_version: descriptive(optionalNameOrNumber()),
+  sdk_type: descriptive(optionalNameOrNumber()),
+};
+
+const deviceProperties = {
   device_name: descriptive(optionalName()),
   device_model: descriptive(optionalName()),
   os_system: descriptive(optionalName()),
   utc_offset: descriptive(utcOffset()),
+  ...applicationProperties,
+};
+
+/** The names of what clients say of a device and the application on it. */
+export const DEVICE_PROPERTIES = Object.keys(deviceProperties) as (keyof typeof deviceProperties)[];
+
+const envelope = {
+  created_at: timestamp(),
+  creativeToken: requiredText(),
+  ...deviceProperties,
   retention_day: dayNumber(),
-  app_version: descriptive(optionalNameOrNumber()),
-  sdk_version: descriptive(optionalNameOrNumber()),
-  sdk_type: descriptive(optionalNameOrNumber()),
   /** Sent by an editor or a debug build: stored and shown, but not counted in reports. */
   dev: descriptive(flag()),
   /** User properties that may be stored. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { PLAY_TIMES } from '#attribution';
+import { applicationProperties } from '#catalogue';
 import {
   oneOf,
   optionalCount,
   optionalName,
-  optionalNameOrNumber,
   optionalNumber,
   optionalText,
   optionalTextOrNumber,
@@ -70,9 +70,7 @@ export const DeviceMetrics = z.lazy(() =>
           },
           { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
         ),
-        app_version: descriptive(optionalNameOrNumber()),
-        sdk_version: descriptive(optionalNameOrNumber()),
-        sdk_type: descriptive(optionalNameOrNumber()),
+        ...applicationProperties,
         /** Sent by an editor or a debug build. Its device and events are not counted in reports. */
         dev: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
         // Identities of an installation, as sent by SDKs: app set id, vendor id, advertising id, Android id.

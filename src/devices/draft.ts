@@ -1,5 +1,13 @@
 import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
-import type { DeviceDimension, EventDimension, LoggedEvent, Segment } from '#catalogue';
+import {
+  DEVICE_PROPERTIES,
+  type DeviceDimension,
+  EVENT_DIMENSIONS,
+  type LoggedEvent,
+  ofDimensions,
+  SEGMENT,
+  type Segment,
+} from '#catalogue';
 import type { NewDevice } from '#counting';
 import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
@@ -87,17 +95,16 @@ function placeOf({ metrics: { data }, clickCountry }: NewDraft) {
 
 /** What is decided of a device once, at its acquisition. What events tell themselves is what its own message tells. */
 function acquiredSegmentOf(draft: NewDraft): Segment {
-  const { data, ...told } = draft.metrics;
+  const { data } = draft.metrics;
   const ofDevice: Record<DeviceDimension, string> = {
     country: placeOf(draft).country,
     os: parseOs(data.os_system, data.device_name, data.device_model).family,
     network: draft.network,
   };
-  const ofEvents: Record<EventDimension, string> = {
-    app_version: told.app_version ?? '',
-    sdk_version: told.sdk_version ?? '',
+  return {
+    ...ofDevice,
+    ...ofDimensions(EVENT_DIMENSIONS, (name) => draft.metrics[SEGMENT[name].field] ?? ''),
   };
-  return { ...ofDevice, ...ofEvents };
 }
 
 export function newDeviceOf(draft: NewDraft): NewDevice {
@@ -125,10 +132,12 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
 
 export function installOf(applicationId: string, draft: NewDraft, shard: number, now: number): LoggedEvent {
   const { metrics, acquiredDay, attribution } = draft;
-  const { app_version, sdk_version, sdk_type, warnings } = metrics;
-  const { device_name, device_model, os_system } = metrics.data;
-  const told = { device_name, device_model, os_system, app_version, sdk_version, sdk_type };
-  const device = Object.entries(told).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const { warnings } = metrics;
+  const told: { [Name in (typeof DEVICE_PROPERTIES)[number]]?: string | undefined } = {
+    ...metrics,
+    ...metrics.data,
+  };
+  const device = DEVICE_PROPERTIES.flatMap((name) => (told[name] ? [[name, told[name]]] : []));
   return {
     id: draft.installId,
     application_id: applicationId,

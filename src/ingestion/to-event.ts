@@ -1,4 +1,4 @@
-import { type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
+import { DEVICE_PROPERTIES, type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
 import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
 import { dayIn, daysBetween, zoneOffset } from '#lib/time';
@@ -56,17 +56,10 @@ export function toEvent(
 
 /** Undefined if the sender said nothing. */
 function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
-  const { device_name, device_model, os_system, utc_offset, app_version, sdk_version, sdk_type } = envelope;
-  const device = {
-    device_name,
-    device_model,
-    os_system,
-    utc_offset,
+  const device: Record<string, string | undefined> = {
     retention_day: envelope.retention_day?.toString(),
-    app_version,
-    sdk_version,
-    sdk_type,
     user_properties: envelope.wp,
   };
+  for (const name of DEVICE_PROPERTIES) device[name] = envelope[name];
   return Object.values(device).some((value) => value !== undefined) ? device : undefined;
 }

@@ -35,11 +35,6 @@ const EDITS: { file: string; before: string; after: string }[] = [
     before: '    network: draft.network,\n',
     after: '    network: draft.network,\n    timezone: data.timezone,\n',
   },
-  {
-    file: '/src/devices/draft.ts',
-    before: "    app_version: told.app_version ?? '',\n",
-    after: "    app_version: told.app_version ?? '',\n    sdk_type: told.sdk_type ?? '',\n",
-  },
 ];
 
 /** A plugin of Vite. Throws where a file that it edits has changed its form. */
