@@ -64,7 +64,6 @@ export {
   DEVICE_DIMENSIONS,
   type DeviceDimension,
   EVENT_DIMENSIONS,
-  type EventDimension,
   isCostDimension,
   isSegmentDimension,
   MAX_SEGMENTS,

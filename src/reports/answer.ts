@@ -1,20 +1,12 @@
 import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
-import type { Performance } from './answers.ts';
 import type { Unconverted } from './engine/unrated.ts';
 
-/** A report's answer. In CSV, `data` is the table and the other fields are headers. */
+/** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */
 type Answer = {
   data: readonly Record<string, unknown>[];
-  total_rows?: number;
-  currency?: string;
   timezone: string;
-  unconverted?: Performance['unconverted'];
-  unallocated_spend?: Performance['unallocated_spend'];
-  rate_day?: string;
-  devices_with_incomplete_history?: number;
-  counted_through: string | null;
-  uncounted: number | null;
+  unconverted?: readonly object[];
 };
 
 type Table = Record<string, Record<string, Cell | Unconverted>>;
@@ -72,35 +64,42 @@ export type ReportSubject = {
   uncounted: number | null;
 };
 
+/** `total_rows` as `X-Total-Rows`. */
+const headerOf = (field: string) =>
+  `X-${field.replaceAll(/(^|_)[a-z]/g, (start) => start.replace('_', '-').toUpperCase())}`;
+
+/** Headers are ASCII, as are all these values. */
+function headersOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      if (Array.isArray(value)) return [[headerOf(name), JSON.stringify(value)]];
+      return typeof value === 'string' || typeof value === 'number' ? [[headerOf(name), String(value)]] : [];
+    }),
+  );
+}
+
 /**
  * Answers a report as JSON, or its rows as a CSV file and its other fields as headers. `columns` are the header line of a table
- * without rows. `Documented` is the type of the documented answer.
+ * without rows.
  */
-export function answerReport<Documented extends Answer>(
+export function answerReport(
   c: AppContext,
   format: 'json' | 'csv',
-  report: Omit<Documented, 'counted_through' | 'uncounted'>,
+  report: Answer,
   columns: readonly string[],
   { application, from, to, countedThrough, uncounted }: ReportSubject,
 ): Response {
   const through = countedThrough === null ? null : new Date(countedThrough).toISOString();
   if (format === 'json') return c.json({ ...report, counted_through: through, uncounted });
-  const name = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
-  for (const [header, value] of Object.entries(csvHeaders([name, application.name, from, to]))) {
-    c.header(header, value);
-  }
-  c.header('X-Timezone', report.timezone);
-  if (through) c.header('X-Counted-Through', through);
-  if (uncounted !== 0) c.header('X-Uncounted', uncounted === null ? 'unknown' : String(uncounted));
-  if (report.currency) c.header('X-Currency', report.currency);
-  if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
-  if (report.unallocated_spend) c.header('X-Unallocated-Spend', JSON.stringify(report.unallocated_spend));
-  if (report.rate_day) c.header('X-Rate-Day', report.rate_day);
-  if (report.devices_with_incomplete_history !== undefined) {
-    c.header('X-Devices-With-Incomplete-History', String(report.devices_with_incomplete_history));
-  }
-  if (report.total_rows !== undefined) c.header('X-Total-Rows', String(report.total_rows));
-  const rows = report.data.flatMap(flatten);
+  const { data, ...fields } = report;
+  const path = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
+  const headers = {
+    ...csvHeaders([path, application.name, from, to]),
+    ...headersOf({ ...fields, counted_through: through }),
+    ...(uncounted === 0 ? {} : headersOf({ uncounted: uncounted ?? 'unknown' })),
+  };
+  for (const [header, value] of Object.entries(headers)) c.header(header, value);
+  const rows = data.flatMap(flatten);
   return c.body(
     toCsv(
       columnsOf(rows, columns, report.unconverted !== undefined || columns.includes('unconverted')),

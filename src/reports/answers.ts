@@ -49,7 +49,7 @@ const cohortRow = <Day extends z.ZodType, More extends z.ZodRawShape>(values: Da
     days: z.record(z.string(), values),
   });
 
-export const Retention = z.object({
+const Retention = z.object({
   data: z.array(
     cohortRow(
       z.object({
@@ -65,9 +65,8 @@ export const Retention = z.object({
   total_rows,
   ...fresh,
 });
-export type Retention = z.input<typeof Retention>;
 
-export const Ltv = z.object({
+const Ltv = z.object({
   data: z.array(
     cohortRow(
       z.object({
@@ -87,9 +86,8 @@ export const Ltv = z.object({
   unconverted,
   unallocated_spend,
 });
-export type Ltv = z.input<typeof Ltv>;
 
-export const Funnel = z.object({
+const Funnel = z.object({
   data: z.array(
     z.object({
       ...deviceGroups,
@@ -107,7 +105,6 @@ export const Funnel = z.object({
   }),
   ...fresh,
 });
-export type Funnel = z.input<typeof Funnel>;
 
 const side = z.object({
   name: nullableText().meta({
@@ -135,7 +132,7 @@ const counted = () =>
   z.int().nullable().meta({ description: 'Devices that came back or paid. Null for revenue.' });
 const bound = (description: string) => z.number().nullable().meta({ description });
 
-export const Compare = z.object({
+const Compare = z.object({
   data: z.array(
     z.object({
       metric: z.enum(['retention', 'conversion', 'arpu']).meta({
@@ -171,7 +168,6 @@ export const Compare = z.object({
   }),
   ...fresh,
 });
-export type Compare = z.input<typeof Compare>;
 
 const predicted = (description: string) => z.number().nullable().meta({ description });
 const lower = predicted('The lower bound of its 95 % interval.');
@@ -190,7 +186,7 @@ const reason = (what: string) =>
         .join(' ')}`,
     });
 
-export const PredictedLtv = z.object({
+const PredictedLtv = z.object({
   data: z.array(
     z.object({
       cohort_from: day(),
@@ -238,14 +234,13 @@ export const PredictedLtv = z.object({
   }),
   ...fresh,
 });
-export type PredictedLtv = z.input<typeof PredictedLtv>;
 
 export const Ads = z.object({
   data: z.array(
     z.object({
-      ...deviceGroups,
       day: day().or(z.literal('other')),
       source: nullableText(),
+      ...deviceGroups,
       media_source: nullableText(),
       impressions: metrics.impressions,
       ad_revenue: metrics.ad_revenue,
@@ -277,7 +272,7 @@ const compared = {
   gap: z.number().nullable(),
   ...exact('gap'),
 };
-export const ClientTotals = z.object({
+const ClientTotals = z.object({
   data: z
     .array(
       z.object({
@@ -301,4 +296,16 @@ export const ClientTotals = z.object({
   ),
   ...fresh,
 });
-export type ClientTotals = z.input<typeof ClientTotals>;
+
+/** By the name of the report. */
+export const ANSWERS = {
+  performance: Performance,
+  retention: Retention,
+  ltv: Ltv,
+  funnel: Funnel,
+  compare: Compare,
+  'predicted-ltv': PredictedLtv,
+  ads: Ads,
+  'client-totals': ClientTotals,
+};
+export type Answers = { [Name in keyof typeof ANSWERS]: z.input<(typeof ANSWERS)[Name]> };

@@ -16,6 +16,7 @@ import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
+import type { Performance } from './answers.ts';
 import { readGroupCohorts } from './cohorts/group-cohorts.ts';
 import {
   DIMENSIONS,
@@ -76,16 +77,15 @@ export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
 
-export type PerformanceReport = {
+export type PerformanceReport = Omit<
+  Performance,
+  'data' | 'total_rows' | 'totals' | 'counted_through' | 'uncounted'
+> & {
   /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */
   data: PerformanceRow[];
   /** How many groups there are, whether or not they have a row. */
   total_rows: number;
   totals: MetricValues;
-  currency: string;
-  timezone: string;
-  unconverted: Unconverted;
-  unallocated_spend?: Unconverted;
 };
 
 /** With an option for the dashboard's own pages, which the team API does not offer. */

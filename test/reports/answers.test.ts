@@ -63,6 +63,10 @@ describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
     }>();
     const answer = await get(tenant, name, '&format=csv');
     expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    for (const [field, value] of Object.entries(json)) {
+      if (typeof value !== 'string' || field === 'counted_through') continue;
+      expect(answer.headers.get(`X-${field.replaceAll('_', '-')}`), field).toBe(value);
+    }
     expect(answer.headers.get('X-Timezone')).toBe('Europe/Berlin');
     expect(answer.headers.get('X-Currency')).toBe(json.currency ?? null);
     expect(answer.headers.get('X-Unconverted')).toBe(

@@ -7,7 +7,16 @@ import { type Database, database, rollupDaily } from '#db';
 import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
-import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
+import {
+  answerReport,
+  findFirstDay,
+  givenBy,
+  isDimension,
+  REPORTS,
+  type Report,
+  type ReportName,
+  tableColumns,
+} from '#reports';
 import { NeedsApplication } from '../pages/operate/get-started.tsx';
 import { type Amounts, amountsText } from '../tables/lacking.tsx';
 import { readChips } from './filter-names.ts';
@@ -120,6 +129,20 @@ export function answerCsv(
   return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
 }
 
+/** A whole report of the team API as a CSV file. */
+export async function answerReportCsv(
+  c: DashboardContext,
+  name: ReportName,
+  query: Record<string, unknown>,
+  view: View,
+  now: number,
+): Promise<Response> {
+  const report: Report = REPORTS[name];
+  const asked = ask(report.query, query);
+  const answer = await report.read(c.env, view.application, asked, now);
+  return answerCsv(c, answer, await tableColumns(name, report.columnsOf(asked)), view);
+}
+
 /** The largest number of table rows on a page. The API and CSV have more. */
 export const MAX_TABLE_ROWS = 200;
 
@@ -195,7 +218,7 @@ export const CsvLink = ({
   </a>
 );
 
-type LeftOut = Partial<Record<'unconverted' | 'unallocated_spend', Amounts>>;
+type LeftOut = Partial<Record<'unconverted' | 'unallocated_spend', Amounts | undefined>>;
 
 /** Lists the amounts that a report's figures lack, so that they are not left out silently. */
 export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }: { report: LeftOut }) => (

@@ -12,16 +12,6 @@ const COHORTS = [
   ['all', 'All together'],
 ] as const;
 
-export const COHORT_COLUMNS = [
-  'cohort_from',
-  'cohort_to',
-  'creative',
-  'creative_id',
-  'size',
-  'day',
-  'eligible',
-];
-
 /** How the devices of a cohort page are grouped. */
 export type CohortsAsked = { cohort: string; group: string };
 

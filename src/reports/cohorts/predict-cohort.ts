@@ -20,21 +20,6 @@ export const REASONS = {
 } as const;
 type Reason = keyof typeof REASONS;
 
-/** An amount and its 95 % interval, as columns. */
-const amountColumns = <Name extends string>(name: Name) =>
-  [name, `${name}_low`, `${name}_high`] as const satisfies readonly string[];
-
-/** The columns of a row, besides those that name it. */
-export const PREDICTED_COLUMNS = [
-  ...['size', 'payers', 'purchase_revenue', 'ad_revenue', 'revenue', 'predicted_purchases'],
-  ...amountColumns('predicted_purchase_revenue'),
-  ...amountColumns('predicted_ad_revenue'),
-  ...amountColumns('predicted_revenue'),
-  ...amountColumns('predicted_ltv'),
-  ...['reason', 'ads_reason'],
-  ...['bg_nbd_r', 'bg_nbd_alpha', 'bg_nbd_a', 'bg_nbd_b', 'bg_nbd_log_likelihood', 'unconverted'],
-];
-
 /**
  * The row of one cohort, without the columns that name it. Purchases: BG/NBD models how often those repeat who have bought, Gamma-Gamma how
  * much, and an exponential-gamma model how many of the others begin; purchases on one day count as one. Ads: the retention curve × the revenue

@@ -7,7 +7,7 @@ import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from '../devic
 import { deviceFilterOf } from '../payers.ts';
 import { checkPeriod, cohortPeriod, filtersOf, optionalDay, period, type Reported } from '../query.ts';
 import { boundsWithin, type CohortKey } from './cohorts.ts';
-import { PREDICTED_COLUMNS, predictCohort } from './predict-cohort.ts';
+import { predictCohort } from './predict-cohort.ts';
 import { readRates } from './rates.ts';
 
 const MAX_HORIZON_DAYS = 1_095;
@@ -41,9 +41,6 @@ export const PredictedLtvQuery = z
     error: 'must not be before from',
   });
 export type PredictedLtvQuery = z.infer<typeof PredictedLtvQuery>;
-
-/** The columns of the report's table. */
-export const PREDICTED_LTV_COLUMNS = ['cohort_from', 'cohort_to', ...PREDICTED_COLUMNS];
 
 type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 

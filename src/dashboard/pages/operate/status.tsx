@@ -9,7 +9,7 @@ import {
   isFilling,
   resumeApplication,
 } from '#operations';
-import { ClientTotalsQuery, reportClientTotals } from '#reports';
+import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { doneText, redirectDone } from '../../forms/form.ts';
 import { exactTimeText } from '../../shell/dates.ts';
@@ -29,7 +29,6 @@ import { readView, requireView, type View, viewQuery } from '../../shell/view.ts
 import { Reason } from './event-reasons.tsx';
 
 const SHOWN = 50;
-const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 /** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
 const SLOW_MS = 60_000;
 
@@ -289,7 +288,8 @@ async function statusPage(c: DashboardContext) {
   const totals = view
     ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
-  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
+  if (view && totals && wantsCsv(c))
+    return answerCsv(c, totals, await tableColumns('client-totals', []), view);
   const done = doneText(c);
   const [inspected] = inspection.applications;
   const mayChange = atLeast(person.role, 'admin');

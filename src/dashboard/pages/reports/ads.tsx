@@ -6,7 +6,7 @@ import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import {
-  answerCsv,
+  answerReportCsv,
   ask,
   CsvLink,
   LeftOut,
@@ -44,16 +44,6 @@ const FIGURES = [
   'ad_requests',
   'fill_rate',
 ] as const satisfies readonly MetricName[];
-const CSV_COLUMNS = [
-  'day',
-  'source',
-  'media_source',
-  'impressions',
-  'ad_revenue',
-  'ecpm',
-  'ad_requests',
-  'fill_rate',
-];
 const GROUPS: ReadonlySet<string> = new Set([
   'source',
   'media_source',
@@ -78,7 +68,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
     const readDetail = () => reportAds(c.env, view.application, ask(AdsQuery, detailQuery));
-    if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
+    if (wantsCsv(c)) return answerReportCsv(c, 'ads', detailQuery, view, now);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
       readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { compares: [metric], metric }),

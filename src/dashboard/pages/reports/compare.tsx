@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
-import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
+import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { dateText, shortDays } from '../../shell/dates.ts';
@@ -35,23 +35,6 @@ const METRIC_LABELS = {
   conversion: 'Paying devices',
   arpu: 'Revenue per device',
 } as const;
-const CSV_COLUMNS = [
-  'metric',
-  'day',
-  'a_devices',
-  'a_count',
-  'a',
-  'b_devices',
-  'b_count',
-  'b',
-  'difference',
-  'low',
-  'high',
-  'p_value',
-  'test',
-  'unconverted',
-];
-
 type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
 type Option = readonly [value: string, label: string];
 
@@ -222,7 +205,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
     }
     const report = await reportCompare(c.env, view.application, query, now);
     if (wantsCsv(c)) {
-      return answerCsv(c, report, CSV_COLUMNS, view);
+      return answerCsv(c, report, await tableColumns('compare', []), view);
     }
     const nameOf = (side: 'a' | 'b') =>
       isByPeriod

@@ -2,7 +2,14 @@ import { Hono } from 'hono';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
 import type { Fault } from '#http';
-import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
+import {
+  FunnelQuery,
+  PerformanceQuery,
+  REPORTS,
+  reportFunnel,
+  reportPerformance,
+  tableColumns,
+} from '#reports';
 import { listViews, viewAddress } from '#views';
 import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
@@ -186,8 +193,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     const rows = (whole ?? report).data;
     const earlier = new Map(rows.map((row, index) => [row, before?.data[index]]));
     if (wantsCsv(c)) {
-      const columns = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
-      return answerCsv(c, report, group ? [group, ...columns] : columns, view);
+      return answerCsv(c, report, await tableColumns('funnel', REPORTS.funnel.columnsOf(query)), view);
     }
     const incomplete = report.devices_with_incomplete_history;
     const [first] = rows;

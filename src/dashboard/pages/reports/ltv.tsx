@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
+import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
@@ -8,7 +8,7 @@ import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
-  answerCsv,
+  answerReportCsv,
   ask,
   CsvLink,
   hasSpend,
@@ -21,7 +21,6 @@ import {
   wantsCsv,
 } from '../../shell/report.tsx';
 import {
-  COHORT_COLUMNS,
   CohortForm,
   cohortName,
   cohortsAsked,
@@ -81,16 +80,12 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         }),
         now,
       );
-    if (wantsCsv(c) && ahead !== 'none' && c.req.query('table') === 'predicted') {
-      return answerCsv(c, await predict({}), PREDICTED_LTV_COLUMNS, view);
-    }
     if (wantsCsv(c)) {
-      return answerCsv(
-        c,
-        await read(DAYS, grouped),
-        [...COHORT_COLUMNS, 'payback_day', 'revenue', 'ltv', 'roas'],
-        view,
-      );
+      const isPredicted = ahead !== 'none' && c.req.query('table') === 'predicted';
+      const [name, more] = isPredicted
+        ? (['predicted-ltv', { horizon_days: ahead }] as const)
+        : (['ltv', { days: DAYS.join(',') }] as const);
+      return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view, now);
     }
     // The table's days are a subset of the curves' days.
     const [report, found] = await Promise.all([

@@ -9,7 +9,7 @@ import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
-  answerCsv,
+  answerReportCsv,
   ask,
   CsvLink,
   MAX_TABLE_ROWS,
@@ -19,7 +19,6 @@ import {
   wantsCsv,
 } from '../../shell/report.tsx';
 import {
-  COHORT_COLUMNS,
   CohortForm,
   cohortName,
   cohortsAsked,
@@ -58,12 +57,8 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       );
     const grouped = cohortsAsked(asked);
     if (wantsCsv(c)) {
-      return answerCsv(
-        c,
-        await read(DAYS, grouped),
-        [...COHORT_COLUMNS, 'active', 'classic', 'rolling'],
-        view,
-      );
+      const query = { ...viewAsked(view), ...compared?.now, days: DAYS.join(','), ...grouped };
+      return answerReportCsv(c, 'retention', query, view, now);
     }
     const [report, curves] = await Promise.all([
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
