@@ -18,7 +18,11 @@ const suggested = {
 
 // A form that is shown again with its faults contains what was typed and has no such mark.
 for (const form of document.querySelectorAll('[data-suggest]')) {
-  for (const [name, value] of Object.entries(suggested)) if (value) form.elements[name].value = value;
+  for (const [name, value] of Object.entries(suggested)) {
+    const field = form.elements[name];
+    // What was filled in again after signing in stays.
+    if (value && field.value === field.defaultValue) field.value = value;
+  }
 }
 
 for (const list of document.querySelectorAll('[data-values-of]')) {

@@ -1,7 +1,7 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
-import { count, money, percent } from '../../shell/format.ts';
+import { count, money, percent, RATIOS } from '../../shell/format.ts';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
@@ -32,6 +32,7 @@ export function LedgerCard({
   mayChange: boolean;
 }) {
   const amount = (value: number | null, { currency }: Cost) => money(value, currency);
+  const ctrPlaces = RATIOS.places(page.data.flatMap((row) => ratio(row.clicks, row.impressions) ?? []));
   const costs: Column<Cost>[] = [
     { label: 'Day', cell: (row) => dayText(row.date, view.today) },
     {
@@ -69,7 +70,7 @@ export function LedgerCard({
       label: 'CTR',
       hint: 'Clicks / impressions',
       numeric: true,
-      cell: (row) => percent(ratio(row.clicks, row.impressions)),
+      cell: (row) => percent(ratio(row.clicks, row.impressions), ctrPlaces),
     },
     {
       label: 'CPC',
