@@ -28,6 +28,7 @@ const PAGES = [
   '/_styles',
   '/breakdown',
   '/ads',
+  '/skan',
   '/retention',
   '/ltv',
   '/funnels',

@@ -234,6 +234,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'operations',
       'reports',
       'rollup',
+      'skan',
       'teams',
       'tracking',
       'views',

@@ -23,6 +23,7 @@ export const PLAIN_PAGES = [
   '/creatives',
   '/breakdown?by=day&and=source',
   '/ads',
+  '/skan',
   '/retention',
   '/ltv',
   '/ltv?group=creative&predict=90',

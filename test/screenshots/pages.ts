@@ -38,6 +38,7 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'breakdown', address: '/breakdown?by=country' },
     { name: 'breakdown-day', address: '/breakdown?by=day' },
     { name: 'ads', address: '/ads' },
+    { name: 'skan', address: '/skan' },
     { name: 'retention', address: '/retention' },
     { name: 'ltv', address: '/ltv' },
     { name: 'ltv-predicted', address: '/ltv?group=creative&predict=90' },

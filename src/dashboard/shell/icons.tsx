@@ -6,6 +6,7 @@ const PATHS = {
   networks: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
   costs:
     'M8 2v12M11 4.5C10.5 3.5 9.4 3 8 3 6.3 3 5 3.9 5 5.3 5 8.5 11 7.2 11 10.5 11 12 9.7 13 8 13c-1.5 0-2.7-.6-3.2-1.7',
+  skan: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5',
   compare: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3',
   breakdown: 'M2 13V8M6 13V3M10 13V6M14 13v-3',
   retention: 'M2 2h3v3H2zM6.5 2h3v3h-3zM11 2h3v3h-3zM2 6.5h3v3H2zM6.5 6.5h3v3h-3zM2 11h3v3H2z',

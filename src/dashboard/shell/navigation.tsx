@@ -26,6 +26,7 @@ export const GROUPS: readonly { label: string; entries: readonly Entry[] }[] = [
       { path: '/creatives', label: 'Creatives', icon: 'creatives', view: true },
       { path: '/breakdown?by=media_source', label: 'Networks', icon: 'networks', view: true },
       { path: '/costs', label: 'Costs', icon: 'costs', view: true },
+      { path: '/skan', label: 'SKAdNetwork', icon: 'skan', view: true },
       { path: '/compare', label: 'Compare', icon: 'compare', view: true },
     ],
   },

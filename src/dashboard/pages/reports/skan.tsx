@@ -1,0 +1,180 @@
+import { Hono } from 'hono';
+import { csvHeaders } from '#lib/csv';
+import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv } from '#skan';
+import { dayText, timeText } from '../../shell/dates.ts';
+import { count, money, NOTHING } from '../../shell/format.ts';
+import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
+import {
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  ViewFields,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import type { View } from '../../shell/view.ts';
+import { groupName } from '../../tables/groups.tsx';
+import { METRICS } from '../../tables/metrics.ts';
+
+const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
+  day: 'Day',
+  network: 'Network id',
+  source_identifier: 'Source identifier',
+  source_app: 'Source app',
+  country: 'Country',
+  fidelity: 'Interaction',
+  conversion_type: 'Conversion',
+  window: 'Window',
+};
+
+type Report = Awaited<ReturnType<typeof reportSkan>>;
+type Row = Report['data'][number];
+type Figures = Report['totals'];
+
+const COUNTS = [
+  ['postbacks', 'Postbacks', 'Postbacks of all windows, also of ads that did not win the install'],
+  ['installs', 'Installs', 'First postbacks of ads that won a first download'],
+  ['redownloads', 'Redownloads', 'First postbacks of ads that won a redownload'],
+  ['reengagements', 'Re-engagements', 'First postbacks of ads that won a re-engagement'],
+  ['value_hidden', 'Value hidden', 'Apple hides the value if too few devices had it. Hidden is not zero'],
+  ['value_unmapped', 'Value without meaning', 'The conversion schema does not say what the value means'],
+] as const satisfies readonly (readonly [keyof Figures, string, string])[];
+
+const revenueText = ({ revenue_estimated: range }: Pick<Figures, 'revenue_estimated'>, currency: string) =>
+  range === null
+    ? NOTHING
+    : range.low === range.high
+      ? money(range.low, currency)
+      : `${money(range.low, currency)} to ${money(range.high, currency)}`;
+
+function nameOf(row: Row, by: SkanGroup, today: string): string {
+  if (row.is_other) return 'Everything else';
+  const value = row[by];
+  if (value === null || value === undefined) return 'Not given';
+  if (by === 'day') return dayText(String(value), today);
+  if (by === 'country') return groupName('country', { country: String(value).toLowerCase() });
+  if (by === 'fidelity') return value === 1 ? 'Click' : 'View';
+  return String(value);
+}
+
+const figuresColumns = (rows: readonly Row[], view: View, currency: string): Column<Row>[] => [
+  ...COUNTS.filter(([name]) => rows.some((row) => row[name] > 0)).map(
+    ([name, label, hint]): Column<Row> => ({ label, hint, numeric: true, cell: (row) => count(row[name]) }),
+  ),
+  {
+    label: 'Estimated revenue',
+    hint: `The range of revenue that the values mean. Compare ${METRICS.revenue.label.toLowerCase()}, which is exact, in the other reports`,
+    numeric: true,
+    unit: view.currency.toUpperCase(),
+    cell: (row) => revenueText(row, currency),
+  },
+];
+
+const Arrivals = ({ report, view }: { report: Report; view: View }) => (
+  <p class="zone">
+    {report.last_postback_at
+      ? `Last postback ${timeText(Date.parse(report.last_postback_at), view.application.timezone)}. `
+      : ''}
+    {report.last_test_postback_at
+      ? `Last test ${timeText(Date.parse(report.last_test_postback_at), view.application.timezone)}.`
+      : ''}
+  </p>
+);
+
+const Nothing = ({ report, view }: { report: Report; view: View }) => (
+  <Card title="Postbacks">
+    <Blank
+      text={
+        report.last_postback_at
+          ? 'No postbacks arrived in this period.'
+          : "Apple sends postbacks once your app's Info.plist names your domain in NSAdvertisingAttributionReportEndpoint and AttributionCopyEndpoint."
+      }
+      {...(report.last_postback_at ? { way: ['Show all time', '/skan?period=all'] as const } : {})}
+    />
+    <Arrivals report={report} view={view} />
+  </Card>
+);
+
+export const skanPages = new Hono<DashboardEnv>().get('/skan', requirePerson, (c) => {
+  const by = SKAN_GROUPS.find((name) => name === c.req.query('by')) ?? 'day';
+  const page = {
+    title: 'SKAdNetwork',
+    path: '/skan',
+    carry: { by },
+    bar: ['app', 'period', 'currency'],
+  } as const;
+  return renderReport(c, page, async (view) => {
+    const { application, from, to, currency } = view;
+    const query = ask(SkanQuery, {
+      ...{ application_id: application.id, from, to, currency, group_by: by },
+      ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
+    });
+    const report = await reportSkan(c.env.DB, application, query);
+    if (wantsCsv(c)) {
+      for (const [name, value] of Object.entries(csvHeaders(['skan', application.name, from, to])))
+        c.header(name, value);
+      return c.body(skanCsv(report, query));
+    }
+    if (report.total_rows === 0) return <Nothing report={report} view={view} />;
+    const unconverted = report.totals.unconverted ?? [];
+    const rows = by === 'day' ? report.data.toReversed() : report.data;
+    return (
+      <>
+        {unconverted.length > 0 && (
+          <Notice kind="bad">
+            {`The estimated revenue lacks amounts in ${unconverted.map((one) => one.currency.toUpperCase()).join(', ')}, because there is no exchange rate. `}
+            <a href="/costs/rates">Add exchange rates</a>
+          </Notice>
+        )}
+        <Card title="SKAdNetwork and AdAttributionKit">
+          <dl class="figures">
+            {COUNTS.map(([name, label, hint]) => (
+              <Figure label={label} hint={hint} metric={name} value={count(report.totals[name])} />
+            ))}
+            <Figure
+              label="Estimated revenue"
+              hint="The range of revenue that the values mean"
+              metric="revenue_estimated"
+              value={revenueText(report.totals, currency)}
+            />
+          </dl>
+          <p class="hint">
+            Apple reports these without naming devices, a day to several weeks after the install. They are in
+            no other report, and days are those on which postbacks arrived.
+          </p>
+          <Arrivals report={report} view={view} />
+        </Card>
+        <form method="get" action="/skan" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field
+            label="Group by"
+            name="by"
+            value={by}
+            options={SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const)}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card
+          title={`By ${GROUP_LABELS[by].toLowerCase()}`}
+          aside={<CsvLink view={view} path="/skan" parameters={{ by }} />}
+        >
+          <Table
+            caption={`Postbacks by ${GROUP_LABELS[by].toLowerCase()}, days in ${application.timezone}`}
+            rows={rows}
+            columns={[
+              { label: GROUP_LABELS[by], cell: (row) => nameOf(row, by, view.today) },
+              ...figuresColumns(report.data, view, currency),
+            ]}
+          />
+          <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <Zone view={view} />
+        </Card>
+      </>
+    );
+  });
+});
