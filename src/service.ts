@@ -9,6 +9,7 @@ import { teamFailure } from '#http';
 import { ingestionFailure } from '#ingestion';
 import { ingestionRoutes } from '#ingestion/routes';
 import { moneyRoutes } from '#money/routes';
+import { noteRoutes } from '#notes/routes';
 import { healthRoutes, operationRoutes } from '#operations/routes';
 import { reportRoutes } from '#reports/routes';
 import { postbackRoutes, skanRoutes } from '#skan/routes';
@@ -23,6 +24,7 @@ export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', eventRoutes);
   app.route('/', deviceRoutes);
   app.route('/', moneyRoutes);
+  app.route('/', noteRoutes);
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', operationRoutes);

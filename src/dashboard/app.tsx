@@ -10,6 +10,7 @@ import { creativePages } from './pages/creatives/creatives.tsx';
 import { alertPages } from './pages/operate/alerts.tsx';
 import { debuggerPages } from './pages/operate/debugger.tsx';
 import { getStartedPages } from './pages/operate/get-started.tsx';
+import { notePages } from './pages/operate/notes.tsx';
 import { statusPages } from './pages/operate/status.tsx';
 import { stylePages } from './pages/operate/styles.tsx';
 import { adPages } from './pages/reports/ads.tsx';
@@ -71,6 +72,7 @@ dashboard.route('/', costPages);
 dashboard.route('/', debuggerPages);
 dashboard.route('/', statusPages);
 dashboard.route('/', alertPages);
+dashboard.route('/', notePages);
 dashboard.route('/', viewPages);
 dashboard.route('/', stylePages);
 dashboard.route(

@@ -41,6 +41,8 @@ const PAGES = [
   '/status/*',
   '/alerts',
   '/alerts/*',
+  '/notes',
+  '/notes/*',
   '/views',
   '/views/*',
   '/shared/:secret',

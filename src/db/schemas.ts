@@ -4,6 +4,7 @@ export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
 export * from './schema/members.ts';
 export * from './schema/money.ts';
+export * from './schema/notes.ts';
 export * from './schema/operations.ts';
 export * from './schema/rollup.ts';
 export * from './schema/skan.ts';

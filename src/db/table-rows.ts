@@ -122,6 +122,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.parkedChunks,
   schema.alerts,
   schema.channels,
+  schema.notes,
   schema.savedViews,
   schema.shareLinks,
   schema.auditLog,

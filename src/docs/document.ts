@@ -5,6 +5,7 @@ import { operations as devices } from '#devices/operations';
 import { operations as events } from '#events/operations';
 import { operations as ingestion } from '#ingestion/operations';
 import { operations as money } from '#money/operations';
+import { operations as notes } from '#notes/operations';
 import { operations as health } from '#operations/operations';
 import { operations as reports } from '#reports/operations';
 import { operations as skan } from '#skan/operations';
@@ -19,6 +20,7 @@ const OPERATIONS = [
   ...deletion,
   ...creatives,
   ...money,
+  ...notes,
   ...events,
   ...devices,
   ...reports,

@@ -19,7 +19,8 @@ export type IdPrefix =
   | 'clk'
   | 'alr'
   | 'chn'
-  | 'viw';
+  | 'viw'
+  | 'not';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 

@@ -164,6 +164,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['cost_names', 'costs', 'exchange_rates'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives'],
   },
+  notes: {
+    imports: ['audit', 'db', 'http', 'lib', 'teams'],
+    owns: ['notes'],
+  },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
     reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily'],
@@ -206,6 +210,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'http',
       'ingestion',
       'money',
+      'notes',
       'operations',
       'reports',
       'skan',
@@ -231,6 +236,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'lib',
       'members',
       'money',
+      'notes',
       'operations',
       'reports',
       'rollup',

@@ -54,6 +54,13 @@ async function invitation({ owner }: Prepared): Promise<string> {
   return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
 }
 
+const note = { day: '2026-03-01', text: 'Sale' };
+
+async function noted({ owner }: Prepared): Promise<string> {
+  await owner.post('/notes', note);
+  return /\/notes\/not_\w+/.exec(await (await owner.get('/notes')).text())?.[0] ?? '';
+}
+
 /** The key of an authenticator app that waits for its first code. */
 async function newAppKey(owner: Browser): Promise<string> {
   const page = await pageOf(await owner.submit('/settings/account/app', { password: PASSWORD }));
@@ -105,6 +112,29 @@ const CHANGES: Change[] = [
       '/alerts',
       /\/alerts\/channels\/chn_\w+\/remove/,
     ),
+  },
+  {
+    action: 'note.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      () => '/v1/notes',
+      (id) => ({ application_id: id, day: '2026-03-01', text: 'Sale' }),
+    ),
+  },
+  { action: 'note.created', by: 'dashboard', prepare: form(() => '/notes', note) },
+  {
+    action: 'note.changed',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const path = await noted(on);
+      return () => on.owner.post(path, { text: 'A sale' });
+    },
+  },
+  {
+    action: 'note.removed',
+    by: 'dashboard',
+    prepare: after(({ owner }) => owner.post('/notes', note), '/notes', /\/notes\/not_\w+\/remove/),
   },
   { action: 'view.saved', by: 'dashboard', prepare: form(() => '/views', { address: '/ltv', name: 'LTV' }) },
   {

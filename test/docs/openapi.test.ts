@@ -81,7 +81,12 @@ beforeAll(async () => {
     method: 'POST',
     body: { name: 'Retired game' },
   });
+  const noted = await worker.team(tenant, '/v1/notes', {
+    method: 'POST',
+    body: { application_id: tenant.application.id, day: '2026-03-01', text: 'Sale' },
+  });
   own = {
+    [EXAMPLE.note]: (await noted.json<{ id: string }>()).id,
     [EXAMPLE.retiredApplication]: (await retired.json<{ id: string }>()).id,
     [EXAMPLE.application]: tenant.application.id,
     [EXAMPLE.token]: token,

@@ -31,6 +31,7 @@ export const PLAIN_PAGES = [
   '/costs',
   '/costs/rates',
   '/alerts',
+  '/notes',
   '/views?for=%2Fltv',
   '/debugger',
   '/status',

@@ -47,6 +47,7 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'costs', address: '/costs' },
     { name: 'rates', address: '/costs/rates' },
     { name: 'alerts', address: '/alerts' },
+    { name: 'notes', address: '/notes' },
     { name: 'views', address: '/views' },
     { name: 'debugger', address: '/debugger' },
     { name: 'health', address: '/status' },

@@ -2,11 +2,13 @@ import { findNewCreatives } from '#creatives';
 import { database } from '#db';
 import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
+import { listNotes } from '#notes';
 import type { View } from '../shell/view.ts';
 import type { Place } from './axis.ts';
 import type { Marker } from './chart.tsx';
 
 const MAX_NEW = 100;
+const MAX_NOTES = 100;
 /** The most characters of a name in a chart's note. */
 const MAX_NAME = 40;
 
@@ -27,13 +29,14 @@ export function markerOf(
   return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
 }
 
-/** Events that may explain a change in a chart: the first spend, and new creatives. */
+/** Events that may explain a change in a chart: notes, the first spend, and new creatives. */
 export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
   const { application, from, to, filters } = view;
   // Creatives are divided by name only, and the first spend by nothing.
   const isWhole = Object.keys(filters).length === 0;
-  const [firstSpend, made] = await Promise.all([
+  const [firstSpend, noted, made] = await Promise.all([
     isWhole ? findFirstSpendDay(database(db), application.id) : null,
+    listNotes(database(db), application, { from, to, limit: MAX_NOTES, cursor: '' }),
     // A day in any time zone lies within a day and a half of the same day in UTC.
     findNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
@@ -58,9 +61,10 @@ export async function readMarkers(db: D1Database, view: View, places: readonly P
     index,
     text: all.length === 1 ? `new creative ${cutName(all[0] ?? '')}` : `${all.length} new creatives`,
   }));
+  const notes = noted.data.map(({ day, text }) => ({ index: indexOf(day), text: cutName(text) }));
   const spend =
     firstSpend !== null && inView(firstSpend) ? [{ index: indexOf(firstSpend), text: 'first spend' }] : [];
-  return [...spend, ...news]
+  return [...notes, ...spend, ...news]
     .filter(({ index }) => index >= 0)
     .sort((left, right) => left.index - right.index);
 }

@@ -15,6 +15,7 @@ const PATHS = {
   ads: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z',
   debugger: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13',
   alerts: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2',
+  notes: 'M3 2h10v12H3zM6 6h4M6 9h4',
   health: 'M1 8h3l2-5 3 10 2-5h4',
   settings: 'M2 4h12M2 8h12M2 12h12M5 2.5v3M10 6.5v3M6 10.5v3',
   search: 'M7 2.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9M10.5 10.5L14 14',

@@ -45,6 +45,7 @@ export const GROUPS: readonly { label: string; entries: readonly Entry[] }[] = [
     entries: [
       { path: '/debugger', label: 'Debugger', icon: 'debugger', view: true },
       { path: '/alerts', label: 'Alerts', icon: 'alerts', view: true },
+      { path: '/notes', label: 'Notes', icon: 'notes', view: true },
       { path: '/status', label: 'Health', icon: 'health', view: true },
       { path: '/settings/applications', label: 'Settings', icon: 'settings', view: false },
     ],

@@ -1,0 +1,130 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { atLeast } from '#members';
+import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
+import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { dayText } from '../../shell/dates.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  requirePerson,
+  requireRole,
+} from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { requireView, viewQuery } from '../../shell/view.ts';
+
+const SHOWN = 200;
+
+/** What happened on days, which charts show: a list and a form. */
+async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
+  const view = await requireView(c);
+  const { faults = [], values } = submitted;
+  const cursor = c.req.query('cursor') ?? '';
+  const page = await listNotes(database(c.env.DB), view.application, { limit: SHOWN, cursor });
+  const mayChange = atLeast(c.get('person').role, 'admin');
+  return renderPage(
+    c,
+    { title: 'Notes', current: '/notes', view, status: faults.length > 0 ? 400 : 200 },
+    <>
+      {mayChange && (
+        <FormMenu label="New note" id="new" open={faults.length > 0 || page.data.length === 0}>
+          <form method="post" action={`/notes${viewQuery(view)}`} class="stack">
+            <Field
+              label="Day"
+              name="day"
+              type="date"
+              value={values?.day ?? view.today}
+              faults={faults}
+              required
+            />
+            <Field
+              label="Note"
+              name="text"
+              value={values?.text ?? ''}
+              maxlength={200}
+              faults={faults}
+              required
+            />
+            <button type="submit">Add</button>
+          </form>
+        </FormMenu>
+      )}
+      <Card title="Notes">
+        <Table
+          caption={`Notes, days in ${view.application.timezone}`}
+          rows={page.data}
+          empty="No notes yet. A release or a new price explains a change in a chart."
+          columns={[
+            { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
+            {
+              label: 'Note',
+              cell: ({ id, day, text }) =>
+                mayChange ? (
+                  <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row">
+                    <input type="hidden" name="day" value={day} />
+                    <input
+                      name="text"
+                      value={text}
+                      maxlength={200}
+                      aria-label={`Note of ${dayText(day, view.today)}`}
+                      required
+                    />
+                    <button type="submit" class="quiet">
+                      Save
+                    </button>
+                  </form>
+                ) : (
+                  text
+                ),
+            },
+            { label: 'By', wideOnly: true, cell: ({ created_by }) => created_by },
+            ...(mayChange
+              ? [
+                  {
+                    label: '',
+                    cell: ({ id, text }: (typeof page.data)[number]) => (
+                      <Action
+                        to={`/notes/${id}/remove${viewQuery(view)}`}
+                        label="Remove"
+                        kind="quiet"
+                        confirm={`Remove “${text}”?`}
+                      />
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+        />
+        {page.next_cursor && (
+          <p class="pages">
+            <a href={`/notes${viewQuery(view, { cursor: page.next_cursor })}`}>Later</a>
+          </p>
+        )}
+      </Card>
+    </>,
+  );
+}
+
+const admin = requireRole('admin');
+
+export const notePages = new Hono<DashboardEnv>()
+  .use('/notes/*', requirePerson)
+  .get('/notes', (c) => notesPage(c))
+  .post('/notes', admin, async (c) => {
+    const view = await requireView(c);
+    const { values, data, faults } = await parseForm(c, NewNote.omit({ application_id: true }));
+    if (!data) return notesPage(c, { values, faults });
+    await addNote(callerOf(c), view.application, data);
+    return redirectDone(c, `/notes${viewQuery(view)}`, 'saved');
+  })
+  .post('/notes/:id', admin, async (c) => {
+    const changes = await requireForm(c, NoteChanges);
+    await changeNote(callerOf(c), c.req.param('id'), changes);
+    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'saved');
+  })
+  .post('/notes/:id/remove', admin, async (c) => {
+    await removeNote(callerOf(c), c.req.param('id'));
+    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'deleted');
+  });

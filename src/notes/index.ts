@@ -1,0 +1,1 @@
+export { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from './notes.ts';
