@@ -5,6 +5,7 @@ import { dayNumber } from '#lib/time';
 import { eventText, keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { hashOfDevice } from './devices/device-pages.ts';
+import { WordColumns } from './word-columns.ts';
 
 /** A value may have 2 MB, and a character takes at most three bytes. */
 const MAX_ROW_CHARACTERS = 600_000;
@@ -13,8 +14,9 @@ const MAX_ROW_EVENTS = 1_000;
 /** Pseudo-days of keys that match at any time. Other keys have the day of their event, which is 14,610 or later. */
 export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
 
+const KEYS = new WordColumns(['event', 'day', 'hash_1', 'hash_2', 'hash_3', 'hash_4']);
 /** Words per key: its event's index in the row, the day, and four words of hash. */
-export const KEY_WORDS = 6;
+export const KEY_WORDS = KEYS.width;
 
 /** An event, and its text as the log stores it: see `eventText`. */
 export type EventWithText = { event: LoggedEvent; text: string };
@@ -53,33 +55,64 @@ export function unpackEvents(applicationId: string, events: string): (LoggedEven
   return unpacked;
 }
 
+const DEVICES = new WordColumns(['acquired_day', 'hash_1', 'hash_2']);
 /** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
-export const DEVICE_WORDS = 3;
+export const DEVICE_WORDS = DEVICES.width;
 
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);
-  const words: number[] = [];
-  const devices = new Int32Array(events.length * DEVICE_WORDS);
   let receivedAt = Number.POSITIVE_INFINITY;
   for (const [index, event] of events.entries()) {
     ids.set(idToBytes(event.id), index * 16);
     receivedAt = Math.min(receivedAt, event.received_at);
-    for (const key of hashKeys(event)) words.push(index, ...key);
-    if (!isOfDevice(event)) continue;
+  }
+  const keys = KEYS.write(hashAllKeys(events));
+  return {
+    count: events.length,
+    ids,
+    events: text,
+    keys,
+    devices: DEVICES.write(hashDevices(events)),
+    receivedAt,
+  };
+}
+
+type Hashed = { keys: Uint8Array; devices: Uint8Array };
+
+/** The words of a row's keys. Hashes them again if another release wrote them without a column; `events` is the row's text. */
+export const keyWordsOf = ({ keys }: Pick<Hashed, 'keys'>, events: () => string): Uint32Array =>
+  KEYS.read(keys) ?? hashAllKeys(JSON.parse(events()));
+
+/** The words of the devices of a row's events, in the same way. */
+export const deviceWordsOf = ({ devices }: Pick<Hashed, 'devices'>, events: () => string): Uint32Array =>
+  DEVICES.read(devices) ?? hashDevices(JSON.parse(events()));
+
+/** The row with other words. */
+export const withWords = (row: PackedRow, keys: Uint32Array, devices: Uint32Array): PackedRow => ({
+  ...row,
+  keys: KEYS.write(keys),
+  devices: DEVICES.write(devices),
+});
+
+function hashAllKeys(events: readonly (LoggedEvent | null)[]): Uint32Array {
+  const words: number[] = [];
+  for (const [index, event] of events.entries()) {
+    if (event) for (const key of hashKeys(event)) words.push(index, ...key);
+  }
+  return Uint32Array.from(words);
+}
+
+function hashDevices(events: readonly (LoggedEvent | null)[]): Uint32Array {
+  const devices = new Uint32Array(events.length * DEVICE_WORDS);
+  for (const [index, event] of events.entries()) {
+    if (!event || !isOfDevice(event)) continue;
     const [high, low] = hashOfDevice(event.device_id);
     const at = index * DEVICE_WORDS;
     devices[at] = dayNumber(event.acquired_day);
     devices[at + 1] = high;
     devices[at + 2] = low;
   }
-  return {
-    count: events.length,
-    ids,
-    events: text,
-    keys: new Uint8Array(Int32Array.from(words).buffer),
-    devices: new Uint8Array(devices.buffer),
-    receivedAt,
-  };
+  return devices;
 }
 
 /** `[day, ...hash]` of each key of an event and of its parts. */

@@ -14,7 +14,7 @@ export const log = sqliteTable('log', {
   /** The smallest and largest id of its events. Ids sort by time of receipt, batches by time of appending. */
   firstEventId: text('first_event_id').notNull(),
   lastEventId: text('last_event_id').notNull(),
-  /** The hashes of the events' keys, stored separately so that a run can look them up before it reads any event: see `pack.ts`. */
+  /** The hashes of the events' keys, with the names of their columns. Separate, so that a run can look them up before it reads any event: see `pack.ts`. */
   keys: bytes('keys'),
   /** The hash of each event's device, for the same reason. */
   devices: bytes('devices'),
@@ -95,7 +95,7 @@ export const deviceDays = sqliteTable('device_days', {
 /** What was counted for devices, many per row: see `device-pages.ts`. Devices for which nothing was counted are on no page. */
 export const devicePages = sqliteTable('device_pages', {
   id: integer().primaryKey(),
-  /** JSON, deflated: a `DeviceFactsRow` per device, and a `HistoryRow` per device. */
+  /** JSON, deflated, with the names of its columns: a `DeviceFactsRow` per device, and a `HistoryRow` per device. */
   facts: bytes('facts'),
   histories: bytes('histories'),
 });

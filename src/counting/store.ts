@@ -38,11 +38,5 @@ export function* toParameters(rows: Iterable<unknown>): Generator<string> {
   if (part.length > 0) yield `[${part.join(',')}]`;
 }
 
-/** The 32-bit words of a stored blob, regardless of its alignment. */
-export function wordsOf(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
-  return new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
-}
-
 export const bytesOf = (words: Uint32Array): Buffer =>
   Buffer.from(words.buffer, words.byteOffset, words.byteLength);

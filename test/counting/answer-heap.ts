@@ -1,8 +1,14 @@
 import { scheduler } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
-import { type HistoryRow, hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
-import { type DeviceFactsRow, emptyRow, writeRows } from '../../src/counting/devices/device-row.ts';
+import { hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
+import {
+  type DeviceFactsRow,
+  emptyRow,
+  type HistoryRow,
+  writeHistories,
+  writeRows,
+} from '../../src/counting/devices/device-row.ts';
 import { writeTotals } from '../../src/counting/devices/totals.ts';
 import { countFunnel, sumFunnel } from '../../src/counting/questions/funnel.ts';
 import { countPurchases } from '../../src/counting/questions/purchases.ts';
@@ -71,7 +77,7 @@ function fill(): void {
         'INSERT INTO device_pages (id, facts, histories) VALUES (?, ?, ?)',
         pageId(day, page),
         deflateText(writeRows(own.map(({ facts }) => facts))),
-        deflateText(JSON.stringify(own.map(({ history }) => history))),
+        deflateText(writeHistories(own.map(({ history }) => history))),
       );
     }
   }

@@ -1,11 +1,12 @@
+import { deviceDay, hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
 import {
-  deviceDay,
+  type DeviceFactsRow,
   type HistoryRow,
-  hashOfDevice,
-  pageId,
-  pageOf,
-} from '../../src/counting/devices/device-pages.ts';
-import { type DeviceFactsRow, readRows, writeRows } from '../../src/counting/devices/device-row.ts';
+  readHistories,
+  readRows,
+  writeHistories,
+  writeRows,
+} from '../../src/counting/devices/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { deflateText, inflateText } from '../../src/lib/deflate.ts';
 import { dayNumber } from '../../src/lib/time.ts';
@@ -30,7 +31,7 @@ export function changeStored(
   const page = pageOfDevice(storage, device);
   const stored = storage.sql.exec<StoredPage>('SELECT * FROM device_pages WHERE id = ?', page).one();
   const facts = readRows(inflateText(new Uint8Array(stored.facts)));
-  const histories: HistoryRow[] = JSON.parse(inflateText(new Uint8Array(stored.histories)));
+  const histories = readHistories(inflateText(new Uint8Array(stored.histories)));
   const index = facts.findIndex(([id]) => id === device.id);
   const [own, history] = [facts[index], histories[index]];
   if (!own || !history) throw new Error('nothing was counted for the device');
@@ -38,7 +39,7 @@ export function changeStored(
   storage.sql.exec(
     'UPDATE device_pages SET facts = ?, histories = ? WHERE id = ?',
     new Uint8Array(deflateText(writeRows(facts))),
-    new Uint8Array(deflateText(JSON.stringify(histories))),
+    new Uint8Array(deflateText(writeHistories(histories))),
     page,
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIXED_STEPS, MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
+import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes, walkSteps } from '../../src/rollup/device/step-walk.ts';
 
@@ -166,6 +166,39 @@ describe('the history of a device', () => {
     });
   });
 
+  describe('stored by another release', () => {
+    const events: Step[] = [
+      ['install', 5],
+      ['event:a', 20],
+      ['ad', 30],
+    ];
+    const walked = (text: string) => walkSteps(text, ['install', 'event:a', 'ad'], null);
+
+    it('is read by the names of its steps and fields, in any order, without unknown ones', () => {
+      const stored: Record<string, unknown> = JSON.parse(historyOf(events));
+      expect(stored).toEqual({ timeline: 'A5BfCa', names: ['install', 'event:a', 'ad'] });
+      const other = JSON.stringify({
+        names: ['ad', 'of_a_later_release', 'install', 'event:a'],
+        of_a_later_release: [1],
+        timeline: 'C5DfAa',
+      });
+      expect(walked(other)).toEqual(walked(historyOf(events)));
+      expect(firstTimes(other)).toEqual(firstTimes(historyOf(events)));
+      expect(walkSteps(historyOf([['purchase', 50]], other), ['ad', 'purchase'], null).seconds).toEqual([
+        0, 20,
+      ]);
+    });
+
+    it('is complete without the fields that it lacks', () => {
+      expect(walked('{"timeline":"A5","names":["install"]}')).toEqual({ seconds: [0], isComplete: true });
+      expect(walked('{}')).toEqual(walked(''));
+    });
+
+    it.each(['[]', '["A5"]', 'null', '5', 'A5'])('is refused if it is no history: %s', (text) => {
+      expect(() => StepHistory.parse(text)).toThrow();
+    });
+  });
+
   it('keeps a bounded number of names, and marks the others as unknown', () => {
     const names = Array.from({ length: 300 }, (_, index): Step => [`event:${index}`, 1_000 + index]);
     const text = historyOf([['install', 5], ...names]);
@@ -204,7 +237,7 @@ describe('the history of a device', () => {
     });
 
     it('marks a name without room as unknown from its own second on', () => {
-      const room = MAX_FUNNEL_STEPS - FIXED_STEPS.length;
+      const room = MAX_FUNNEL_STEPS - 4;
       const names = Array.from({ length: room }, (_, index): Step => [`event:${index}`, 10]);
       // More than are kept, so the history is complete through the second before.
       const history = StepHistory.parse(historyOf(names));
@@ -262,7 +295,7 @@ describe('the history of a device', () => {
 
   it('is empty without events, and refuses a text that it did not write', () => {
     expect(StepHistory.parse('').toString()).toBe('');
-    expect(historyOf([['install', 1]])).toBe('["A1"]');
+    expect(historyOf([['install', 1]])).toBe('{"timeline":"A1","names":["install"]}');
     expect(() => StepHistory.parse('["!"]')).toThrow('not a step history');
     expect(() => StepHistory.parse('{')).toThrow();
   });

@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { additionColumns, parkedSums, type SumRows, sumStatement } from '#rollup';
-import { FIXED_STEPS } from '../../src/rollup/device/step-format.ts';
 import { readParkedSums } from '../../src/rollup/sum-rows.ts';
 import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
 
@@ -53,8 +52,4 @@ it('has two columns for each amount, so that none overflows', () => {
       expect(sumColumnsOf(table).includes(`${measure}_high`)).toBe(isMoney(measure));
     }
   }
-});
-
-it('keeps the fixed steps of funnel histories, whose number is stored', () => {
-  expect(FIXED_STEPS).toEqual(['install', 'retention', 'purchase', 'ad']);
 });

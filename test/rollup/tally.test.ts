@@ -22,7 +22,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   launches: '',
   activeVersions: '',
   paidVersions: '',
-  steps: '["A1"]',
+  steps: '{"timeline":"A1","names":["install"]}',
   revenue: '',
   ...more,
 });
@@ -95,7 +95,7 @@ describe('tally', () => {
         activeDays: '0',
         activeAges: '0',
         activeVersions: '[["app_version","sdk_version"],[0,43200,"1.0",""]]',
-        steps: `["A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}"]`,
+        steps: `{"timeline":"A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}","names":["install"]}`,
       },
     ]);
   });

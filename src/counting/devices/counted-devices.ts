@@ -4,7 +4,7 @@ import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } fro
 import type { DeviceDescription } from '../api.ts';
 import { devices } from '../schema.ts';
 import { perStore, type Store, toParameters } from '../store.ts';
-import type { HistoryRow } from './device-pages.ts';
+import type { HistoryRow } from './device-row.ts';
 import { type DeviceFactsRow, emptyRow, segmentOfRow, segmentTextOfRow } from './device-row.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 

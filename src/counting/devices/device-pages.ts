@@ -5,14 +5,11 @@ import { dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { deviceDays, devicePages } from '../schema.ts';
 import { perStore, type Store } from '../store.ts';
-import { type DeviceFactsRow, readRows } from './device-row.ts';
+import { type DeviceFactsRow, type HistoryRow, readHistories, readRows } from './device-row.ts';
 
 // The counted state of devices, many of them packed per row. A row is then written once per run however many of its devices changed, and what
 // devices have in common is stored once. Devices acquired on the same day share pages, because they tend to be active at the same time, and
 // because most questions are about the devices of some days.
-
-/** Funnel steps with their times, and revenue by age: see `StepHistory` and `DeviceRevenue`. */
-export type HistoryRow = [steps: string, revenue: string];
 
 /** The devices of a page. Both lists are in the same order. */
 export type PageRows = { facts: DeviceFactsRow[]; histories: HistoryRow[] };
@@ -117,7 +114,7 @@ export function readPage(store: Store, day: DeviceDay, page: number): PageRows {
     .filter(({ id }) => isOfPage(id, day, page));
   return {
     facts: rows.flatMap(({ facts }) => readRows(inflateText(facts))),
-    histories: rows.flatMap(({ histories }): HistoryRow[] => JSON.parse(inflateText(histories))),
+    histories: rows.flatMap(({ histories }) => readHistories(inflateText(histories))),
   };
 }
 

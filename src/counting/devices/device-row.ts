@@ -73,14 +73,27 @@ export const writeRows = (rows: readonly DeviceFactsRow[]): string =>
   JSON.stringify({ columns: COLUMNS, rows });
 
 /** Reads what `writeRows` wrote, whichever columns there were then. Missing ones are empty, unknown ones are left out. */
-export function readRows(text: string): DeviceFactsRow[] {
+export const readRows = (text: string): DeviceFactsRow[] => readColumns(text, COLUMNS) as DeviceFactsRow[];
+
+/** Funnel steps with their times, and revenue by age: see `StepHistory` and `DeviceRevenue`. */
+export type HistoryRow = [steps: string, revenue: string];
+
+const HISTORY_COLUMNS: readonly string[] = ['steps', 'revenue'];
+
+/** The text of the histories of a page. */
+export const writeHistories = (rows: readonly HistoryRow[]): string =>
+  JSON.stringify({ columns: HISTORY_COLUMNS, rows });
+
+/** Reads what `writeHistories` wrote, in the same way as `readRows`. */
+export const readHistories = (text: string): HistoryRow[] =>
+  readColumns(text, HISTORY_COLUMNS) as HistoryRow[];
+
+function readColumns(text: string, wanted: readonly string[]): StoredRows['rows'] {
   const { columns, rows }: StoredRows = JSON.parse(text);
-  if (columns.length === COLUMNS.length && columns.every((name, index) => name === COLUMNS[index])) {
-    return rows as DeviceFactsRow[];
-  }
-  const places = COLUMNS.map((name) => ({
+  if (columns.length === wanted.length && columns.every((name, index) => name === wanted[index])) return rows;
+  const places = wanted.map((name) => ({
     at: columns.indexOf(name),
     absent: NULLABLE.has(name) ? null : '',
   }));
-  return rows.map((row) => places.map(({ at, absent }) => row[at] ?? absent) as DeviceFactsRow);
+  return rows.map((row) => places.map(({ at, absent }) => row[at] ?? absent));
 }

@@ -17,7 +17,7 @@ import {
   pageOf,
   readPage,
 } from './device-pages.ts';
-import { anonymousRow, writeRows } from './device-row.ts';
+import { anonymousRow, writeHistories, writeRows } from './device-row.ts';
 
 /**
  * The size that pages have on average: about 130 devices at first, 30 with long histories. Larger pages take fewer written rows and less space, and
@@ -39,7 +39,7 @@ type Packed = { facts: Buffer; histories: Buffer };
 
 const packPage = ({ facts, histories }: PageRows): Packed => ({
   facts: deflateText(writeRows(facts)),
-  histories: deflateText(JSON.stringify(histories)),
+  histories: deflateText(writeHistories(histories)),
 });
 
 /** Packs changed devices into pages, and passes them on in parts. Adds pages to a day as its devices become more or larger. */

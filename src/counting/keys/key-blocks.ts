@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
-import { bytesOf, type Store, wordsOf } from '../store.ts';
+import { bytesOf, type Store } from '../store.ts';
+import { wordsOf } from '../word-columns.ts';
 
 /** The layout of a generation. */
 export type Entries = {

@@ -3,7 +3,8 @@ import { named } from '#db';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { KEY_DAY } from '../pack.ts';
 import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
-import { bytesOf, type Store, wordsOf } from '../store.ts';
+import { bytesOf, type Store } from '../store.ts';
+import { wordsOf } from '../word-columns.ts';
 import { blockOf, type Entries, mergeWhenDue } from './key-blocks.ts';
 
 // Keys of purchases match at any time and record which purchase was counted under them. They are packed like other keys, in a single

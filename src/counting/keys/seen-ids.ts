@@ -1,6 +1,7 @@
 import { eq, lt } from 'drizzle-orm';
 import { seenIds } from '../schema.ts';
-import { bytesOf, type Store, wordsOf } from '../store.ts';
+import { bytesOf, type Store } from '../store.ts';
+import { wordsOf } from '../word-columns.ts';
 import { HashTable } from './hash-table.ts';
 
 export const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
 import type { Steps } from '#lib/steps';
-import { unpackEvents } from '../pack.ts';
+import { deviceWordsOf, keyWordsOf, unpackEvents } from '../pack.ts';
 import { log, progress } from '../schema.ts';
-import { perStore, type Store, wordsOf } from '../store.ts';
+import { perStore, type Store } from '../store.ts';
 
 /** A batch of the log without its events; `keys`: see `pack.ts`. */
 export type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
@@ -46,8 +46,9 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
     events += row.eventCount;
     keyBytes += own;
     if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
-    const keys = statementsOf(store).keys.get({ batch: row.batch })?.keys;
-    chosen.push({ ...row, keys: keys ? wordsOf(keys) : new Uint32Array() });
+    const stored = statementsOf(store).keys.get({ batch: row.batch });
+    const words = stored ? keyWordsOf(stored, () => textOf(store, row.batch)) : new Uint32Array();
+    chosen.push({ ...row, keys: words });
     if (chosen.length % BATCHES_PER_STEP === 0) yield;
   }
   return chosen;
@@ -55,12 +56,14 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
 
 /** The events of a batch; null for an erased device's. */
 export function readBatch(store: Store, applicationId: string, batch: number): (LoggedEvent | null)[] {
-  const row = statementsOf(store).events.get({ batch });
-  return unpackEvents(applicationId, row?.events ?? '[]');
+  return unpackEvents(applicationId, textOf(store, batch));
 }
+
+const textOf = (store: Store, batch: number): string =>
+  statementsOf(store).events.get({ batch })?.events ?? '[]';
 
 /** The hashes of the devices of a batch's events: see `pack.ts`. */
 export function readDeviceWords(store: Store, batch: number): Uint32Array {
   const row = statementsOf(store).devices.get({ batch });
-  return row ? wordsOf(row.devices) : new Uint32Array();
+  return row ? deviceWordsOf(row, () => textOf(store, batch)) : new Uint32Array();
 }

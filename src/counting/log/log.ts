@@ -3,9 +3,9 @@ import { gt, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from '../api.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
-import { DEVICE_WORDS, KEY_WORDS } from '../pack.ts';
+import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, withWords } from '../pack.ts';
 import { log, progress } from '../schema.ts';
-import { bytesOf, perStore, type Store, wordsOf } from '../store.ts';
+import { perStore, type Store } from '../store.ts';
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
 export type Pending = { events: number; oldestAt: number | null };
@@ -127,20 +127,19 @@ function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
   const events: unknown[] = JSON.parse(row.events);
   const places = new Map(indexes.map((index, place) => [index, place]));
   const words: number[] = [];
-  const keys = wordsOf(row.keys);
+  const keys = keyWordsOf(row, () => row.events);
   for (let at = 0; at < keys.length; at += KEY_WORDS) {
     const place = places.get(keys[at] ?? 0);
     if (place !== undefined) words.push(place, ...keys.subarray(at + 1, at + KEY_WORDS));
   }
-  const devices = wordsOf(row.devices);
+  const devices = deviceWordsOf(row, () => row.events);
   const picked = indexes.flatMap((index) => [
     ...devices.subarray(index * DEVICE_WORDS, (index + 1) * DEVICE_WORDS),
   ]);
-  return {
-    ...row,
-    count: indexes.length,
-    events: JSON.stringify(indexes.map((index) => events[index])),
-    keys: bytesOf(Uint32Array.from(words)),
-    devices: bytesOf(Uint32Array.from(picked)),
-  };
+  const text = JSON.stringify(indexes.map((index) => events[index]));
+  return withWords(
+    { ...row, count: indexes.length, events: text },
+    Uint32Array.from(words),
+    Uint32Array.from(picked),
+  );
 }

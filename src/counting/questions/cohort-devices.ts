@@ -1,13 +1,7 @@
 import { isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
-import {
-  type DeviceDay,
-  deviceDaysOf,
-  type HistoryRow,
-  readFacts,
-  readPage,
-} from '../devices/device-pages.ts';
-import { columnOfDimension, type DeviceFactsRow } from '../devices/device-row.ts';
+import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
+import { columnOfDimension, type DeviceFactsRow, type HistoryRow } from '../devices/device-row.ts';
 import type { Store } from '../store.ts';
 import type { Cohort, DeviceFilter } from './questions.ts';
 

@@ -1,7 +1,7 @@
 /** The number of different steps in a device's history. Further event names still count as events, but not as steps. */
 export const MAX_FUNNEL_STEPS = 200;
-/** Histories refer to these by index, and to other steps by the indexes that follow, so this list must not change. */
-export const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
+/** Steps that a history always has room for, because every device may have them. */
+const RESERVED_STEPS: ReadonlySet<string> = new Set(['install', 'retention', 'purchase', 'ad']);
 /** Webhook events are dated to the second, devices to the millisecond, so the order within one second is unknown. */
 export const TIE_SECONDS = 1;
 /** Earlier than any second of a history, even by more than `TIE_SECONDS`. */
@@ -13,10 +13,10 @@ export type Timeline = { steps: number[]; seconds: number[] };
 /** A timeline and the text that it was read from, in which each step ends at one of `ends`. */
 export type StoredTimeline = Timeline & { text: string; ends: number[] };
 
-/** The parts of a stored history. */
+/** The parts of a history. */
 export type Stored = {
   timeline: string;
-  /** Names of the steps that are not fixed. */
+  /** The names of its steps, by their numbers. */
   names: string[];
   completeThrough: number;
   thinnedThrough: number;
@@ -24,27 +24,44 @@ export type Stored = {
   later: string;
 };
 
-// A history is stored as a JSON array: timeline, names and, if it was shortened, the remaining fields. A timeline is its steps, each as an
-// upper-case letter from A to Q or two from RA to ZZ, followed by the seconds since the previous step in base 36, if any: "Atb0k3sD5gDC1".
+// A timeline is its steps, each as an upper-case letter from A to Q or two from RA to ZZ, by its place among the names, followed by the seconds
+// since the previous step in base 36, if any: "Atb0k3sD5gDC1".
+
+/** A history as JSON. Fields that are missing have their usual values, and unknown ones are ignored. */
+type StoredFields = {
+  timeline?: string;
+  names?: string[];
+  /** Absent if the history is complete. */
+  complete_through?: number;
+  thinned_through?: number;
+  later?: string;
+};
 
 export function readStored(text: string): Stored {
-  const [timeline = '', names = [], complete = null, thinnedThrough = NEVER, later = '']: [
-    string?,
-    string[]?,
-    (number | null)?,
-    number?,
-    string?,
-  ] = text === '' ? [] : JSON.parse(text);
-  return { timeline, names, completeThrough: complete ?? Number.POSITIVE_INFINITY, thinnedThrough, later };
+  const fields: unknown = text === '' ? {} : JSON.parse(text);
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new Error('not a step history');
+  }
+  const {
+    timeline = '',
+    names = [],
+    complete_through: completeThrough = Number.POSITIVE_INFINITY,
+    thinned_through: thinnedThrough = NEVER,
+    later = '',
+  }: StoredFields = fields;
+  return { timeline, names, completeThrough, thinnedThrough, later };
 }
 
 export function writeStored({ timeline, names, completeThrough, thinnedThrough, later }: Stored): string {
   if (timeline === '' && later === '' && completeThrough === Number.POSITIVE_INFINITY) return '';
-  // JSON writes infinity as null.
-  if (completeThrough !== Number.POSITIVE_INFINITY || thinnedThrough !== NEVER) {
-    return JSON.stringify([timeline, names, completeThrough, thinnedThrough, later]);
-  }
-  return JSON.stringify(names.length > 0 ? [timeline, names] : [timeline]);
+  const fields: StoredFields = {
+    timeline,
+    names,
+    ...(completeThrough === Number.POSITIVE_INFINITY ? {} : { complete_through: completeThrough }),
+    ...(thinnedThrough === NEVER ? {} : { thinned_through: thinnedThrough }),
+    ...(later === '' ? {} : { later }),
+  };
+  return JSON.stringify(fields);
 }
 
 const A = 65;
@@ -95,9 +112,7 @@ export function readTimeline(text: string): StoredTimeline {
   return timeline;
 }
 
-/** The number of a step; -1 if the history does not have it. `names` are the steps that are not fixed. */
-export function indexOfStep(name: string, names: readonly string[]): number {
-  const fixed = FIXED_STEPS.indexOf(name);
-  const own = names.indexOf(name);
-  return fixed >= 0 || own < 0 ? fixed : own + FIXED_STEPS.length;
-}
+/** Whether a history with these steps has room for another one. */
+export const hasRoomFor = (name: string, names: readonly string[]): boolean =>
+  RESERVED_STEPS.has(name) ||
+  names.filter((own) => !RESERVED_STEPS.has(own)).length < MAX_FUNNEL_STEPS - RESERVED_STEPS.size;

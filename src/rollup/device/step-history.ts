@@ -1,7 +1,5 @@
 import {
-  FIXED_STEPS,
-  indexOfStep,
-  MAX_FUNNEL_STEPS,
+  hasRoomFor,
   readStored,
   readTimeline,
   rewriteTimeline,
@@ -27,7 +25,7 @@ const RECENT_ENTRIES = 32;
  * is kept.
  */
 export class StepHistory {
-  /** Names of the steps that are not fixed. */
+  /** The names of its steps, by their numbers. */
   private readonly names: string[];
   private readonly timeline: StoredTimeline;
   /** The number of steps at its start that were not changed. */
@@ -58,11 +56,11 @@ export class StepHistory {
 
   /** Adds a step at an epoch second. Returns false if that changes nothing. */
   add(name: string, second: number): boolean {
-    let step = indexOfStep(name, this.names);
+    let step = this.names.indexOf(name);
     if (step === -1) {
       // A step that has no room is missing from this time on.
-      if (this.names.length >= MAX_FUNNEL_STEPS - FIXED_STEPS.length) return this.missFrom(second);
-      step = this.names.push(name) - 1 + FIXED_STEPS.length;
+      if (!hasRoomFor(name, this.names)) return this.missFrom(second);
+      step = this.names.push(name) - 1;
     }
     const first = this.firsts[step];
     const isFirst = first === undefined || second < first;

@@ -1,11 +1,4 @@
-import {
-  FIXED_STEPS,
-  indexOfStep,
-  MAX_FUNNEL_STEPS,
-  readStored,
-  readTimeline,
-  TIE_SECONDS,
-} from './step-format.ts';
+import { hasRoomFor, readStored, readTimeline, TIE_SECONDS } from './step-format.ts';
 
 /** How far a device gets in a funnel. */
 export type Walk = {
@@ -30,9 +23,9 @@ export function walkSteps(text: string, steps: readonly string[], windowSeconds:
   let previous = 0;
   let end = Number.POSITIVE_INFINITY;
   for (const [index, name] of steps.entries()) {
-    const step = indexOfStep(name, names);
+    const step = names.indexOf(name);
     if (step === -1) {
-      walk.isComplete = names.length < MAX_FUNNEL_STEPS - FIXED_STEPS.length || completeThrough >= end;
+      walk.isComplete = hasRoomFor(name, names) || completeThrough >= end;
       break;
     }
     const from = index === 0 ? 0 : previous - TIE_SECONDS;
@@ -57,9 +50,8 @@ export function walkSteps(text: string, steps: readonly string[], windowSeconds:
 export function firstTimes(text: string): Record<string, number> {
   const { timeline, names, later } = readStored(text);
   const times: Record<string, number> = {};
-  const all = [...FIXED_STEPS, ...names];
   for (const { steps, seconds } of [readTimeline(timeline), readTimeline(later)]) {
-    for (const [index, step] of steps.entries()) times[all[step] ?? ''] ??= (seconds[index] ?? 0) * 1_000;
+    for (const [index, step] of steps.entries()) times[names[step] ?? ''] ??= (seconds[index] ?? 0) * 1_000;
   }
   return times;
 }
