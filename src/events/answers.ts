@@ -11,6 +11,10 @@ const Event = z
     day: day(),
     device_id: z.string().optional().meta({ description: 'Absent for a click.' }),
     creative_id: nullableText(),
+    client_event_id: z
+      .string()
+      .optional()
+      .meta({ description: 'The `event_id` that the event was sent with.' }),
     country: z.string().optional().meta({
       description:
         'ISO 3166 code: where the device was at its acquisition, or where the click came from. Absent if unknown.',
