@@ -5,6 +5,7 @@ import { withDimensions } from './test/catalogue/with-dimensions.ts';
 import { withSubscription } from './test/catalogue/with-subscription.ts';
 import { bundledDependencies } from './test/helpers/bundled-dependencies.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
+import { withChanges } from './test/newcomer/changes.ts';
 
 /** As the bundler does it: see src/cli/bundle.ts. */
 const sqlAsText = {
@@ -46,6 +47,7 @@ const NEW_KIND = 'test/catalogue/new-kind.test.ts';
 /** Also runs as it is, without the new kind. */
 const OLD_FILES = 'test/lake/old-files.test.ts';
 const NEW_DIMENSION = 'test/catalogue/new-dimension.test.ts';
+const NEWCOMER = 'test/newcomer/newcomer.test.ts';
 /** What earlier releases stored, as it is and with more dimensions in the middle of their list. */
 const OLD_STORES = 'test/upgrade/upgrade.test.ts';
 
@@ -73,7 +75,7 @@ export default defineConfig({
           ...inWorker,
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: [SLOW, NEW_KIND, NEW_DIMENSION, ...NODE],
+          exclude: [SLOW, NEW_KIND, NEW_DIMENSION, NEWCOMER, ...NODE],
         },
       },
       {
@@ -90,6 +92,11 @@ export default defineConfig({
         extends: true,
         plugins: [dependencies, sqlAsText, withDimensions, worker()],
         test: { ...inWorker, name: 'new-dimension', include: [NEW_DIMENSION, OLD_FILES, OLD_STORES] },
+      },
+      {
+        extends: true,
+        plugins: [dependencies, sqlAsText, withChanges, worker()],
+        test: { ...inWorker, name: 'newcomer', include: [NEWCOMER] },
       },
       { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },
       {

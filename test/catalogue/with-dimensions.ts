@@ -1,7 +1,9 @@
+import { type Edit, withEdits } from '../newcomer/with-edits.ts';
+
 // Builds the Worker with two more dimensions, in the middle of their list, by exactly the changes that adding them requires: one that a device has,
 // and one that each event tells. Both are sent already.
 
-const EDITS: { file: string; before: string; after: string }[] = [
+const EDITS: Edit[] = [
   {
     file: '/src/catalogue/segments.ts',
     before: '  app_version: {\n    label:',
@@ -37,16 +39,4 @@ const EDITS: { file: string; before: string; after: string }[] = [
   },
 ];
 
-/** A plugin of Vite. Throws where a file that it edits has changed its form. */
-export const withDimensions = {
-  name: 'with-dimensions',
-  enforce: 'pre' as const,
-  transform(code: string, file: string): string | undefined {
-    const edits = EDITS.filter((one) => file.endsWith(one.file));
-    if (edits.length === 0) return undefined;
-    return edits.reduce((text, { before, after }) => {
-      if (!text.includes(before)) throw new Error(`${file} has no ${before}`);
-      return text.replace(before, after);
-    }, code);
-  },
-};
+export const withDimensions = withEdits('with-dimensions', EDITS);

@@ -1,0 +1,50 @@
+import { type Edit, withEdits } from './with-edits.ts';
+
+/** Changes by exactly what they require. `new-kind` and `new-dimension` do the same for kinds and dimensions. */
+export const CHANGES = {
+  metric: [
+    {
+      file: '/src/catalogue/metrics.ts',
+      before: "  impressions: from(['impressions'], {",
+      after: `  impressions_per_session: from(['impressions', 'sessions'], {
+    label: 'Ads per session',
+    kind: 'ratio',
+    unit: 'count',
+    formula: 'impressions / sessions',
+    definition: 'Ads shown per session: impressions / sessions.',
+    source: 'this service',
+    value: (sums) => per(sums.impressions, sums.sessions),
+  }),
+  impressions: from(['impressions'], {`,
+    },
+  ],
+  'field of an answer': [
+    {
+      file: '/src/reports/answers.ts',
+      before: '  devices_with_incomplete_history: z.int().meta({',
+      after:
+        "  last_step: z.string().meta({ description: 'The last step.' }),\n  devices_with_incomplete_history: z.int().meta({",
+    },
+    {
+      file: '/src/reports/answers.ts',
+      before: '      step: z.string(),\n',
+      after: '      step: z.string(),\n      step_number: z.int(),\n',
+    },
+    {
+      file: '/src/reports/funnel.ts',
+      before: '.map((row) => ({ ...columns, ...row }))),',
+      after: `.map(({ step, ...row }, at) => ({ ...columns, step, step_number: at + 1, ...row }))),
+    last_step: steps.at(-1) ?? '',`,
+    },
+  ],
+  'property of events': [
+    {
+      file: '/src/catalogue/wire.ts',
+      before: '  sdk_type: descriptive(optionalNameOrNumber()),\n',
+      after:
+        '  sdk_type: descriptive(optionalNameOrNumber()),\n  build: descriptive(optionalNameOrNumber()),\n',
+    },
+  ],
+} as const satisfies Record<string, readonly Edit[]>;
+
+export const withChanges = withEdits('with-changes', Object.values(CHANGES).flat());
