@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import * as z from 'zod';
-import { toOneLine } from '#lib/one-line';
+import { toOneLine } from '#lib/input/one-line';
 
 // A message as it is stored until it is delivered, and how it is written for a webhook and for an email. Pure.
 

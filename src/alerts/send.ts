@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
 import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
-import { toOneLine } from '#lib/one-line';
+import { toOneLine } from '#lib/input/one-line';
 import { addressOf, type Channel, channelsById } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText } from './message.ts';

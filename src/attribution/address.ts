@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
+import { toBase64Url } from '#lib/encoding/base64url';
 
 /** Four decimal parts. ipaddr.js also accepts hexadecimal and shorter forms, which no header should contain. */
 const IPV4 = z.regexes.ipv4;

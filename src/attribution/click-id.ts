@@ -1,5 +1,5 @@
-import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { hmac, secretsIn } from '#lib/crypto';
+import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { idFromBytes, idTime, idToBytes, isId } from '#lib/ids';
 
 // A click's public id travels with the person through the store. It is signed and names the clicked creative, because the phone may come

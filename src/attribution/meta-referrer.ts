@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseExactJson } from '#lib/exact-json';
+import { parseExactJson } from '#lib/encoding/exact-json';
 import { readingsOf } from './play-referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
-import { toBase64Url } from '#lib/base64url';
 import { hmac, secretsIn } from '#lib/crypto';
+import { toBase64Url } from '#lib/encoding/base64url';
 
 // Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
 //   <application>/<table>-00000.jsonl            an application's rollups

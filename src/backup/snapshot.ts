@@ -13,7 +13,7 @@ import {
 } from '#db';
 import { ERASED } from '#devices';
 import { deletePrefix, type Written, writeParts } from '#lake';
-import { chunksOf } from '#lib/chunks';
+import { chunksOf } from '#lib/collections/chunks';
 import { logError } from '#lib/log';
 import { dayIn } from '#lib/time';
 import { monthVersions } from '#rollup/months';

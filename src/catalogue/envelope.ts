@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { withWarnings } from '#lib/leniency';
+import { withWarnings } from '#lib/input/leniency';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventKind } from './kind.ts';
 import { type DeviceEvent, findKind } from './logged-event.ts';

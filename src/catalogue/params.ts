@@ -1,5 +1,5 @@
-import { dropped } from '#lib/leniency';
-import { hasControlCharacters } from '#lib/one-line';
+import { dropped } from '#lib/input/leniency';
+import { hasControlCharacters } from '#lib/input/one-line';
 
 const MAX_PARAMS = 100;
 const MAX_NAME = 256;

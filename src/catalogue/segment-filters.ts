@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { countryFilter, repeatable, requiredText } from '#lib/fields';
+import { countryFilter, repeatable, requiredText } from '#lib/input/fields';
 import { normalised, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, type SegmentDimension } from './segments.ts';
 
 const FORMS = {

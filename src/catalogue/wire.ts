@@ -7,8 +7,8 @@ import {
   optionalTextOrNumber,
   requiredNameOrNumber,
   requiredText,
-} from '#lib/fields';
-import { descriptive, replaceable } from '#lib/leniency';
+} from '#lib/input/fields';
+import { descriptive, replaceable } from '#lib/input/leniency';
 import { timestamp } from '#lib/timestamp';
 
 // What clients send: the envelope of every event, and the parts of payloads.

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { lte } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRows } from '#db';
 import { type Bucket, describeFile, type FileLocation, readBetween, type Written, writeParts } from '#lake';
-import { chunksOf } from '#lib/chunks';
+import { chunksOf } from '#lib/collections/chunks';
 import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
 import { insertAliasesOf } from './devices/devices.ts';

@@ -1,6 +1,6 @@
 import { isNotNull, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { chunksOf } from '#lib/chunks';
+import { chunksOf } from '#lib/collections/chunks';
 import { reencryptText, secretsIn } from '#lib/crypto';
 import type { Database } from './client.ts';
 

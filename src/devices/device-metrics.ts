@@ -11,7 +11,7 @@ import {
   requiredName,
   requiredText,
 } from '#http';
-import { descriptive, replaceable, withWarnings } from '#lib/leniency';
+import { descriptive, replaceable, withWarnings } from '#lib/input/leniency';
 import { isTimezone } from '#lib/time';
 import { timestamp } from '#lib/timestamp';
 

@@ -10,8 +10,8 @@ import {
 } from '#catalogue';
 import type { NewDevice } from '#counting';
 import type { AuthenticatedApplication } from '#http';
-import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
+import { toBase64Url } from '#lib/encoding/base64url';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';

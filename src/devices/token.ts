@@ -1,7 +1,7 @@
-import { fromBase64Url, toBase64Url } from '#lib/base64url';
+import { RecentMap } from '#lib/collections/recent-map';
 import { hmac, verifyHmac } from '#lib/crypto';
+import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { idFromBytes, idToBytes } from '#lib/ids';
-import { RecentMap } from '#lib/recent-map';
 import { dayFromNumber, dayNumber } from '#lib/time';
 
 /** What a token says about its device, so that `/webhook` needs no database lookup. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { type AppContext, type AppEnv, noQuery, queryString, requireTeamToken } from '#http';
-import { type Cell, csvHeaders, toCsv } from '#lib/csv';
+import { type Cell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { getApplication } from '#teams';
 import type { EventStatus, Events } from './answers.ts';
 import { eventStatus } from './event-status.ts';

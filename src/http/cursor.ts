@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fromBase64Url, toBase64Url } from '#lib/base64url';
+import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { invalidRequest } from './errors.ts';
 
 /** Four texts of 255 characters, up to four bytes each, as JSON in base64url. */

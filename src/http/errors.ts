@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Fault } from '#lib/fields';
+import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
 import type { AppContext } from './context.ts';
 import type { Failure, TeamFailure } from './operations.ts';

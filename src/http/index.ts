@@ -1,4 +1,4 @@
-export * from '#lib/fields';
+export * from '#lib/input/fields';
 export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {

@@ -1,7 +1,7 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
+import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
-import { loadParquet } from '#lib/parquet';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { type Contents, ContentsBuilder } from './contents.ts';
 import type { StoredEvent } from './entry.ts';

@@ -1,4 +1,4 @@
-import { chunksOf } from '#lib/chunks';
+import { chunksOf } from '#lib/collections/chunks';
 import type { Bucket } from './entry.ts';
 
 /** An invocation may open 6 connections. */

@@ -1,6 +1,6 @@
 import type { FileMetaData } from 'hyparquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { idFromBytes } from '#lib/ids';
-import { loadParquet } from '#lib/parquet';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';

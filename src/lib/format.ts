@@ -1,6 +1,6 @@
 // Formats numbers for people. Null means that a figure does not exist; it is never shown as 0.
 
-import { memoize } from './memoize.ts';
+import { memoize } from './collections/memoize.ts';
 import { formatterPerZone } from './time.ts';
 
 export const NOTHING = '–';

@@ -1,4 +1,4 @@
-import { memoize } from './memoize.ts';
+import { memoize } from './collections/memoize.ts';
 
 /** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;

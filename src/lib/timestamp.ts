@@ -1,4 +1,4 @@
-import { type Fault, requiredText } from './fields.ts';
+import { type Fault, requiredText } from './input/fields.ts';
 import { DAY_MS } from './time.ts';
 
 const EARLIEST = Date.UTC(2010, 0, 1);

@@ -14,7 +14,7 @@ import {
   toStatement,
 } from '#db';
 import { NAMES, namesPrefix } from '#lake';
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { dayNumber } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.

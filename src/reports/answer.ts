@@ -1,5 +1,5 @@
 import type { AppContext } from '#http';
-import { type Cell, csvHeaders, toCsv } from '#lib/csv';
+import { type Cell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */

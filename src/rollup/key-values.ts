@@ -1,4 +1,4 @@
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 
 /** The memory of a value besides its characters: an entry in a list and one in a map. */
 const VALUE_WEIGHT = 120;

@@ -6,7 +6,7 @@ import {
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
-import { TupleIndex } from '#lib/tuple-index';
+import { TupleIndex } from '#lib/collections/tuple-index';
 import { KeyValues } from './key-values.ts';
 
 // What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from

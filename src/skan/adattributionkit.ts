@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '#http';
-import { fromBase64Url } from '#lib/base64url';
 import { verifyEs256 } from '#lib/ecdsa';
-import { parseExactJson } from '#lib/exact-json';
+import { fromBase64Url } from '#lib/encoding/base64url';
+import { parseExactJson } from '#lib/encoding/exact-json';
 import { appleKey, isDevelopmentKey } from './apple-keys.ts';
 import {
   appStoreId,

@@ -2,7 +2,7 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
 import { currencyCode, dayText, repeatable, requiredText } from '#http';
-import { type Cell, toCsv } from '#lib/csv';
+import { type Cell, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';

@@ -17,8 +17,8 @@ import {
   requireTeamToken,
   requireWithin,
 } from '#http';
-import { csvHeaders } from '#lib/csv';
-import { parseExactJson } from '#lib/exact-json';
+import { csvHeaders } from '#lib/encoding/csv';
+import { parseExactJson } from '#lib/encoding/exact-json';
 import { findByAppStoreId, getApplication } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
 import type { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError, invalidRequest } from '#http';
-import { fromBase64 } from '#lib/base64url';
 import { derToRaw, verifyEs256 } from '#lib/ecdsa';
+import { fromBase64 } from '#lib/encoding/base64url';
 import { appleKey, SKADNETWORK_KEY } from './apple-keys.ts';
 import {
   appStoreId,

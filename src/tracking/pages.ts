@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { toBase64Url } from '#lib/base64url';
+import { toBase64Url } from '#lib/encoding/base64url';
 
 type Page = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
 

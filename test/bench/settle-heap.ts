@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { FULL_RUN, settleSteps } from '../../src/counting/runs/settle.ts';
 import { outbox } from '../../src/counting/schema.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { loadParquet } from '../../src/lib/parquet.ts';
+import { loadParquet } from '../../src/lib/encoding/parquet.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { fillCounter } from './fill-counter.ts';
 import { APPLICATION_ID, DEVICES } from './workload.ts';

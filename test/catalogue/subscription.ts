@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { requiredName } from '#lib/fields';
+import { requiredName } from '#lib/input/fields';
 import { type EventKind, line, type Rollups } from '../../src/catalogue/kind.ts';
 import { type OwnFields, storedOfDevice, text } from '../../src/catalogue/stored.ts';
 import { payload, wireForm } from '../../src/catalogue/wire.ts';

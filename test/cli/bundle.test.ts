@@ -45,7 +45,7 @@ describe('bundleWorker', () => {
       'src/service.ts',
       'src/schedule.ts',
       'src/creatives/create-creative.ts',
-      'src/lib/gzip.ts',
+      'src/lib/encoding/gzip.ts',
       'src/deletion/',
       'src/devices/routes.ts',
       'src/money/',

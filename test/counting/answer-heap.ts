@@ -14,7 +14,7 @@ import { countFunnel, sumFunnel } from '../../src/counting/questions/funnel.ts';
 import { countPurchases } from '../../src/counting/questions/purchases.ts';
 import { clientTotals } from '../../src/counting/questions/queries.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { deflateText } from '../../src/lib/deflate.ts';
+import { deflateText } from '../../src/lib/encoding/deflate.ts';
 import { addDays, dayNumber } from '../../src/lib/time.ts';
 import { DeviceRevenue } from '../../src/rollup/device/device-revenue.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';

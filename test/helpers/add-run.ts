@@ -1,6 +1,6 @@
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { type RollupTable, segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
-import { chunksOf } from '../../src/lib/chunks.ts';
+import { chunksOf } from '../../src/lib/collections/chunks.ts';
 import {
   additionColumns,
   type PartRow,

@@ -1,4 +1,4 @@
-import { toBase64Url } from '#lib/base64url';
+import { toBase64Url } from '#lib/encoding/base64url';
 import { ORIGIN } from './person.ts';
 
 // A passkey as a browser would use it: WebAuthn with an ES256 key and no attestation. Source: https://www.w3.org/TR/webauthn-3/

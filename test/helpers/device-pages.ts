@@ -8,7 +8,7 @@ import {
   writeRows,
 } from '../../src/counting/devices/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { deflateText, inflateText } from '../../src/lib/deflate.ts';
+import { deflateText, inflateText } from '../../src/lib/encoding/deflate.ts';
 import { dayNumber } from '../../src/lib/time.ts';
 
 type Device = { id: string; acquiredDay: string };

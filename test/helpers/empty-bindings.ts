@@ -1,4 +1,4 @@
-import { loadParquet } from '../../src/lib/parquet.ts';
+import { loadParquet } from '../../src/lib/encoding/parquet.ts';
 import { emptyStores } from './empty-stores.ts';
 
 // Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects.

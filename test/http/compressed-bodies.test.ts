@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { gunzip } from '#lib/deflate';
+import { gunzip } from '#lib/encoding/deflate';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, startWorker } from '../helpers/worker.ts';

@@ -2,8 +2,8 @@ import { parquetMetadataAsync, parquetRead, type SchemaElement } from 'hyparquet
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { FileEntry } from '#lake';
 import { readDecimalsUnscaled } from '../../src/lake/codec.ts';
-import { compressors, decompressors } from '../../src/lib/gzip.ts';
-import { plainParsers as parsers } from '../../src/lib/parquet-codec.ts';
+import { compressors, decompressors } from '../../src/lib/encoding/gzip.ts';
+import { plainParsers as parsers } from '../../src/lib/encoding/parquet-codec.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
 /** A column as a file stores it: `scale` and `converted_type` belong to `cells`, unscaled. */

@@ -13,7 +13,7 @@ import { appendFresh } from '../../src/counting/log/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/runs/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { loadParquet } from '../../src/lib/parquet.ts';
+import { loadParquet } from '../../src/lib/encoding/parquet.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import {
   decryptText,
   encryptText,
@@ -10,6 +9,7 @@ import {
   sha256Hex,
   verifyHmac,
 } from '#lib/crypto';
+import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { idFromBytes, idTime, idToBytes, isId, newId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 
 describe('crypto', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
-import { csvHeaders, toCsv } from '#lib/csv';
+import { csvHeaders, toCsv } from '#lib/encoding/csv';
 
 const parse = (csv: string) => Papa.parse<string[]>(csv, { skipEmptyLines: true }).data;
 const cellOf = (text: string) => parse(toCsv(['cell'], [{ cell: text }]))[1]?.[0];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DaySet } from '#lib/day-set';
+import { DaySet } from '#lib/collections/day-set';
 
 const days = fc.array(fc.integer({ min: -20, max: 60 }));
 const setOf = (added: readonly number[], text = '') => {

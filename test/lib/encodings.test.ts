@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64Url, toBase64Url } from '#lib/base64url';
+import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { idFromBytes, idToBytes, newId } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 

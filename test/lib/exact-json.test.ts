@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseExactJson } from '#lib/exact-json';
+import { parseExactJson } from '#lib/encoding/exact-json';
 
 it('keeps whole numbers beyond 2^53 as text', () => {
   const text =

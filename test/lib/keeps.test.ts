@@ -13,9 +13,9 @@ import {
   requiredNameOrNumber,
   requiredNumber,
   requiredText,
-} from '#lib/fields';
-import { keptBy } from '#lib/keeps';
-import { descriptive, replaceable } from '#lib/leniency';
+} from '#lib/input/fields';
+import { keptBy } from '#lib/input/keeps';
+import { descriptive, replaceable } from '#lib/input/leniency';
 
 const FIELDS = {
   'required text': requiredText(8),

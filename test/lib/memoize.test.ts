@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoize } from '#lib/memoize';
+import { memoize } from '#lib/collections/memoize';
 
 it('computes each result once, and forgets all beyond a number', () => {
   const computed: string[] = [];

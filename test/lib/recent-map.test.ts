@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecentMap } from '#lib/recent-map';
+import { RecentMap } from '#lib/collections/recent-map';
 
 const MAX = 100;
 

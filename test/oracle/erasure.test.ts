@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { counterOf } from '#counting';
-import { inflateText } from '#lib/deflate';
+import { inflateText } from '#lib/encoding/deflate';
 import type { Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { askReport, type Report, startOracle } from './setup.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '#lib/memoize';
+import { memoize } from '#lib/collections/memoize';
 import { settleAll } from '../helpers/settle.ts';
 import type { Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, type TestWorker } from '../helpers/worker.ts';

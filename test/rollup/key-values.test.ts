@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TupleIndex } from '../../src/lib/tuple-index.ts';
+import { TupleIndex } from '../../src/lib/collections/tuple-index.ts';
 import { KeyValues } from '../../src/rollup/key-values.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 

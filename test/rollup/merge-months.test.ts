@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { GRAINS } from '../../src/rollup/cube/grains.ts';
 import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import { mergeMonths } from '../../src/rollup/months/merge-months.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable, type Segment, UNKNOWN_SEGMENT, valuesOfSegment } from '#catalogue';
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { packParts, sumRowsOf } from '../../src/rollup/cube/cube.ts';
 import { PAID } from '../../src/rollup/cube/grains.ts';
 import { writePart } from '../../src/rollup/cube/part-file.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
-import { DaySet } from '#lib/day-set';
+import { DaySet } from '#lib/collections/day-set';
 import { type DeviceState, deviceKey } from '../../src/rollup/device/device-state.ts';
 import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { applications, database } from '#db';
-import { chunksOf } from '#lib/chunks';
+import { chunksOf } from '#lib/collections/chunks';
 import { newAccessToken } from '#lib/credentials';
 import { decryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';

@@ -5,8 +5,8 @@ import {
   optionalNumber,
   requiredNameOrNumber,
   requiredNumber,
-} from '#lib/fields';
-import { descriptive, replaceable } from '#lib/leniency';
+} from '#lib/input/fields';
+import { descriptive, replaceable } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';

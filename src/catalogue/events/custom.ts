@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { requiredName } from '#lib/fields';
-import { descriptive, dropped } from '#lib/leniency';
-import { CONTROL_FAULT, hasControlCharacters } from '#lib/one-line';
-import { present } from '#lib/present';
+import { requiredName } from '#lib/input/fields';
+import { descriptive, dropped } from '#lib/input/leniency';
+import { CONTROL_FAULT, hasControlCharacters } from '#lib/input/one-line';
+import { present } from '#lib/input/present';
 import { type EventKind, line } from '../kind.ts';
 import { readParams } from '../params.ts';
 import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { currencyCode, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/fields';
-import { descriptive } from '#lib/leniency';
+import { currencyCode, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/input/fields';
+import { descriptive } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';

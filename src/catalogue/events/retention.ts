@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { optionalNumber, optionalTextOrNumber } from '#lib/fields';
-import { descriptive } from '#lib/leniency';
+import { optionalNumber, optionalTextOrNumber } from '#lib/input/fields';
+import { descriptive } from '#lib/input/leniency';
 import { type EventKind, line } from '../kind.ts';
 import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
 import { dayNumber, payload, wireForm } from '../wire.ts';

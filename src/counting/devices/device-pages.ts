@@ -1,5 +1,5 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
-import { inflateText } from '#lib/deflate';
+import { inflateText } from '#lib/encoding/deflate';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';

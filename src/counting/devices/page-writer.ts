@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { sql } from 'drizzle-orm';
-import { deflateText } from '#lib/deflate';
+import { deflateText } from '#lib/encoding/deflate';
 import type { Steps } from '#lib/steps';
 import { dayNumber } from '#lib/time';
 import { deviceDays, devicePages } from '../schema.ts';

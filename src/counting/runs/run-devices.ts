@@ -1,7 +1,7 @@
 import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { TupleIndex } from '#lib/collections/tuple-index';
 import type { Steps } from '#lib/steps';
 import { dayFromNumber, dayNumber } from '#lib/time';
-import { TupleIndex } from '#lib/tuple-index';
 import { Journal } from '#rollup';
 import {
   CountedDevice,

@@ -1,4 +1,4 @@
-import { isParquetLoaded, loadParquet } from '#lib/parquet';
+import { isParquetLoaded, loadParquet } from '#lib/encoding/parquet';
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
 import { isolateMemory } from '../isolate-memory.ts';

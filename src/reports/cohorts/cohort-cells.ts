@@ -1,6 +1,6 @@
 import type { Segment, SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 import { daysBetween } from '#lib/time';
 import type { Entries } from '#rollup';
 import { isOfCreatives } from '../device-groups.ts';

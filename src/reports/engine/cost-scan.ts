@@ -1,7 +1,7 @@
 import { and, between, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { type CostDimension, isCostDimension, ofDimensions, type Segment, UNKNOWN_SEGMENT } from '#catalogue';
 import { commaList, costs, database, named } from '#db';
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 import { NANOS_PER_HIGH } from '#rollup';
 import { type DimensionName, isNamed, isTime } from '../dimensions.ts';
 import { costCondition } from '../filters.ts';

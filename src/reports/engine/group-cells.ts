@@ -1,5 +1,5 @@
 import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 import type { Entries } from '#rollup';
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';

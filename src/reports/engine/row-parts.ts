@@ -1,4 +1,4 @@
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 import { DIMENSIONS, type DimensionName, isNamed } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import type { Chunk } from './chunk.ts';

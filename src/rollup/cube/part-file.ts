@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { DecodedArray, FileMetaData, SchemaElement } from 'hyparquet';
 import type { ColumnSource, Writer } from 'hyparquet-writer';
 import { type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
-import { loadedParquet, loadParquet } from '#lib/parquet';
+import { loadedParquet, loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import { sumColumnsOf } from '../tables.ts';
 import type { Grain } from './grains.ts';

@@ -1,5 +1,5 @@
 import type { OwnValues, Segment } from '#catalogue';
-import { DaySet } from '#lib/day-set';
+import { DaySet } from '#lib/collections/day-set';
 import { DayVersions, type VersionAt } from './day-versions.ts';
 import { bandOf, DeviceRevenue } from './device-revenue.ts';
 import type { Earning, Journal } from './journal.ts';

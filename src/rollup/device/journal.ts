@@ -1,4 +1,4 @@
-import { Dictionary } from '#lib/dictionary';
+import { Dictionary } from '#lib/collections/dictionary';
 
 export type Earning = 'ad' | 'purchase';
 

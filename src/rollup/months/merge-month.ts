@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { Columns } from '../cube/cube.ts';
 import {
   beginFile,

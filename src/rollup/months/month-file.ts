@@ -1,6 +1,6 @@
 import type { FileMetaData, RowGroup } from 'hyparquet';
 import type { RollupTable } from '#catalogue';
-import { loadParquet } from '#lib/parquet';
+import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
 import type { Grain } from '../cube/grains.ts';
 import { type Bytes, type OpenPart, openRows } from '../cube/part-file.ts';

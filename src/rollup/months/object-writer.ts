@@ -4,7 +4,7 @@ import type { Writer } from 'hyparquet-writer';
 const PART_BYTES = 5 * 1024 * 1024;
 
 export type WritableBucket = Pick<R2Bucket, 'put' | 'createMultipartUpload'>;
-type Loaded = typeof import('#lib/parquet-codec');
+type Loaded = typeof import('#lib/encoding/parquet-codec');
 
 /** Writes an object while it is being made: no more than about 5 MiB of it are in memory. */
 export class ObjectWriter {

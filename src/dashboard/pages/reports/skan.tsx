@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { csvHeaders } from '#lib/csv';
+import { csvHeaders } from '#lib/encoding/csv';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING } from '../../shell/format.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { CURRENCIES } from './currencies.ts';
-import { type IdPrefix, isId } from './ids.ts';
+import { CURRENCIES } from '../currencies.ts';
+import { type IdPrefix, isId } from '../ids.ts';
+import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
+import { isDay } from '../time.ts';
 import { keeps, keptBy } from './keeps.ts';
 import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
-import { lettersFoldedTo, MAX_FOLDED_LETTERS } from './search.ts';
-import { isDay } from './time.ts';
 
 /** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
