@@ -6,9 +6,8 @@ import { versionOf } from '../../src/env.ts';
 import { type EventLine, measureEvent, packMessages } from '../../src/ingestion/enqueue.ts';
 import { filePrefix } from '../../src/lake/index.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
-import { REPLACED_FOR_MS } from '../../src/rollup/cube/compact.ts';
 import { eventText, messageHead } from '../../src/rollup/index.ts';
-import { mergeMonths } from '../../src/rollup/months/merge-months.ts';
+import { ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { addTimings, type Timing, timed } from './stopwatch.ts';
 import {
@@ -231,6 +230,22 @@ async function exportAll(env: Env, applicationId: string) {
   }
 }
 
+/** Pages of a B-tree are about two thirds full. */
+const BYTES_PER_STORED_BYTE = 1.5;
+
+/** What the rows of a rollup table take, by the length of their values as text, which is more than they take as numbers. */
+async function bytesOfRows(db: D1Database, table: string, applicationId: string): Promise<number> {
+  const { results } = await db
+    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+    .all<{ name: string }>();
+  const lengths = results.map(({ name }) => `length(CAST("${name}" AS BLOB))`).join(' + ');
+  const row = await db
+    .prepare(`SELECT coalesce(sum(${lengths}), 0) AS bytes FROM ${table} WHERE application_id = ?`)
+    .bind(applicationId)
+    .first<{ bytes: number }>();
+  return (row?.bytes ?? 0) * BYTES_PER_STORED_BYTE;
+}
+
 const EVER = { from: '2000-01-01', to: '2100-01-01' };
 
 export const control = new Hono<{ Bindings: Env }>()
@@ -273,11 +288,6 @@ export const control = new Hono<{ Bindings: Env }>()
     const { hotEvents } = await counter.health();
     return c.json({ hotEvents, ...(await timed(() => counter.exportAll())) });
   })
-  // In ten minutes, when the parts that an earlier call replaced are deleted.
-  .post('/merge-months', async (c) => {
-    await mergeMonths(c.env, Date.now() + 2 * REPLACED_FOR_MS);
-    return c.json({});
-  })
   .post('/spend/:app', async (c) => {
     await insertSpend(c.env.DB, c.req.param('app'));
     return c.json({});
@@ -296,8 +306,19 @@ export const control = new Hono<{ Bindings: Env }>()
     ).run<{ parts: number; replaced: number }>();
     const { parts = 0, replaced = 0 } = results[0] ?? {};
     // Parts that were replaced stay for ten minutes, which is longer than a run here.
-    const d1 = { d1Bytes: meta.size_after - replaced, fileBytes: meta.size_after, partBytes: parts };
+    const d1 = { d1Bytes: meta.size_after - replaced, partBytes: parts };
     return c.json({ ...(await counterOf(c.env, c.req.param('app')).costs()), ...d1 });
+  })
+  .get('/growth/:app', async (c) => {
+    const app = c.req.param('app');
+    const places = await c.env.DB.prepare(
+      'SELECT count(DISTINCT rollup || grain) AS places FROM cube_parts WHERE application_id = ?',
+    )
+      .bind(app)
+      .first<{ places: number }>();
+    let tableBytes = 0;
+    for (const table of ROLLUP_TABLES) tableBytes += await bytesOfRows(c.env.DB, table, app);
+    return c.json({ tableBytes, ...places });
   })
   .post('/client-totals/:app', async (c) =>
     c.json(await timed(async () => await counterOf(c.env, c.req.param('app')).clientTotals(EVER))),

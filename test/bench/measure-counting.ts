@@ -53,8 +53,8 @@ function speedOf(events: number, ...parts: readonly Timing[]): Speed {
   };
 }
 
-/** `fileBytes`: with parts that were replaced and not deleted yet; `partBytes`: those of `d1Bytes` that are parts of the cube. */
-type Costs = CounterCosts & { d1Bytes: number; fileBytes: number; partBytes: number };
+/** `partBytes`: those of `d1Bytes` that are parts of the cube. */
+type Costs = CounterCosts & { d1Bytes: number; partBytes: number };
 
 export class CountingBench {
   private readonly rig: Rig;

@@ -13,7 +13,7 @@ const HOT_DAYS = 35;
 /** Of a large application, parts of recent months are merged too, from this much text in one rollup and grain. It bounds the database. */
 const MAX_HOT_BYTES = 4_000_000;
 /** So much is merged however much the month has in R2: a merge reads no more than its last object. */
-const MERGED_AT_ONCE_BYTES = 32_000_000;
+export const MERGED_AT_ONCE_BYTES = 8_000_000;
 /** Late events of a month that was merged wait this long for the next merge, unless they are as large as the month. */
 const MERGED_EVERY_MS = 30 * DAY_MS;
 /** No merge is begun after this time, nor after so many: an invocation has 1,000 statements. */
