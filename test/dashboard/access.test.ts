@@ -110,6 +110,8 @@ const FIELDS = {
   currency: 'usd',
   days: '30',
   note: 'x',
+  text: 'x',
+  day: '2026-03-01',
   role: 'viewer',
   grace_hours: '0',
   csv: 'date,campaign,currency,amount\n2026-01-01,x,usd,1',

@@ -53,7 +53,7 @@ it('shows the status of each event, and searches by name', async () => {
   await browser.get('/');
   expect(listed(await read('/debugger'))).toEqual([
     ['Custom event', 'first', 'Counted', ''],
-    ['Install', '', 'Counted', ''],
+    ['Install', 'Organic', 'Counted', ''],
   ]);
   await send(token, 'first', { eid: 'same', created_at: new Date().toISOString() });
   await send(token, 'second', { dev: true });
@@ -62,14 +62,14 @@ it('shows the status of each event, and searches by name', async () => {
     ['Custom event', 'second', 'Queued', 'Test event: not counted'],
     ['Custom event', 'first', 'Queued', ''],
     ['Custom event', 'first', 'Counted', ''],
-    ['Install', '', 'Counted', ''],
+    ['Install', 'Organic', 'Counted', ''],
   ]);
   await browser.get('/');
   expect(listed(await read('/debugger'))).toEqual([
     ['Custom event', 'second', 'Not counted', 'Test event: not counted'],
     ['Custom event', 'first', 'Duplicate', ''],
     ['Custom event', 'first', 'Counted', ''],
-    ['Install', '', 'Counted', ''],
+    ['Install', 'Organic', 'Counted', ''],
   ]);
   expect(listed(await read('/debugger?event_name=second'))).toEqual([
     ['Custom event', 'second', 'Not counted', 'Test event: not counted'],
@@ -87,12 +87,12 @@ it('filters the list by the filter bar, and keeps those filters in its own form'
   expect(page.texts('.chip-text')).toEqual(['Country Germany']);
   expect(page.value('country')).toBe('de');
   expect(page.query('Country Germany ×')).toEqual({ app: tenant.application.id, event_name: 'from_germany' });
-  expect(namesOf(await read('/debugger?country=de'))).toEqual(['from_germany', '']);
+  expect(namesOf(await read('/debugger?country=de'))).toEqual(['from_germany', 'Organic']);
   expect(namesOf(await read('/debugger?country=de&country=fr'))).toEqual([
     'from_france',
     'from_germany',
-    '',
-    '',
+    'Organic',
+    'Organic',
   ]);
 });
 
@@ -118,7 +118,7 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   ]);
   expect(timelineOf(page)).toEqual([
     'Purchase $4.99 · gold · completed Counted',
-    'Install Counted',
+    'Install Click id Counted',
     'Acquired, by Cat',
     'Clicked the ad',
   ]);
@@ -131,7 +131,7 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   expect(listed(await read(`/debugger?device_id=${id}`))).toEqual([
     ['Custom event', 'later', 'Queued', ''],
     ['Purchase', '$4.99 · gold · completed', 'Counted', ''],
-    ['Install', '', 'Counted', ''],
+    ['Install', 'Click id', 'Counted', ''],
   ]);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/debugger/device?device_id=${id}`)).status).toBe(404);

@@ -27,6 +27,7 @@ const WITHOUT_FIELDS = new Set([
   '/alerts/:id/remove',
   '/alerts/channels/:id/test',
   '/alerts/channels/:id/remove',
+  '/notes/:id/remove',
   '/views/:id/remove',
   '/views/links/:hash/revoke',
 ]);

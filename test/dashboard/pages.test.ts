@@ -201,7 +201,7 @@ it('follows an event until it is counted', async () => {
     (await pageOf(await browser.get(`/debugger?${query}`))).cells('Newest events', 'Type', 'What', 'Notes');
   expect(await listed(`token=${creativeToken}`)).toEqual([
     ['Custom event', 'followed', ''],
-    ['Install', 'organic', ''],
+    ['Install', 'Organic', ''],
   ]);
   await worker.post(made, '/webhook', envelope.ad(creativeToken, { dev: true }, { watch_time: -1 }));
   await worker.deliver(worker.queue.take());
@@ -212,7 +212,7 @@ it('follows an event until it is counted', async () => {
       'Test event: not counted payload.watch_time must not be negative; ignored',
     ],
     ['Custom event', 'followed', ''],
-    ['Install', 'organic', ''],
+    ['Install', 'Organic', ''],
   ]);
   const forged = await pageOf(await browser.get('/debugger?token=forged'));
   expect([forged.notices, forged.faults]).toEqual([

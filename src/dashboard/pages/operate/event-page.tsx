@@ -8,7 +8,7 @@ import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
-import { InDebugger, typeLabel } from './event-parts.tsx';
+import { InDebugger, METHODS, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 
 const MEANING: Record<EventStatus['status'], string> = {
@@ -57,24 +57,6 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
     {status.event && <pre class="event">{JSON.stringify(status.event, null, 2)}</pre>}
   </Card>
 );
-
-const METHODS: Record<string, { label: string; reason: string }> = {
-  referrer: {
-    label: 'Install referrer',
-    reason: 'The store named a click within the attribution window.',
-  },
-  click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
-  meta_referrer: {
-    label: 'Meta referrer',
-    reason: 'The Play Store reported the ad, in Meta’s install referrer.',
-  },
-  deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
-  probabilistic: {
-    label: 'Probabilistic match',
-    reason: 'No click was named; one was similar enough to this device.',
-  },
-  organic: { label: 'Organic', reason: 'No click was named, and none was similar enough to this device.' },
-};
 
 /** What a click and a device have in common, or not. */
 const FACTS: Record<string, string> = {

@@ -12,12 +12,34 @@ export const text = (value: unknown) =>
 /** What people call the event: `Ad impression` for `custom.ad`. */
 export const typeLabel = (event: ShownEvent): string => eventLabel(text(event.type));
 
+/** How a device was attributed, by the method that the API names. */
+export const METHODS: Readonly<Record<string, { label: string; reason: string }>> = {
+  referrer: {
+    label: 'Install referrer',
+    reason: 'The store named a click within the attribution window.',
+  },
+  click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
+  meta_referrer: {
+    label: 'Meta referrer',
+    reason: 'The Play Store reported the ad, in Meta’s install referrer.',
+  },
+  deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
+  probabilistic: {
+    label: 'Probabilistic match',
+    reason: 'No click was named; one was similar enough to this device.',
+  },
+  organic: { label: 'Organic', reason: 'No click was named, and none was similar enough to this device.' },
+};
+
 /** A summary of an event in one line. */
 export const summary = (event: ShownEvent): string =>
   summarise(
     {
       ...event,
       type: text(event.type),
+      ...(typeof event.attribution_method === 'string'
+        ? { attribution_method: METHODS[event.attribution_method]?.label ?? event.attribution_method }
+        : {}),
       ...(event.source ? { source: valueName('source', text(event.source)) } : {}),
       ...(event.media_source ? { media_source: valueName('media_source', text(event.media_source)) } : {}),
     },
