@@ -62,7 +62,7 @@ const addSilent = ({ application }: Tenant, count: number) =>
 
 const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
 const TOTALS = ['Total, including organic and unmatched spend', ''];
-const OTHER_TOTALS = ['10', '5', '$2.00', '$0.50', '0%', ''];
+const OTHER_TOTALS = ['10', '5', '$2.00', '$0.50', '$6.00', '0%', ''];
 
 it('lists every creative, silent and archived ones too, with the figures of the API', async () => {
   const { page } = await list('');
@@ -82,7 +82,7 @@ it('shows what each had before, and its change, of the metric that the list is s
   const { page } = await list('');
   expect(page.texts('.card-foot .muted')).toEqual(['1 Mar – 5 Mar compared with 24 Feb – 28 Feb']);
   expect(page.table('Creatives').headings.slice(2)).toEqual([
-    ...['Revenue', 'Clicks', 'Installs', 'Spend', 'CPI', 'ROAS', 'Created'],
+    ...['Revenue', 'Clicks', 'Installs', 'Spend', 'CPI', 'Profit', 'ROAS', 'Created'],
   ]);
   expect(page.cells('Creatives', 'Revenue')).toEqual([
     ['$3.00 ▲ 200% more than $1.00'],
@@ -143,7 +143,7 @@ it('sums up the matches of a search only', async () => {
   const found = (await list('q=cat')).page.table('Creatives');
   expect(found.totals).toEqual([
     ...['Total of matches', '', '$3.00 ▲ 200% more than $1.00'],
-    ...['10', '4', '$2.00', '$0.50', '0%', ''],
+    ...['10', '4', '$2.00', '$0.50', '$1.00', '0%', ''],
   ]);
   expect((await list('q=dog')).page.table('Creatives').totals).toEqual([]);
 });
@@ -216,7 +216,7 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
   );
   const csv = (await file.text()).trimEnd().split('\r\n');
   expect(csv[0]).toBe(
-    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas,revenue_before,revenue_change,unconverted',
+    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,profit,roas,revenue_before,revenue_change,unconverted',
   );
   expect(csv[1]?.split(',').slice(-3, -1)).toEqual(['7', '-7']);
   expect(csv.slice(1).map((line) => line.split(',').slice(0, 3).join())).toEqual([

@@ -226,7 +226,7 @@ function lifetimeValueLacks(
 
 /**
  * Lifetime value of a cohort by day N: for each day up to it, what the devices whose day is over earned on it, per device and of
- * what was spent on the days on which they were acquired.
+ * what was spent on the days on which they were acquired. `days` are those that the report was asked for.
  */
 export function lifetimeValue(
   cohort: Sent[],
@@ -234,6 +234,7 @@ export function lifetimeValue(
   day: number,
   today: string,
   rateOn: RateOn,
+  days: readonly number[] = [day],
 ) {
   const isOver = (acquired: string, on: number) => isOverOn(acquired, on, today);
   const devicesOn = (on: number) =>
@@ -245,10 +246,9 @@ export function lifetimeValue(
     return Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
-  const revenue = money(
-    earned.filter((event) => isOver(event.acquired, day) && age(event) <= day).map(amountOf),
-    rateOn,
-  );
+  const revenueBy = (on: number) =>
+    money(earned.filter((event) => isOver(event.acquired, on) && age(event) <= on).map(amountOf), rateOn);
+  const revenue = revenueBy(day);
   const lacking = lifetimeValueLacks(cohort, costs, day, today, rateOn);
   let [ltv, roas]: [number | null, number | null] = [0, 0];
   for (let on = 0; on <= day; on++) {
@@ -258,11 +258,11 @@ export function lifetimeValue(
     const [ofDevices, ofSpend] = [per(sum, devicesOn(on)), per(sum, sumOf(spentOn(on)))];
     ltv = ltv === null || ofDevices === null ? null : ltv + ofDevices;
     roas = roas === null || ofSpend === null ? null : roas + ofSpend;
+    // The same devices until then: the ratio of the rounded amounts, which later days add to.
+    if (!days.includes(on) || devicesOn(on) === 0 || devicesOn(on) !== devicesOn(0)) continue;
+    ltv = per(revenueBy(on), devicesOn(on));
+    if (spentOn(0).length === spentOn(on).length) roas = per(revenueBy(on), money(spentOn(on), rateOn));
   }
-  // The same devices throughout: the ratio of the rounded amounts.
-  const isPlain = eligible > 0 && eligible === devicesOn(0);
-  if (isPlain) ltv = per(revenue, eligible);
-  if (isPlain && spentOn(0).length === spentOn(day).length) roas = per(revenue, money(spentOn(day), rateOn));
   return {
     eligible,
     complete: eligible === distinct(cohort.map((event) => event.device)),
@@ -304,8 +304,8 @@ export function cohortMetrics(
         figure === 'retention'
           ? retention(cohort, day, today).classic
           : figure === 'ltv'
-            ? lifetimeValue(cohort, costs, day, today, rateOn).ltv
-            : lifetimeValue(paid, costs, day, today, rateOn).roas,
+            ? lifetimeValue(cohort, costs, day, today, rateOn, days).ltv
+            : lifetimeValue(paid, costs, day, today, rateOn, days).roas,
       ]),
     ),
     incomplete_days: incomplete.length === 0 ? undefined : incomplete,

@@ -34,7 +34,7 @@ type Status = (typeof STATUSES)[number][0];
 export const COLUMN_SETS = {
   acquisition: {
     label: 'Acquisition',
-    metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'roas'],
+    metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'profit', 'roas'],
   },
   monetisation: {
     label: 'Monetisation',

@@ -91,7 +91,7 @@ export function ltv(world: World, question: Question): Expected {
     rows: [...cohorts].map(([key, { columns, items }]) => {
       const own = knows ? (costs.get(key)?.items ?? []) : null;
       const size = sizeOf(items);
-      const worthBy = (day: number) => naive.lifetimeValue(items, own, day, world.today, rateOn);
+      const worthBy = (day: number) => naive.lifetimeValue(items, own, day, world.today, rateOn, days);
       const isPaidBack = (day: number) => {
         const { roas, eligible } = worthBy(day);
         return roas !== null && roas >= 1 && eligible * 2 >= size;
