@@ -124,7 +124,7 @@ test('shows every page with one event', { timeout: 60_000 }, async () => {
 });
 
 test('shows every page with two years of 2,000 creatives', { timeout: 170_000 }, async (suite) => {
-  const size = { creatives: 2_000, days: 730, everyDays: 60 };
+  const size = { creatives: 2_000, days: 730, everyDays: 60, daysPerRun: 15 };
   // SQLite would answer the service and the history's many transactions by turns with SQLITE_BUSY.
   await service.stopWhile(() =>
     withLocalDatabase(service.stateDir, (db) => addLargeHistory(db, demo.application.id, size, Date.now())),

@@ -16,6 +16,8 @@ export type HistorySize = {
   days: number;
   /** Each creative has figures on one day in this many. */
   everyDays: number;
+  /** How many days are added at once; 1 if absent, as a counter does. */
+  daysPerRun?: number;
 };
 
 const CAMPAIGNS = 20;
@@ -91,6 +93,13 @@ async function addNames(
   ]);
 }
 
+const nothingCounted = () => ({
+  daily: [] as Figures<'rollup_daily'>[],
+  ads: [] as Figures<'rollup_ads'>[],
+  activity: [] as Figures<'cohort_activity'>[],
+  revenue: [] as Figures<'cohort_revenue'>[],
+});
+
 /** Adds a history that ends today: names, figures by day, networks, cohorts and costs. */
 export async function addLargeHistory(
   db: D1Database,
@@ -101,11 +110,11 @@ export async function addLargeHistory(
   const last = dayIn('UTC', now);
   const days = upTo(size.days).map((number) => addDays(last, number - size.days));
   await addNames(db, applicationId, size, days);
+  const { daysPerRun = 1 } = size;
+  let run = nothingCounted();
   for (const [index, day] of days.entries()) {
-    const daily: Figures<'rollup_daily'>[] = [];
-    const ads: Figures<'rollup_ads'>[] = [];
-    const activity: Figures<'cohort_activity'>[] = [];
-    const revenue: Figures<'cohort_revenue'>[] = [];
+    const { daily, ads, activity, revenue } = run;
+    const before = daily.length;
     for (let creative = 1; creative <= size.creatives; creative++) {
       // Makes one day differ from the next.
       const n = creative + index + 1;
@@ -148,18 +157,20 @@ export async function addLargeHistory(
         revenue.push({ acquired_day: day, creative_id, day: earned, currency: 'usd', ...amounts });
       }
     }
-    await addFigures(db, applicationId, 'rollup_daily', daily);
     if (size.days - index <= HOURS_KEPT_DAYS + 1) {
       // At least the first hour of today has figures.
       const end = day === last ? new Date(now).getUTCHours() + 1 : 24;
-      const hours = daily.flatMap((figures, at) =>
-        inHours(figures, end < EVERY_HOURS ? 0 : at % EVERY_HOURS, end),
-      );
+      const hours = daily
+        .slice(before)
+        .flatMap((figures, at) => inHours(figures, end < EVERY_HOURS ? 0 : at % EVERY_HOURS, end));
       await addFigures(db, applicationId, 'rollup_hours', hours);
     }
+    if ((index + 1) % daysPerRun !== 0 && day !== last) continue;
+    await addFigures(db, applicationId, 'rollup_daily', daily);
     await addFigures(db, applicationId, 'rollup_ads', ads);
     await addFigures(db, applicationId, 'cohort_activity', activity);
     await addFigures(db, applicationId, 'cohort_revenue', revenue);
+    run = nothingCounted();
   }
   await compactFigures(db, applicationId);
 }
