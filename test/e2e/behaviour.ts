@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, signIn } from '../helpers/browser.ts';
-import { type Service, startService } from '../helpers/service.ts';
+import { type Service, simulate, startService } from '../helpers/service.ts';
 
 // What a person's hands expect of the dashboard: keys, the back button, focus, and what was typed before the session ended.
 
@@ -18,11 +15,7 @@ let page: Page;
 before(async () => {
   service = await startService();
   ({ demo } = service);
-  await promisify(execFile)(
-    process.execPath,
-    ['src/cli/simulate.ts', '--devices', '60', '--days', '20', '--seed', '5'],
-    { cwd: ROOT, env: { ...process.env, STATE_DIR: service.stateDir } },
-  );
+  await simulate(service, { devices: 60, days: 20, seed: 5 });
   browser = await launchBrowser();
   page = await browser.newPage();
   await signIn(page, demo);

@@ -6,11 +6,10 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { count, money, percent } from '../../src/dashboard/shell/format.ts';
 import { launchBrowser, PLAIN_PAGES, signIn, violationsOf, watchFaults } from '../helpers/browser.ts';
-import { type Service, startService } from '../helpers/service.ts';
+import { type Service, simulate, startService } from '../helpers/service.ts';
 
 // The dashboard in a real browser, from a fresh start: sending the first event, then every page over a simulated history.
 // SCREENSHOTS=<folder> keeps a picture of every page, wide and narrow, light and dark.
@@ -118,11 +117,7 @@ test('shows a rejected request in the debugger with its reason', async () => {
 });
 
 test('shows every page over a simulated history', { timeout: 300_000 }, async (suite) => {
-  await promisify(execFile)(
-    process.execPath,
-    ['src/cli/simulate.ts', '--devices', '80', '--days', '25', '--seed', '5'],
-    { cwd: ROOT, env: { ...process.env, STATE_DIR: stateDir } },
-  );
+  await simulate({ stateDir }, { devices: 80, days: 25, seed: 5 });
   if (SCREENSHOTS) await mkdir(SCREENSHOTS, { recursive: true });
   for (const [name, look] of Object.entries(LOOKS)) {
     await suite.test(name, async () => {

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 
@@ -43,6 +44,16 @@ async function start(stateDir: string, port: number): Promise<ChildProcess> {
 async function end(server: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => server.once('exit', resolve));
   if (server.exitCode === null && server.kill('SIGTERM')) await ended;
+}
+
+/** Sends a history of people to a service that runs on these stores. The same options send the same history. */
+export async function simulate(
+  { stateDir }: Pick<Service, 'stateDir'>,
+  { devices, days, seed }: { devices: number; days: number; seed?: number },
+): Promise<void> {
+  const options = ['--devices', `${devices}`, '--days', `${days}`, ...(seed ? ['--seed', `${seed}`] : [])];
+  const env = { ...process.env, STATE_DIR: stateDir };
+  await promisify(execFile)(process.execPath, ['src/cli/simulate.ts', ...options], { cwd: ROOT, env });
 }
 
 export async function startService(): Promise<Service> {

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, signIn } from '../helpers/browser.ts';
-import { startService } from '../helpers/service.ts';
+import { simulate, startService } from '../helpers/service.ts';
 import { PAGES } from './pages.ts';
 
 const USAGE = `Usage: npm run screenshots -- [--out FOLDER] [--only TEXT] [--looks NAME,…] [--state FOLDER] [--docs]
@@ -83,9 +82,7 @@ async function withService(use: (demo: Demo) => Promise<void>): Promise<void> {
   }
   const service = await startService();
   try {
-    const arguments_ = ['src/cli/simulate.ts', '--devices', '1500', '--days', '60'];
-    const env = { ...process.env, STATE_DIR: service.stateDir };
-    await promisify(execFile)(process.execPath, arguments_, { cwd: ROOT, env });
+    await simulate(service, { devices: 1_500, days: 60 });
     await use(service.demo);
   } finally {
     await service.stop();
