@@ -4,6 +4,7 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, notes } from '#db';
 import { AppError, dayText, keyCursor, readKeyCursor, requiredName, requiredText, toKeyCursor } from '#http';
 import { newId } from '#lib/ids';
+import { iso } from '#lib/time';
 import { type ApplicationRow, nameOf } from '#teams';
 import type { Note, NotesListed } from './answers.ts';
 
@@ -40,8 +41,8 @@ const shown = (row: Row): Note => ({
   day: row.day,
   text: row.text,
   created_by: row.createdBy,
-  created_at: new Date(row.createdAt).toISOString(),
-  updated_at: new Date(row.updatedAt).toISOString(),
+  created_at: iso(row.createdAt),
+  updated_at: iso(row.updatedAt),
 });
 
 /** An application's notes, the earliest day first. */

@@ -1,6 +1,7 @@
-import { and, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
-import { columnList, cubeParts, database, toStatement } from '#db';
+import { columnList, cubeParts, database, isAmong, toStatement } from '#db';
+import { chunksBySize } from '#lib/collections/chunks';
 import { Additions } from '../tables.ts';
 import { addRows } from './add-parts.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
@@ -18,9 +19,8 @@ export const MIN_COMPACTED = 16;
 /** The limit per compaction, for the memory of a counter. What has more than half of it stays as it is, so that rows are not rewritten for ever. */
 const MAX_COMPACTED_ROWS = 90_000;
 const MAX_ROWS_TO_COMPACT = MAX_COMPACTED_ROWS / 2;
-/** What is in memory as text at once, and the parameters of the query: D1 allows 100. */
+/** What is in memory as text at once. */
 const MAX_PAGE_BYTES = 500_000;
-const MAX_PAGE_RUNS = 50;
 /** Longer than a report takes. */
 export const REPLACED_FOR_MS = 600_000;
 
@@ -61,20 +61,6 @@ export async function placesToCompact(d1: D1Database, { applicationId, shard }: 
   );
 }
 
-/** The sequences, in pages that are read at once. */
-function* pagesOf(sizes: readonly { sequence: number; bytes: number }[]): Generator<number[]> {
-  let [page, bytes]: [number[], number] = [[], 0];
-  for (const size of sizes) {
-    if (page.length > 0 && (bytes + size.bytes > MAX_PAGE_BYTES || page.length === MAX_PAGE_RUNS)) {
-      yield page;
-      [page, bytes] = [[], 0];
-    }
-    page.push(size.sequence);
-    bytes += size.bytes;
-  }
-  if (page.length > 0) yield page;
-}
-
 /** Reads the oldest parts of a place and level, as many as a compaction may have, and adds up their rows. Writes nothing. */
 export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace): Promise<Compacted> {
   const { rollup, grain, month, level } = place;
@@ -101,11 +87,12 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
   const replaced = chosen.map(({ sequence }) => sequence);
   const segments = new PartSegments();
   const together = new Additions(rollup);
-  for (const page of pagesOf(chosen)) {
+  for (const page of chunksBySize(chosen, MAX_PAGE_BYTES, ({ bytes }) => bytes)) {
+    const sequences = page.map(({ sequence }) => sequence);
     const found = await database(d1)
       .select({ data: cubeParts.data })
       .from(cubeParts)
-      .where(and(own, inArray(cubeParts.sequence, page)))
+      .where(and(own, isAmong(cubeParts.sequence, sequences)))
       .orderBy(cubeParts.sequence);
     for (const { data } of found) {
       const part = await openPart(rollup, data);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cubeMonths, cubeParts, database } from '#db';
+import { chunksBySize } from '#lib/collections/chunks';
 import { type MonthFile, monthKey, type ReadableBucket, readMonth } from '../months/month-file.ts';
 import type { Grain } from './grains.ts';
 import { PartCache } from './part-cache.ts';
@@ -155,20 +156,8 @@ export async function readTexts(
 }
 
 /** Pages of parts in the order of the list. A month is a page of its own. */
-export function pagesOf(listed: readonly Listed[], maxCharacters = MAX_PAGE_CHARACTERS): Listed[][] {
-  const pages: Listed[][] = [];
-  let size = Number.POSITIVE_INFINITY;
-  for (const one of listed) {
-    const isMonth = one.kind === 'month';
-    if (isMonth || size + one.bytes > maxCharacters) {
-      pages.push([]);
-      size = 0;
-    }
-    pages.at(-1)?.push(one);
-    size = isMonth ? Number.POSITIVE_INFINITY : size + one.bytes;
-  }
-  return pages;
-}
+export const pagesOf = (listed: readonly Listed[], maxCharacters = MAX_PAGE_CHARACTERS): Listed[][] =>
+  chunksBySize(listed, maxCharacters, (one) => (one.kind === 'month' ? Number.POSITIVE_INFINITY : one.bytes));
 
 /** Takes each value one step early. A caller that stops early never awaits the last one. */
 async function* ahead<Value>(values: AsyncGenerator<Value>): AsyncGenerator<Value> {
