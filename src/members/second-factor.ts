@@ -49,7 +49,7 @@ export async function beginSecondFactor(
   const answer = await unlessRefused(() =>
     auth.api.enableTwoFactor({ body: { password }, headers: request.headers }),
   );
-  return answer && { uri: answer.totpURI, recoveryCodes: answer.backupCodes };
+  return answer?.method === 'totp' ? { uri: answer.totpURI, recoveryCodes: answer.backupCodes } : null;
 }
 
 /**
