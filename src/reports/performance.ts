@@ -124,10 +124,11 @@ export async function reportPerformance(
   ]);
   const today = dayIn(application.timezone, now);
   const asksCohorts = { from, to, reporting, filters, today, metrics };
-  const [cohortOf, cohortOfTotal] = await Promise.all([
-    readCohorts(env, application, { ...asksCohorts, names }, groups.keys()),
-    wantsTotals ? readCohorts(env, application, { ...asksCohorts, names: [] }, [TOTAL]) : null,
-  ]);
+  const ofGroups = readCohorts(env, application, { ...asksCohorts, names }, groups.keys());
+  // Without groupings, the only group is the total.
+  const ofTotal =
+    names.length === 0 ? ofGroups : readCohorts(env, application, { ...asksCohorts, names: [] }, [TOTAL]);
+  const [cohortOf, cohortOfTotal] = await Promise.all([ofGroups, wantsTotals ? ofTotal : null]);
   const nothing = noMetrics(asksFor.filter(isCohortMetric));
   // Days before the application's first event do not count as days without activity.
   const start = firstDay !== null && firstDay > from ? firstDay : from;

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
@@ -360,4 +361,22 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over
     const names = [...html.matchAll(/<a class="cut"[^>]*>([^<]*)</g)].map(([, name = '']) => name);
     expect(names).toEqual([...ranked, 'First'].slice(50 * (page - 1), 50 * page));
   }
+});
+
+it('reads the earlier total without reading all creatives once more', async () => {
+  const watched = new WatchedD1(env.DB);
+  const grains: string[] = [];
+  const record = (_: string, bindings: readonly unknown[]) => {
+    const isEarlier = bindings.includes('rollup_daily') && bindings.includes('2026-02-28');
+    if (isEarlier && bindings.includes('2026-02-24'))
+      grains.push(...['creative', 'total'].filter((grain) => bindings.includes(grain)));
+    return false;
+  };
+  watched.failWhen(record, 'never');
+  const watching = startWorker({ DB: watched.asBinding() });
+  const path = `/creatives?app=${tenant.application.id}&${PERIOD}`;
+  const answer = await watching.request(path, { headers: { Cookie: admin.cookie } });
+  expect(answer.status).toBe(200);
+  expect(new Set(grains)).toEqual(new Set(['creative', 'total']));
+  expect(grains.filter((grain) => grain === 'creative')).toHaveLength(grains.length / 2);
 });

@@ -42,7 +42,7 @@ export type ComparedReport = {
 /**
  * The performance report of a view and of the period it is compared with, with the same groupings. `compares` are the metrics that must exist by
  * hour for hours of today to be compared. `metric` is the only metric to read of the earlier period, if one is enough. `report` is the report
- * of what is shown, if it is known already.
+ * of what is shown, if it is known already. With `onlyTotals`, the reports that are read have no groups, which takes far fewer rows of the cube.
  */
 export async function readCompared(
   env: Env,
@@ -55,7 +55,7 @@ export async function readCompared(
     totals?: boolean;
   },
   now: number,
-  { compares = [], metric, report: known }: Wanted = {},
+  { compares = [], metric, report: known, onlyTotals = false }: Wanted = {},
 ): Promise<ComparedReport> {
   const sharing = { ...env, DB: sharedReads(env.DB) };
   const groups = asked.group_by.split(',');
@@ -72,6 +72,7 @@ export async function readCompared(
     ...(limit === undefined ? {} : { limit }),
     ...(metrics ? { metrics } : {}),
     ...(totals === undefined ? {} : { totals }),
+    ...(onlyTotals ? { group_by: [] } : {}),
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
     reportPerformance(sharing, view.application, { ...query, ...changes }, now);
@@ -101,7 +102,12 @@ export async function readCompared(
   return { periods, report, shown: shown ?? report, before, earlier: isByHour ? hours : before };
 }
 
-type Wanted = { compares?: readonly MetricName[]; metric?: MetricName; report?: PerformanceReport };
+type Wanted = {
+  compares?: readonly MetricName[];
+  metric?: MetricName;
+  report?: PerformanceReport;
+  onlyTotals?: boolean;
+};
 
 /** The day at the position of the view's last day that has begun. */
 function counterpartOf({ from, to, today }: View, { before }: Compared): string {

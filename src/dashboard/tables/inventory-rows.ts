@@ -129,7 +129,7 @@ export async function readTotals(
   now: number,
 ): Promise<Figures | null> {
   const metric = comparedMetric(asked);
-  const wanted = { compares: metricsOf(asked), metric };
+  const wanted = { compares: metricsOf(asked), metric, onlyTotals: true };
   const read = async (of: View, known?: PerformanceReport) => {
     const own = known ? { report: known } : {};
     const compared = await readCompared(c.env, of, { group_by: asked.level }, now, { ...wanted, ...own });

@@ -10,10 +10,15 @@ import { CohortCurves } from './cohort-curves.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
+/** Costs have one amount. */
+const COSTS_AT = [0];
+
+/** An amount's place: the row and day of its devices, and how many days after the acquisition it was earned. */
+type RevenuePlace = { day: CohortDay | null; row: number; age: number; currency: string; conversion: number };
 
 /**
- * Adds up what the devices of ranked cohorts have earned, and what was spent on acquiring them: exactly by each requested day number that is
- * over, and by day for the curves.
+ * What the devices of cohorts have earned, and what was spent on acquiring them: exactly by each requested day number that is over, and by day
+ * for the curves.
  */
 export class CohortRevenue {
   readonly revenue: CohortAmounts;
@@ -22,34 +27,78 @@ export class CohortRevenue {
   /** What could not be converted: over all cohorts, and by row and index of a requested day number whose figures lack it. */
   readonly unconverted = new Map<string, bigint>();
   private readonly unconvertedCells = new UnratedSums();
+  private readonly width: number;
+  /** By age, the index of the first day number that revenue of that age counts for. */
+  private readonly slots: readonly number[];
+
+  /** `numbers` are the requested day numbers, ascending. */
+  constructor(rows: number, numbers: readonly number[], rates: DayRates) {
+    this.width = numbers.length;
+    this.revenue = new CohortAmounts(rows, numbers.length, rates.rates);
+    this.spend = new CohortAmounts(rows, numbers.length, rates.rates);
+    const ages = (numbers.at(-1) ?? 0) + 1;
+    this.curves = new CohortCurves(rows, ages, rates.rates);
+    this.slots = Array.from({ length: ages }, (_, age) => numbers.findIndex((number) => number >= age));
+  }
+
+  add({ day, row, age, currency, conversion }: RevenuePlace, isSpend: boolean, low: number, high: number) {
+    if (!day || (low === 0 && high === 0)) return;
+    if (conversion === NO_RATE) addUnrated(this.unconverted, currency, nanosOf(low, high));
+    if (row === NO_ROW) return;
+    const from = this.slots[age] ?? 0;
+    if (conversion === NO_RATE) {
+      this.miss(row, from, currency, nanosOf(low, high));
+      return;
+    }
+    (isSpend ? this.spend : this.revenue).add(row, from, day.tail, low, high, conversion);
+    if (isSpend) this.curves.addSpend(row, day.ago, low, high, conversion);
+    else this.curves.addRevenue(row, age, low, high, conversion);
+  }
+
+  /** Lists an amount that the figures of a row lack from a requested day number on. */
+  private miss(row: number, from: number, currency: string, amount: bigint): void {
+    for (let index = from; index < this.width; index++) {
+      this.unconvertedCells.add(row * this.width + index, currency, amount);
+    }
+  }
+
+  /** What the figures of a row by a requested day number lack. */
+  unconvertedOf(row: number, index: number): Unrated {
+    return this.unconvertedCells.of(row * this.width + index);
+  }
+}
+
+/** Finds the place of each amount once, and adds it to those of all devices and of the attributed ones, as far as these are wanted. */
+export class RevenueReader {
   private readonly places: CohortPlaces;
   private readonly rates: DayRates;
+  private readonly all: CohortRevenue | null;
+  private readonly attributed: CohortRevenue | null;
+  private readonly ages: number;
 
   // Of the open chunk.
   private days: readonly string[] = [];
   private acquired: readonly string[] = [];
   /** By the indexes of an acquisition day and a day, how many days are between them; 0 for a day before the acquisition. */
-  private ages: (number | undefined)[] = [];
-  /** By age, the index of the first day number that revenue of that age counts for. */
-  private readonly slots: readonly number[];
+  private between: (number | undefined)[] = [];
+  private readonly at: RevenuePlace = {
+    day: null,
+    row: NO_ROW,
+    age: 0,
+    currency: '',
+    conversion: SAME_CURRENCY,
+  };
 
-  // Of the current entry.
-  private day: CohortDay | null = null;
-  private row = NO_ROW;
-  private age = 0;
-  private currency = '';
-  private conversion = SAME_CURRENCY;
-
-  constructor(places: CohortPlaces, rates: DayRates, rows: number) {
+  constructor(
+    places: CohortPlaces,
+    rates: DayRates,
+    { all, attributed }: { all: CohortRevenue | null; attributed: CohortRevenue | null },
+  ) {
     this.places = places;
     this.rates = rates;
-    this.revenue = new CohortAmounts(rows, places.numbers.length, rates.rates);
-    this.spend = new CohortAmounts(rows, places.numbers.length, rates.rates);
-    const ages = (places.numbers.at(-1) ?? 0) + 1;
-    this.curves = new CohortCurves(rows, ages, rates.rates);
-    this.slots = Array.from({ length: ages }, (_, age) =>
-      places.numbers.findIndex((number) => number >= age),
-    );
+    this.all = all;
+    this.attributed = attributed;
+    this.ages = (places.numbers.at(-1) ?? 0) + 1;
   }
 
   async read(chunk: Chunk): Promise<void> {
@@ -59,74 +108,42 @@ export class CohortRevenue {
     this.days = valuesIn(chunk, 'day');
     this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
     const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
-    const currencyAt = columns.indexOf('currency');
-    this.ages = [];
+    const [currencyAt, creativeAt] = [columns.indexOf('currency'), columns.indexOf('creative_id')];
+    const organic = valuesIn(chunk, 'creative_id').indexOf('');
+    this.between = [];
     await this.places.open(chunk);
+    const { at } = this;
     chunk.read((entries) => {
-      const { size, keys } = entries;
+      const { size, keys, sums } = entries;
       this.places.find(entries);
       const conversions = conversionsIn(entries);
       for (let entry = 0; entry < size; entry++) {
-        this.day = this.places.dayAt(entry);
-        this.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
-        if (!this.isOver) continue;
-        this.row = this.places.rowAt(entry);
-        this.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
-        this.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
-        this.add(entries, entry, isOfCosts);
+        at.day = this.places.dayAt(entry);
+        at.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
+        // The day must be over, and not after the last requested day number.
+        if (at.age >= at.day.ago || at.age >= this.ages) continue;
+        at.row = this.places.rowAt(entry);
+        at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+        at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
+        const isOrganic = organic >= 0 && keys[creativeAt]?.[entry] === organic;
+        this.add(sums, entry, isOfCosts, isOrganic);
       }
     });
   }
 
   private ageOf(acquired: number, day: number): number {
     const at = acquired * this.days.length + day;
-    this.ages[at] ??= Math.max(0, daysBetween(this.acquired[acquired] ?? '', this.days[day] ?? ''));
-    return this.ages[at] ?? 0;
+    this.between[at] ??= Math.max(0, daysBetween(this.acquired[acquired] ?? '', this.days[day] ?? ''));
+    return this.between[at] ?? 0;
   }
 
-  /** Whether the day of the current entry is over, and not after the last requested day number. */
-  private get isOver(): boolean {
-    return this.age < (this.day?.ago ?? 0) && this.age < this.slots.length;
-  }
-
-  private add({ sums }: Entries, entry: number, isOfCosts: boolean): void {
-    if (isOfCosts) {
-      this.addAmount(true, sums[0]?.[entry] ?? 0, sums[1]?.[entry] ?? 0);
-      return;
-    }
+  private add(sums: Entries['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
     let [low, high] = [0, 0];
-    for (const at of AMOUNTS_AT) {
+    for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
       low += sums[at]?.[entry] ?? 0;
       high += sums[at + 1]?.[entry] ?? 0;
     }
-    this.addAmount(false, low, high);
-  }
-
-  private addAmount(isSpend: boolean, low: number, high: number): void {
-    if (!this.day || (low === 0 && high === 0)) return;
-    const { ago, tail } = this.day;
-    if (this.conversion === NO_RATE) addUnrated(this.unconverted, this.currency, nanosOf(low, high));
-    if (this.row === NO_ROW) return;
-    const [row, from] = [this.row, this.slots[this.age] ?? 0];
-    if (this.conversion === NO_RATE) {
-      this.miss(row, from, nanosOf(low, high));
-      return;
-    }
-    (isSpend ? this.spend : this.revenue).add(row, from, tail, low, high, this.conversion);
-    if (isSpend) this.curves.addSpend(row, ago, low, high, this.conversion);
-    else this.curves.addRevenue(row, this.age, low, high, this.conversion);
-  }
-
-  /** Lists an amount that the figures of a row lack from a requested day number on. */
-  private miss(row: number, from: number, amount: bigint): void {
-    const width = this.places.numbers.length;
-    for (let index = from; index < width; index++) {
-      this.unconvertedCells.add(row * width + index, this.currency, amount);
-    }
-  }
-
-  /** What the figures of a row by a requested day number lack. */
-  unconvertedOf(row: number, index: number): Unrated {
-    return this.unconvertedCells.of(row * this.places.numbers.length + index);
+    this.all?.add(this.at, isOfCosts, low, high);
+    if (!isOrganic) this.attributed?.add(this.at, isOfCosts, low, high);
   }
 }

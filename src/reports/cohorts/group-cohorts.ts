@@ -13,7 +13,7 @@ import { CreativeNames } from '../names.ts';
 import type { Reported, ReportFilters } from '../query.ts';
 import { type CohortDay, type CohortPlaces, cohortDay, NO_ROW, REST_ROW } from './cohort-cells.ts';
 import { CohortDetails } from './cohort-details.ts';
-import { CohortRevenue } from './cohort-revenue.ts';
+import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 
 // The cohorts behind the rows of a performance report: the devices acquired in each row's days and group.
 
@@ -34,31 +34,24 @@ class GroupPlaces implements CohortPlaces {
   readonly numbers: readonly number[];
   private readonly lookup: GroupCells;
   private readonly today: string;
-  private readonly onlyPaid: boolean;
   private readonly known = new Map<string, CohortDay>();
 
   // Of the open chunk.
   private days: CohortDay[] = [];
   private dayColumn = 0;
-  private creativeColumn = -1;
-  private organic = -1;
 
   // Of the entries: the rows, plus 1.
   private rows = new Int32Array(0);
   private dayNumbers: Int32Array | undefined;
-  private creatives: Int32Array | undefined;
 
-  /** With `onlyPaid`, organic devices are in no row. */
   constructor(
     { names, today }: Pick<CohortsAsked, 'names' | 'today'>,
     numbers: readonly number[],
     creatives: CreativeNames,
     rows: ReadonlyMap<string, number>,
-    onlyPaid = false,
   ) {
     this.today = today;
     this.numbers = numbers;
-    this.onlyPaid = onlyPaid;
     this.lookup = new GroupCells(names, creatives, {
       group: (values) => (rows.get(JSON.stringify(values)) ?? REST_ROW) + 1,
     });
@@ -69,8 +62,6 @@ class GroupPlaces implements CohortPlaces {
     await this.lookup.open(chunk, column);
     this.days = valuesIn(chunk, column).map((day) => this.dayOf(day));
     this.dayColumn = chunk.columns.indexOf(column);
-    this.creativeColumn = chunk.columns.indexOf('creative_id');
-    this.organic = this.onlyPaid ? valuesIn(chunk, 'creative_id').indexOf('') : -1;
   }
 
   private dayOf(day: string): CohortDay {
@@ -83,7 +74,6 @@ class GroupPlaces implements CohortPlaces {
     if (this.rows.length < entries.size) this.rows = new Int32Array(entries.size);
     this.lookup.find(entries, this.rows, NO_ROW + 1);
     this.dayNumbers = entries.keys[this.dayColumn];
-    this.creatives = entries.keys[this.creativeColumn];
   }
 
   dayAt(entry: number): CohortDay {
@@ -93,8 +83,7 @@ class GroupPlaces implements CohortPlaces {
   }
 
   rowAt(entry: number): number {
-    const isOrganic = this.organic >= 0 && this.creatives?.[entry] === this.organic;
-    return isOrganic ? NO_ROW : (this.rows[entry] ?? 0) - 1;
+    return (this.rows[entry] ?? 0) - 1;
   }
 }
 
@@ -150,26 +139,23 @@ export async function readGroupCohorts(
   const count = rows.size + 1;
   const numbers = [...new Set(days.map(({ day }) => day))].sort((left, right) => left - right);
   const creatives = new CreativeNames(database(stores.DB), application.id, names.filter(isNamed));
-  const placesOf = (onlyPaid = false) => new GroupPlaces(asked, numbers, creatives, rows, onlyPaid);
+  const places = new GroupPlaces(asked, numbers, creatives, rows);
   const rates = new DayRates(stores.DB, { teamId: application.teamId, reporting, from, to: END_OF_TIME });
-  const revenueOf = (onlyPaid: boolean) => new CohortRevenue(placesOf(onlyPaid), rates, count);
   const knowsSpend = hasCosts(names) && knowsSpendIn(filters);
 
-  const activity = new GroupActivity(placesOf(), count);
+  const activity = new GroupActivity(places, count);
   const wants = (figure: CohortFigure) => days.some((own) => own.figure === figure);
-  const all = wants('ltv') ? revenueOf(false) : null;
-  const paid = wants('roas') && knowsSpend ? revenueOf(true) : null;
-  const revenues = [all, paid].filter((own) => own !== null);
+  const all = wants('ltv') ? new CohortRevenue(count, numbers, rates) : null;
+  const paid = wants('roas') && knowsSpend ? new CohortRevenue(count, numbers, rates) : null;
+  const revenue = new RevenueReader(places, rates, { all, attributed: paid });
   const scanOf = (rollup: 'cohort_activity' | 'cohort_revenue'): CubeScan => ({
     ...{ applicationId: application.id, rollup, from, to, filters },
     byCreative: names.some(isNamed),
     bySegment: names.some(isSegmentDimension),
   });
   for await (const chunk of scanCube(stores, scanOf('cohort_activity'))) await activity.read(chunk);
-  if (revenues.length > 0) {
-    for await (const chunk of scanCube(stores, scanOf('cohort_revenue'))) {
-      for (const own of revenues) await own.read(chunk);
-    }
+  if (all || paid) {
+    for await (const chunk of scanCube(stores, scanOf('cohort_revenue'))) await revenue.read(chunk);
   }
   if (paid) {
     const costs = {
@@ -177,9 +163,7 @@ export async function readGroupCohorts(
       applicationId: application.id,
       names: [...new Set(['day' as const, ...names])],
     };
-    for await (const chunk of scanCosts(stores.DB, costs)) {
-      for (const own of revenues) await own.read(chunk);
-    }
+    for await (const chunk of scanCosts(stores.DB, costs)) await revenue.read(chunk);
   }
 
   return (key) => {

@@ -11,7 +11,7 @@ import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
-import { CohortRevenue } from './cohort-revenue.ts';
+import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
@@ -90,11 +90,13 @@ async function readValue(
   { cohorts, rates }: { cohorts: ReadCohorts; rates: DayRates },
 ): Promise<CohortRevenue> {
   const { group_by: group } = asked;
-  const value = new CohortRevenue(cohorts.cells, rates, cohorts.sizes.length);
+  const value = new CohortRevenue(cohorts.sizes.length, cohorts.cells.numbers, rates);
+  const reader = new RevenueReader(cohorts.cells, rates, { all: value, attributed: null });
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
-  for await (const chunk of scanCube(stores, scan)) await value.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
   if (!knowsSpend(asked)) return value;
   const names = ['day' as const, ...(group ? [group] : [])];
-  for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names })) await value.read(chunk);
+  for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names }))
+    await reader.read(chunk);
   return value;
 }
