@@ -1,11 +1,14 @@
 import { and, asc, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { SEGMENT_DIMENSIONS, valueName } from '#catalogue';
+import { findNames, MAX_NAMES } from '#creatives';
 import { alerts, type Database } from '#db';
-import { AppError } from '#http';
+import { AppError, invalidRequest } from '#http';
 import { newId } from '#lib/ids';
 import type { ApplicationRow } from '#teams';
-import { ALERT_KIND_NAMES, ALERT_KINDS, alertText } from './kinds.ts';
+import { ALERT_KIND_NAMES, ALERT_KINDS, kindText } from './kinds.ts';
+import { type MetricRule, readRule, ruleText } from './rule.ts';
 
 const MAX_ALERTS = 50;
 
@@ -31,15 +34,57 @@ export const listAlerts = (db: Database, applicationId: string): Promise<Alert[]
     .orderBy(asc(alerts.id))
     .limit(MAX_ALERTS);
 
-const subjectOf = ({ name, currency }: ApplicationRow, alert: Pick<Alert, 'kind' | 'threshold'>) =>
+/** An alert as a sentence: `CPI is above $2.00`. */
+export const alertText = (alert: Pick<Alert, 'kind' | 'threshold' | 'rule'>, currency: string): string =>
+  alert.rule === null ? kindText(alert, currency) : ruleText(readRule(alert.rule), currency);
+
+type Watched = Pick<Alert, 'kind' | 'threshold' | 'rule'>;
+
+const subjectOf = ({ name, currency }: ApplicationRow, alert: Watched) =>
   `${name}: ${alertText(alert, currency)}`;
 
 /** The first check is due at once. Throws `conflict` beyond 50 alerts per application. */
-export async function createAlert(
+export const createAlert = (caller: Caller, application: ApplicationRow, alert: NewAlert): Promise<void> =>
+  insertAlert(caller, application, { ...alert, rule: null });
+
+const NAMED = ['campaign', 'adset', 'creative'] as const;
+
+/** Adds the names of what a rule's filters select. Throws `invalid_request` if the application does not have one of them. */
+export async function withScope(
+  db: Database,
+  { id }: Pick<ApplicationRow, 'id'>,
+  rule: MetricRule,
+): Promise<MetricRule> {
+  const scope: string[] = [];
+  for (const kind of NAMED) {
+    const ids = rule.filters[`${kind}_id`] ?? [];
+    const names = ids.length > MAX_NAMES ? new Map() : await findNames(db, id, kind, ids);
+    for (const own of ids) {
+      const name = names.get(own)?.name;
+      if (name === undefined)
+        throw invalidRequest([{ path: `${kind}_id`, message: 'is not of this application' }]);
+      scope.push(name);
+    }
+  }
+  for (const name of SEGMENT_DIMENSIONS) {
+    for (const value of rule.filters[name] ?? []) scope.push(valueName(name, value));
+  }
+  if (rule.filters.attribution) scope.push(rule.filters.attribution);
+  return { ...rule, scope };
+}
+
+/** Like `createAlert`. Throws `invalid_request` for a campaign, ad set or creative that the application does not have. */
+export async function createMetricAlert(
   caller: Caller,
   application: ApplicationRow,
-  alert: NewAlert,
+  rule: MetricRule,
 ): Promise<void> {
+  const scoped = await withScope(caller.db, application, rule);
+  const stored = { kind: 'metric', threshold: rule.threshold, rule: JSON.stringify(scoped) };
+  await insertAlert(caller, application, stored);
+}
+
+async function insertAlert(caller: Caller, application: ApplicationRow, alert: Watched): Promise<void> {
   const { db, now } = caller;
   if ((await db.$count(alerts, eq(alerts.applicationId, application.id))) >= MAX_ALERTS) {
     throw new AppError('conflict', `An application has at most ${MAX_ALERTS} alerts`);

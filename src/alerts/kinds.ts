@@ -77,11 +77,8 @@ export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as [AlertKind, ...Alert
 
 export const isAlertKind = (name: string): name is AlertKind => Object.hasOwn(ALERT_KINDS, name);
 
-/** An alert as a sentence: `CPI is above $2.00`. */
-export function alertText(
-  { kind, threshold }: { kind: string; threshold: number },
-  currency: string,
-): string {
+/** An alert of a kind as a sentence: `CPI is above $2.00`. */
+export function kindText({ kind, threshold }: { kind: string; threshold: number }, currency: string): string {
   if (!isAlertKind(kind)) return kind;
   const { label, unit } = ALERT_KINDS[kind];
   if (unit === 'money') return `${label} ${money(threshold, currency)}`;

@@ -1,13 +1,15 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, notices } from '#db';
 import { logError } from '#lib/log';
-import type { Alert } from './alerts.ts';
+import { type Alert, alertText } from './alerts.ts';
 import { checkAlert, type WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
 import { turnOfTeam } from './fair-order.ts';
-import { ALERT_KINDS, alertText, isAlertKind } from './kinds.ts';
-import { alertsLink, type Message } from './message.ts';
+import { ALERT_KINDS, isAlertKind } from './kinds.ts';
+import { alertsLink } from './message.ts';
+import { noticeEachChannel } from './notice.ts';
+import { watchRule } from './watch-rule.ts';
 
 // The cron's part: a bounded number of checks and digests per run, the teams in turn. A run claims each by moving its time ahead,
 // so that concurrent runs do not repeat work, and whatever fails is retried later.
@@ -28,22 +30,6 @@ async function applicationsById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Inserts one message for each of an application's channels; `guard` is an SQL condition. */
-const noticeEachChannel = (
-  db: Database,
-  applicationId: string,
-  notice: { id: string; subject: string; message: Message; now: number },
-  guard: ReturnType<typeof sql>,
-) =>
-  db
-    .insert(notices)
-    .select(
-      sql`SELECT ${channels.id}, ${notice.id}, ${notice.subject},
-          ${JSON.stringify(notice.message)}, 0, ${notice.now}, ${notice.now}
-        FROM ${channels} WHERE ${channels.applicationId} = ${applicationId} AND ${guard}`,
-    )
-    .onConflictDoNothing();
-
 /** Checks one alert. If it starts or stops firing, queues a message for each channel in the same transaction. */
 async function watchAlert(
   env: Env,
@@ -52,6 +38,7 @@ async function watchAlert(
   alert: Alert,
   now: number,
 ) {
+  if (alert.rule !== null) return watchRule(env, db, application, { ...alert, rule: alert.rule }, now);
   if (!isAlertKind(alert.kind)) return;
   const { firing, text } = await checkAlert(env, alert.kind, {
     application,

@@ -13,7 +13,7 @@ import {
 } from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
-import { dayIn } from '#lib/time';
+import { addDays, dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
 import type { Performance } from './answers.ts';
@@ -93,6 +93,8 @@ type PerformanceAsked = Omit<PerformanceQuery, 'metrics'> & {
   metrics?: readonly Metric[] | undefined;
   /** If `false`, the totals are not computed and are all null. */
   totals?: boolean;
+  /** Shows the figures as they stood at the end of this day: nothing that devices earned later counts. */
+  asOf?: string;
 };
 
 /**
@@ -118,11 +120,12 @@ export async function reportPerformance(
     readReportSums(env, application, {
       ...{ names, from, to, untilHour, reporting, filters, metrics, wantsTotals },
       limit: query.limit,
+      through: query.asOf,
       q: query.q,
     }),
     needsDays ? readFirstDay(env.DB, application.id) : null,
   ]);
-  const today = dayIn(application.timezone, now);
+  const today = query.asOf === undefined ? dayIn(application.timezone, now) : addDays(query.asOf, 1);
   const asksCohorts = { from, to, reporting, filters, today, metrics };
   const ofGroups = readCohorts(env, application, { ...asksCohorts, names }, groups.keys());
   // Without groupings, the only group is the total.

@@ -62,6 +62,9 @@ async function click(step: string): Promise<void> {
   const [label = '', option] = step.split(': ');
   if (step === 'device') {
     await page.locator('main').getByRole('link', { name: device }).first().click();
+  } else if (step === 'campaign') {
+    await page.locator('main a.group').first().click();
+    await page.waitForURL(/campaign_id=/);
   } else if (label === 'Search') {
     await page.keyboard.press('/');
     await page.waitForURL(/\/search/);

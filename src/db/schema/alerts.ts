@@ -7,12 +7,16 @@ export const alerts = sqliteTable(
     id: text().primaryKey(),
     applicationId: text('application_id').notNull(),
     kind: text().notNull(),
-    /** In the unit of the kind: percent, hours, or units of the application's currency. */
+    /** What an alert of the kind `metric` watches, as JSON: `MetricRule` in `src/alerts/rule.ts`. Null for the other kinds. */
+    rule: text(),
+    /** In the unit of the kind or metric: percent, hours, a number, or units of the application's currency. */
     threshold: real().notNull(),
     /** A check claims the alert by moving this ahead. If the check fails, it is retried at that time. */
     nextCheckAt: integer('next_check_at').notNull(),
     /** Since when the figure has been past the limit; null while it is not. */
     firingSince: integer('firing_since'),
+    /** The groups that an alert of the kind `metric` fires for, as JSON: `FiringGroups` in `src/alerts/rule.ts`. */
+    firingGroups: text('firing_groups'),
     /** What the last check found, as a sentence; null before the first. */
     finding: text(),
     createdAt: integer('created_at').notNull(),

@@ -31,6 +31,8 @@ export type CubeScan = {
   bySegment: boolean;
   /** Of figures by hour: the last day ends at this hour of the clock. */
   untilHour?: number | undefined;
+  /** Of a rollup of cohorts: the last day whose revenue is read. */
+  through?: string | undefined;
 };
 
 /** Figures by hour have some of the sums of a day, and are added up with them. */
@@ -57,7 +59,7 @@ export async function* scanCube(
   scan: CubeScan,
   pageCharacters?: number,
 ): AsyncGenerator<Chunk> {
-  const { applicationId, rollup, from, to, filters, untilHour } = scan;
+  const { applicationId, rollup, from, to, filters, untilHour, through } = scan;
   const bySegment = scan.bySegment || isBySegment(filters);
   const byCreative = scan.byCreative || isByCreative(filters);
   const creativeIds = isByCreative(filters)
@@ -65,6 +67,7 @@ export async function* scanCube(
     : null;
   const columns = keyColumns(rollup);
   const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
+    day: through === undefined ? undefined : (day) => day <= through,
     [columns[0] ?? '']: (day) => day >= from && day <= to,
     // An hour is text such as `2026-11-01T01:00:00-04:00`.
     hour:

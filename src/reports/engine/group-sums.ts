@@ -111,7 +111,7 @@ async function addAcquired(
   ranking: Ranking,
   stores: CubeStores,
   applicationId: string,
-  { names, from, to, filters }: GroupQuestion,
+  { names, from, to, filters, through }: GroupQuestion,
   around: { creatives: CreativeNames; rates: DayRates },
 ): Promise<void> {
   const acquired = new Acquired(ranking, names, around);
@@ -122,6 +122,7 @@ async function addAcquired(
     from,
     to,
     filters,
+    through,
     byCreative,
     bySegment: names.some(isSegmentDimension),
   };

@@ -16,6 +16,8 @@ export type GroupQuestion = Wanted & {
   wantsSpend?: boolean;
   /** Whether to read what the devices acquired in each group have earned since. Only groups with spend are given it. */
   wantsAcquired?: boolean;
+  /** The last day whose revenue of acquired devices counts. */
+  through?: string | undefined;
   /** Whether requests alone make a group by network. They are made before a network is known. */
   keepsRequests?: boolean;
   maxGroups?: number;

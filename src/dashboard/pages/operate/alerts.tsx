@@ -5,21 +5,27 @@ import {
   canMail,
   createAlert,
   createChannel,
+  createMetricAlert,
   listAlerts,
   listChannels,
+  MetricRule,
   NewAlert,
   NewChannel,
+  previewRule,
   removeAlert,
   removeChannel,
   sendTestMessage,
+  withScope,
 } from '#alerts';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { invalidRequest } from '#http';
+import { inReportSlot, invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { ChannelsCard, NewChannelCard, type PartProps } from '../../forms/alert-channels.tsx';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { MetricAlertForm, PREVIEW_DAYS, Preview } from '../../forms/metric-alert.tsx';
 import { NewAlertCard } from '../../forms/new-alert.tsx';
+import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago } from '../../shell/format.ts';
 import {
@@ -120,6 +126,13 @@ async function alertsPage(
       {done && <Notice kind="good">{done}</Notice>}
       <AlertsCard {...part} rows={rows} />
       {mayChange && (
+        <p>
+          <a class="button" href={`/alerts/new${viewQuery(view)}`}>
+            New alert on a metric
+          </a>
+        </p>
+      )}
+      {mayChange && (
         <NewAlertCard view={view} open={rows.length === 0 || alert.faults.length > 0} {...alert} />
       )}
       <ChannelsCard {...part} rows={places} />
@@ -135,12 +148,57 @@ async function alertsPage(
   );
 }
 
+/** The form of an alert on a metric, with the page's filters, and what the alert would have said. */
+async function newAlertPage(c: DashboardContext, submitted: Submitted = {}) {
+  const view = await requireView(c);
+  const query = c.req.query();
+  const asks = submitted.values === undefined && query.metric !== undefined && query.threshold !== undefined;
+  const values = submitted.values ?? query;
+  const read = asks ? checkForm(MetricRule, { ...values, filters: view.filters }) : null;
+  const faults = submitted.faults ?? read?.faults ?? [];
+  const rule = read?.data ? await withScope(database(c.env.DB), view.application, read.data) : null;
+  const days = Number(PREVIEW_DAYS.find((own) => own === query.preview) ?? PREVIEW_DAYS[0]);
+  const evaluated = rule && (await previewRule(c.env, view.application, rule, days, view.now));
+  const carry = Object.fromEntries(RULE_FIELDS.map((name) => [name, values[name] ?? '']));
+  const chips = await readChips(c.env.DB, view);
+  return renderPage(
+    c,
+    {
+      title: 'New alert',
+      within: <a href={back(view)}>Alerts</a>,
+      current: '/alerts',
+      view,
+      filters: (
+        <Filters view={view} path="/alerts/new" shown={['app', 'filters']} carry={carry} chips={chips} />
+      ),
+      status: faults.length > 0 ? 400 : 200,
+    },
+    <>
+      <MetricAlertForm view={view} values={values} faults={faults} />
+      {rule && evaluated && <Preview view={view} rule={rule} days={evaluated} />}
+    </>,
+  );
+}
+
+const RULE_FIELDS = ['metric', 'condition', 'threshold', 'days', 'group_by', 'min_spend', 'min_installs'];
+
 const admin = requireRole('admin');
 const back = (view: View) => `/alerts${viewQuery(view)}`;
 
 export const alertPages = new Hono<DashboardEnv>()
   .use('/alerts/*', requirePerson)
   .get('/alerts', (c) => alertsPage(c))
+  .get('/alerts/new', admin, (c) => inReportSlot(c.get('person').team.id, () => newAlertPage(c)))
+  .post('/alerts/new', admin, async (c) => {
+    const view = await requireView(c);
+    const { data, ...submitted } = await parseForm(c, MetricRule, (values) => ({
+      ...values,
+      filters: view.filters,
+    }));
+    if (!data) return newAlertPage(c, submitted);
+    await createMetricAlert(callerOf(c), view.application, data);
+    return redirectDone(c, `/alerts${viewQuery({ ...view, filters: {} })}`, 'created');
+  })
   .post('/alerts', admin, async (c) => {
     const view = await requireView(c);
     const { data, ...alert } = await parseForm(c, NewAlert);

@@ -12,7 +12,7 @@ import { FiringAlerts } from '../../shell/firing-alerts.tsx';
 import { type DashboardContext, type DashboardEnv, isGuest, requirePerson } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { settleView } from '../../shell/report.tsx';
-import { readView } from '../../shell/view.ts';
+import { readView, viewQuery } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
 import { FIGURES, Overview } from './overview.tsx';
 
@@ -50,7 +50,16 @@ async function homePage(c: DashboardContext) {
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,
-    { ...page, view, filters },
+    {
+      ...page,
+      view,
+      filters,
+      tools: forTeam && atLeast(person.role, 'admin') && (
+        <a class="button quiet" href={`/alerts/new${viewQuery(view)}`}>
+          New alert
+        </a>
+      ),
+    },
     <>
       {forTeam && (
         <SetupBar
