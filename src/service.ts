@@ -1,6 +1,6 @@
 import { restoreRoutes } from '#backup/routes';
 import { creativeRoutes } from '#creatives/routes';
-import { answerUnknownAddress, dashboardRoutes } from '#dashboard';
+import { answerPage } from '#dashboard';
 import { deletionRoutes } from '#deletion/routes';
 import { deviceRoutes } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
@@ -38,10 +38,9 @@ export const service = createApp(
     app.route('/', ingestionRoutes);
     app.route('/', healthRoutes);
     app.route('/', restoreRoutes);
-    app.route('/', dashboardRoutes);
     app.route('/', trackingRoutes);
     app.route('/', docsRoutes);
     app.route('/', postbackRoutes);
   },
-  answerUnknownAddress,
+  answerPage,
 );

@@ -32,6 +32,8 @@ export type AppEnv = {
     claimedApplicationId?: string;
     /** The event in the request, for the log. */
     eventId?: string;
+    /** The route of the dashboard's page, such as `/creatives/:id`. */
+    page?: string | undefined;
   };
 };
 

@@ -20,7 +20,7 @@ export function logRequest(c: AppContext, startedAt: number): void {
     request_id: requestId,
     event_id: c.get('eventId'),
     method: c.req.method,
-    route: routePath(c, -1),
+    route: c.get('page') ?? routePath(c, -1),
     status,
     duration_ms: Date.now() - startedAt,
     application_id: c.get('application')?.id,

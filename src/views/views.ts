@@ -10,45 +10,38 @@ import { DAY_MS } from '#lib/time';
 const MAX_VIEWS = 200;
 const MAX_QUERY = 2_000;
 
-/** The pages that can be saved as a view: those that only show figures. */
-export const VIEW_PAGES = {
-  '/': 'Overview',
-  '/creatives': 'Creatives',
-  '/breakdown': 'Breakdown',
-  '/ads': 'Ads',
-  '/retention': 'Retention',
-  '/ltv': 'LTV and ROAS',
-  '/funnels': 'Funnels',
-  '/compare': 'Compare',
-  '/costs': 'Costs',
-} as const satisfies Record<string, string>;
+/** Whether a page may be saved as a view, by its path. */
+type IsSavable = (path: string) => boolean;
 
 /** A page with its filters, as a dashboard URL: `/ltv?app=…&period=28d`. */
-const ViewAddress = z
-  .string('is required')
-  .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
-  .transform((address, ctx) => {
-    const url = address.startsWith('/') ? URL.parse(address, 'https://view.invalid') : null;
-    if (url?.host === 'view.invalid' && Object.hasOwn(VIEW_PAGES, url.pathname)) {
-      for (const name of ['done', 'format', 'cursor']) url.searchParams.delete(name);
-      return { path: url.pathname as keyof typeof VIEW_PAGES, query: url.searchParams.toString() };
-    }
-    ctx.addIssue({ code: 'custom', message: 'must be the address of a report' });
-    return z.NEVER;
-  });
+const viewAddressField = (isSavable: IsSavable) =>
+  z
+    .string('is required')
+    .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
+    .transform((address, ctx) => {
+      const url = address.startsWith('/') ? URL.parse(address, 'https://view.invalid') : null;
+      if (url?.host === 'view.invalid' && isSavable(url.pathname)) {
+        for (const name of ['done', 'format', 'cursor']) url.searchParams.delete(name);
+        return { path: url.pathname, query: url.searchParams.toString() };
+      }
+      ctx.addIssue({ code: 'custom', message: 'must be the address of a report' });
+      return z.NEVER;
+    });
 
 /** The dashboard URL of a stored view. */
 export const viewAddress = ({ path, query }: { path: string; query: string }): string =>
   query === '' ? path : `${path}?${query}`;
 
-export const NewView = z.object({ address: ViewAddress, name: requiredName(100) });
+export const newView = (isSavable: IsSavable) =>
+  z.object({ address: viewAddressField(isSavable), name: requiredName(100) });
 
 const LIFETIMES = ['1', '7', '30', '90', '365'] as const;
-export const NewShareLink = z.object({
-  address: ViewAddress,
-  note: requiredName(255),
-  days: z.enum(LIFETIMES, { error: `must be one of ${LIFETIMES.join(', ')}` }).transform(Number),
-});
+export const newShareLink = (isSavable: IsSavable) =>
+  z.object({
+    address: viewAddressField(isSavable),
+    note: requiredName(255),
+    days: z.enum(LIFETIMES, { error: `must be one of ${LIFETIMES.join(', ')}` }).transform(Number),
+  });
 
 export const listViews = (db: Database, teamId: string) =>
   db
@@ -59,7 +52,10 @@ export const listViews = (db: Database, teamId: string) =>
     .limit(MAX_VIEWS);
 
 /** Throws `conflict` beyond 200 views per team. */
-export async function saveView(caller: Caller, { address, name }: z.infer<typeof NewView>): Promise<void> {
+export async function saveView(
+  caller: Caller,
+  { address, name }: z.infer<ReturnType<typeof newView>>,
+): Promise<void> {
   const { db, team, actor, now } = caller;
   if ((await db.$count(savedViews, eq(savedViews.teamId, team.id))) >= MAX_VIEWS) {
     throw new AppError('conflict', `A team has at most ${MAX_VIEWS} saved views`);
@@ -103,7 +99,7 @@ export function boundTo<Stored extends { query: string }>(address: Stored, appli
  */
 export async function createShareLink(
   caller: Caller,
-  { address, note, days }: z.infer<typeof NewShareLink>,
+  { address, note, days }: z.infer<ReturnType<typeof newShareLink>>,
   mayShare: SQL,
 ): Promise<string> {
   const { db, team, actor, now } = caller;

@@ -19,7 +19,9 @@ const ENTRIES = [
   ...['body-limit', 'cookie', 'factory', 'html', 'http-exception', 'jsx', 'jsx/jsx-dev-runtime'].map(
     (part) => `hono/${part}`,
   ),
-  ...['method-not-allowed', 'request-id', 'route', 'utils/html', 'validator'].map((part) => `hono/${part}`),
+  ...['method-not-allowed', 'request-id', 'route', 'router/trie-router', 'utils/html', 'validator'].map(
+    (part) => `hono/${part}`,
+  ),
   'hyparquet',
   'hyparquet-writer',
   'zod',

@@ -39,6 +39,12 @@ describe('the request log', () => {
     expect([...seen.values()]).toContain(true);
   });
 
+  it('has the route of a page of the dashboard, and not its address', async () => {
+    const page = () => startWorker().request('/shared/secret', { headers: { 'X-Request-Id': sampled } });
+    const { status, lines } = await linesOf(page);
+    expect([status, lines.map(({ route }) => route)]).toEqual([404, ['/shared/:secret']]);
+  });
+
   it('has 1 in 100 of the successful requests, the same ones each time', async () => {
     const worker = startWorker();
     const health = (id: string) => () => worker.request('/health', { headers: { 'X-Request-Id': id } });

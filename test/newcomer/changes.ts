@@ -45,6 +45,19 @@ export const CHANGES = {
         '  sdk_type: descriptive(optionalNameOrNumber()),\n  build: descriptive(optionalNameOrNumber()),\n',
     },
   ],
+  page: [
+    {
+      file: '/src/dashboard/pages.ts',
+      before: 'export const PAGES: readonly PageRecord[] = [\n',
+      after: `import { greeting } from '../../test/newcomer/greeting-page.tsx';
+export const PAGES: readonly PageRecord[] = [
+  greeting,
+`,
+    },
+  ],
 } as const satisfies Record<string, readonly Edit[]>;
+
+/** The files that a change adds to the source. */
+export const ADDED: Partial<Record<keyof typeof CHANGES, number>> = { page: 1 };
 
 export const withChanges = withEdits('with-changes', Object.values(CHANGES).flat());

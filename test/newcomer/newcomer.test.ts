@@ -1,9 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/docs/document.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { pageOf } from '../helpers/page.ts';
+import { signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
-import { CHANGES } from './changes.ts';
+import { ADDED, CHANGES } from './changes.ts';
 
 // The Worker is built with the changes of `changes.ts`, and everything else has to follow.
 
@@ -36,8 +38,10 @@ it.each([
   ['metric', 2],
   ['field of an answer', 2],
   ['property of events', 3],
+  ['page', 2],
 ] as const)('a %s takes at most %d files', (name, bar) => {
-  expect(new Set(CHANGES[name].map(({ file }) => file)).size).toBeLessThanOrEqual(bar);
+  const changed = new Set(CHANGES[name].map(({ file }) => file)).size;
+  expect(changed + (ADDED[name] ?? 0)).toBeLessThanOrEqual(bar);
 });
 
 it('has a new metric in reports, CSV and documentation', async () => {
@@ -71,4 +75,16 @@ it('keeps a new property of events, of those that clients send and of the instal
     install: 'first',
     'custom.ad': 'second',
   });
+});
+
+it('has a new page in the navigation, behind the sign-in, and among those that can be saved', async () => {
+  const viewer = await signedIn(worker, tenant.team, 'viewer');
+  expect((await worker.request('/greeting')).headers.get('location')).toBe('/login?next=%2Fgreeting');
+  const page = await pageOf(await viewer.get('/greeting'));
+  expect(page.one('h1').text).toBe('Greeting');
+  expect(page.one('nav a[aria-current="page"] .label').text).toBe('Greeting');
+  expect(page.one('main').text).toContain(`Hello, ${tenant.application.name}`);
+  expect((await viewer.submit('/views', { address: '/greeting', name: 'Mine' })).status).toBe(200);
+  const found = await pageOf(await viewer.get('/search?q=greet'));
+  expect(found.one('.found a').text).toContain('Greeting');
 });

@@ -1,12 +1,11 @@
-import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { database } from '#db';
 import { AppError } from '#http';
 import { atLeast, type MemberCaller, type Person, personOf, type Role, setupIsOpen } from '#members';
+import type { DashboardContext, DashboardEnv } from './page-record.ts';
 import { ROLE_NAMES } from './words.ts';
 
-export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
-export type DashboardContext = Context<DashboardEnv>;
+export type { DashboardContext, DashboardEnv };
 
 const HEADERS = {
   'Content-Security-Policy':

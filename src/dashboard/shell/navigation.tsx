@@ -5,52 +5,28 @@ import type { Person } from '#members';
 import { listApplications } from '#teams';
 import { listViews, viewAddress } from '#views';
 import { type DashboardContext, isGuest } from './guard.ts';
-import { Icon, type IconName } from './icons.tsx';
+import { Drawing, Icon } from './icons.tsx';
+import { NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
 import { APPLICATION_COOKIE, MAX_APPLICATIONS, type View, viewQuery } from './view.ts';
 import { ROLE_NAMES } from './words.ts';
 
-type Entry = { path: string; label: string; icon: IconName; view: boolean };
+type Entry = { path: string; label: string; icon: string; keepsView: boolean };
 
-/** The navigation. Links with `view` keep the application, period and currency. */
-export const GROUPS: readonly { label: string; entries: readonly Entry[] }[] = [
-  {
-    label: '',
-    entries: [
-      { path: '/', label: 'Overview', icon: 'overview', view: true },
-      { path: '/views', label: 'Saved views', icon: 'views', view: false },
-    ],
-  },
-  {
-    label: 'Acquire',
-    entries: [
-      { path: '/creatives', label: 'Creatives', icon: 'creatives', view: true },
-      { path: '/breakdown?by=media_source', label: 'Networks', icon: 'networks', view: true },
-      { path: '/costs', label: 'Costs', icon: 'costs', view: true },
-      { path: '/skan', label: 'SKAdNetwork', icon: 'skan', view: true },
-      { path: '/compare', label: 'Compare', icon: 'compare', view: true },
-    ],
-  },
-  {
-    label: 'Understand',
-    entries: [
-      { path: '/breakdown', label: 'Breakdown', icon: 'breakdown', view: true },
-      { path: '/retention', label: 'Retention', icon: 'retention', view: true },
-      { path: '/ltv', label: 'LTV and ROAS', icon: 'ltv', view: true },
-      { path: '/funnels', label: 'Funnels', icon: 'funnels', view: true },
-      { path: '/ads', label: 'Ad monetization', icon: 'ads', view: true },
-    ],
-  },
-  {
-    label: 'Operate',
-    entries: [
-      { path: '/debugger', label: 'Debugger', icon: 'debugger', view: true },
-      { path: '/alerts', label: 'Alerts', icon: 'alerts', view: true },
-      { path: '/notes', label: 'Notes', icon: 'notes', view: true },
-      { path: '/status', label: 'Health', icon: 'health', view: true },
-      { path: '/settings/applications', label: 'Settings', icon: 'settings', view: false },
-    ],
-  },
-];
+/** The links of all pages in groups. */
+export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries: Entry[] }[] =>
+  NAVIGATION_GROUPS.map((group) => ({
+    label: group,
+    entries: pages.flatMap(({ path, title, links }) =>
+      links
+        .filter((link) => link.group === group)
+        .map(({ label = title, icon, keepsView, query = '' }) => ({
+          path: path + query,
+          label,
+          icon,
+          keepsView,
+        })),
+    ),
+  }));
 
 /** Views in the navigation; the page of saved views has all. */
 const MAX_VIEWS = 5;
@@ -212,28 +188,30 @@ export const withQuery = (path: string, query: string) =>
 
 /** The pages in groups, saved views, and the person. */
 export const NavigationList = ({
+  pages,
   person,
   current,
   view,
   shown,
 }: {
+  pages: readonly PageRecord[];
   person: Person;
   current: string;
   view: View | null;
   shown: Navigation;
 }) => (
   <nav class="side-nav" aria-label="Main">
-    {GROUPS.map(({ label, entries }) => (
+    {groupsOf(pages).map(({ label, entries }) => (
       <>
         {label !== '' && <h2>{label}</h2>}
         <ul>
           {entries.map((item) => (
             <li>
               <a
-                href={withQuery(item.path, item.view ? viewQuery(view) : '')}
+                href={withQuery(item.path, item.keepsView ? viewQuery(view) : '')}
                 {...(item.path === current ? { 'aria-current': 'page' as const } : {})}
               >
-                <Icon name={item.icon} />
+                <Drawing path={item.icon} />
                 <span class="label">{item.label}</span>
                 {item.path === '/alerts' && shown.firing > 0 && (
                   <span class="count">

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { VIEW_PAGES } from '#views';
 import { type DashboardContext, isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
 import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
+import { isSavable, type PageRecord } from './page-record.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
 /** Titles with more characters are set in smaller type. */
@@ -91,7 +91,13 @@ const Page = ({
             <Icon name="menu" />
             <span class="visually-hidden">Menu</span>
           </summary>
-          <NavigationList person={c.get('person')} current={current} view={view} shown={navigation} />
+          <NavigationList
+            pages={c.get('pages')}
+            person={c.get('person')}
+            current={current}
+            view={view}
+            shown={navigation}
+          />
         </details>
       </header>
       <main id="main" tabindex={-1}>
@@ -111,22 +117,26 @@ const Page = ({
   </Document>
 );
 
+/** The title and path of a request's page. An address that no page has is not in the navigation. */
+const recordOf = (c: DashboardContext): Pick<PageRecord, 'title' | 'path'> =>
+  c.get('page') ?? { title: PRODUCT, path: '' };
+
 /** The URL of the current report, for saving or sharing it; null for any other page. */
 function viewToKeep(c: DashboardContext): string | null {
   const { pathname } = new URL(c.req.url);
-  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
+  return isSavable(c.get('pages'), pathname) ? pathname + queryToKeep(c) : null;
 }
 
 /**
- * Renders a page of the dashboard. `current` is the path of its navigation entry, `within` what contains the thing that the title names, and
- * `tools` the buttons beside the title.
+ * Renders a page of the dashboard, with the title of its record if left out. `current` is the path of the link that stands for it in the
+ * navigation, if not its own, `within` what contains the thing that the title names, and `tools` the buttons beside the title.
  */
 export async function renderPage(
   c: DashboardContext,
   page: {
-    title: string;
+    title?: string;
     within?: Child;
-    current: string;
+    current?: string;
     view?: View | null;
     filters?: Child;
     tools?: Child;
@@ -139,9 +149,9 @@ export async function renderPage(
     c,
     <Page
       c={c}
-      title={page.title}
+      title={page.title ?? recordOf(c).title}
       within={page.within}
-      current={page.current}
+      current={page.current ?? recordOf(c).path}
       view={view}
       filters={page.filters}
       tools={page.tools}
@@ -156,12 +166,13 @@ export async function renderPage(
 /** Renders a page for someone who is not signed in: a single card. */
 export function renderPlainPage(
   c: DashboardContext,
-  page: { title: string; status?: ContentfulStatusCode; isWide?: boolean },
+  page: { title?: string; status?: ContentfulStatusCode; isWide?: boolean },
   content: Child,
 ): Response | Promise<Response> {
+  const { title = recordOf(c).title } = page;
   return send(
     c,
-    <Document title={page.title}>
+    <Document title={title}>
       <body class={page.isWide ? 'shared' : 'plain'}>
         <main>
           <p class="product">
@@ -170,7 +181,7 @@ export function renderPlainPage(
             </svg>
             {PRODUCT}
           </p>
-          <h1>{page.title}</h1>
+          <h1>{title}</h1>
           {content}
         </main>
       </body>

@@ -44,15 +44,15 @@ export const viewAsked = ({ application, from, to, currency, filters }: View) =>
 });
 
 type ReportPage = {
-  title: string;
+  /** The title of the page's record if left out. */
+  title?: string;
   /** What contains the thing that the title names. */
   within?: (view: View) => Child;
-  path: string;
   /** The page's own parameters, which are kept when the view changes. */
   carry?: ViewChanges;
   /** The parts of the filter bar that apply to this page; all if left out. */
   bar?: readonly BarPart[] | undefined;
-  /** Where the filter bar leads, if not to the navigation's page. */
+  /** Where the filter bar leads, if not to the page's own path. */
   inner?: string;
 };
 
@@ -98,10 +98,12 @@ type ReportContent = (
 async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
   const now = Date.now();
   const read = await readView(c, now);
-  const { title, path, carry = {} } = page;
+  const { carry = {}, title } = page;
+  const named = title === undefined ? {} : { title };
+  const path = page.inner ?? c.get('page')?.path ?? '/';
   if (!read) {
     const mayCreate = atLeast(c.get('person').role, 'admin');
-    return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
+    return renderPage(c, named, <NeedsApplication mayCreate={mayCreate} />);
   }
   const view = await settleView(c, read);
   let status: 200 | 400 = 200;
@@ -110,10 +112,8 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   });
   if (shown instanceof Response) return shown;
   const chips = await readChips(c.env.DB, view);
-  const filters = (
-    <Filters view={view} path={page.inner ?? path} carry={carry} shown={page.bar} chips={chips} />
-  );
-  return renderPage(c, { title, within: page.within?.(view), current: path, view, filters, status }, shown);
+  const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
+  return renderPage(c, { ...named, within: page.within?.(view), view, filters, status }, shown);
 }
 
 /** Whether the request asks for a CSV file. */

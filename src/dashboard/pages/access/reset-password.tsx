@@ -8,6 +8,7 @@ import { parseForm } from '../../forms/form.ts';
 import { dateText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { enter, limitAddress, PasswordField } from './sign-in.tsx';
 
 /** The member's passkeys, and whether they are to be removed: preset, because whoever else knew the password may have added one. */
@@ -46,7 +47,7 @@ async function resetPage(
   const passkeys = await listPasskeys(database(c.env.DB), reset.userId);
   return renderPlainPage(
     c,
-    { title: 'Choose a new password', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <form method="post" class="stack">
       <p>
         For <strong>{reset.email}</strong>. All open sessions of this account end.
@@ -69,11 +70,9 @@ async function openReset(c: DashboardContext): Promise<PasswordReset> {
   return reset;
 }
 
-export const resetPasswordPages = new Hono<DashboardEnv>()
-  .get('/reset-password/:secret', async (c) =>
-    resetPage(c, await openReset(c), { faults: [], removePasskeys: true }),
-  )
-  .post('/reset-password/:secret', async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/:secret', async (c) => resetPage(c, await openReset(c), { faults: [], removePasskeys: true }))
+  .post('/:secret', async (c) => {
     const reset = await openReset(c);
     const { data, values, faults } = await parseForm(
       c,
@@ -89,3 +88,12 @@ export const resetPasswordPages = new Hono<DashboardEnv>()
     const pair = { email: reset.email, password: data.password };
     return (await enter(c, pair, '/')) ?? c.redirect('/login', 303);
   });
+
+export const passwordReset: PageRecord = {
+  path: '/reset-password',
+  title: 'Choose a new password',
+  opens: null,
+  links: [],
+  savable: false,
+  routes,
+};

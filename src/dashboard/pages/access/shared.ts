@@ -4,7 +4,8 @@ import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
 import type { Person } from '#members';
 import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
-import { admitGuest, type DashboardEnv } from '../../shell/guard.ts';
+import { admitGuest, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
@@ -46,32 +47,38 @@ function readOnly(page: Response, notice: string): Response {
 }
 
 /**
- * Serves the single view of a share link. `render` renders it for a guest who, for this request only, is a viewer of the team. The URL selects
- * nothing: page and filters are those with which the link was created.
+ * Serves the single view of a share link, rendered for a guest who, for this request only, is a viewer of the team. The URL selects nothing: page
+ * and filters are those with which the link was created.
  */
-export const sharedPages = (
-  render: (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response>,
-) =>
-  new Hono<DashboardEnv>().get('/shared/:secret', async (c) => {
-    await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
-    const now = Date.now();
-    const link = await findShareLink(database(c.env.DB), c.req.param('secret'), now);
-    if (!link)
-      throw new AppError(
-        'not_found',
-        'This link no longer works: it has ended or was revoked. Ask for a new one.',
-      );
-    const { team, path, query, expiresAt } = link;
-    const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
-    const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
-      headers: { 'X-Request-Id': c.get('requestId') },
-    });
-    admitGuest(request, guest);
-    const page = await render(request, c.env, c.executionCtx as ExecutionContext);
-    if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
-    if (!page.ok) throw unavailable();
-    const until = timeText(expiresAt, 'UTC');
-    const shown = readOnly(page, `Read-only view. This link works until ${until} (UTC).`);
-    shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
-    return shown;
+async function sharedView(c: DashboardContext) {
+  await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
+  const now = Date.now();
+  const link = await findShareLink(database(c.env.DB), c.req.param('secret') ?? '', now);
+  if (!link)
+    throw new AppError(
+      'not_found',
+      'This link no longer works: it has ended or was revoked. Ask for a new one.',
+    );
+  const { team, path, query, expiresAt } = link;
+  const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
+  const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
+    headers: { 'X-Request-Id': c.get('requestId') },
   });
+  admitGuest(request, guest);
+  const page = await c.get('openPage')(request);
+  if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
+  if (!page.ok) throw unavailable();
+  const until = timeText(expiresAt, 'UTC');
+  const shown = readOnly(page, `Read-only view. This link works until ${until} (UTC).`);
+  shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
+  return shown;
+}
+
+export const shared: PageRecord = {
+  path: '/shared',
+  title: 'Shared view',
+  opens: null,
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/:secret', sharedView),
+};

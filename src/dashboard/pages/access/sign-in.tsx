@@ -12,18 +12,12 @@ import {
   setupIsOpen,
   signIn,
   signInWithPasskey,
-  signOut,
 } from '#members';
 import { parseForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
-import {
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  safePath,
-  setCookies,
-} from '../../shell/guard.ts';
+import { type DashboardContext, type DashboardEnv, safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Field, Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
@@ -64,7 +58,7 @@ const WRONG_PASSKEY = 'That passkey is not known here. Sign in with your passwor
 function loginPage(c: DashboardContext, values: Record<string, string>, fault: string | null = null) {
   return renderPlainPage(
     c,
-    { title: 'Sign in', status: fault ? 400 : 200 },
+    { status: fault ? 400 : 200 },
     <>
       <form method="post" action="/login" class="stack">
         <p>{WHAT_THIS_IS}</p>
@@ -170,7 +164,7 @@ const PersonFields = ({ values, faults }: { values: Record<string, string>; faul
 function setupPage(c: DashboardContext, values: Record<string, string>, faults: Fault[] = []) {
   return renderPlainPage(
     c,
-    { title: 'Welcome', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <form method="post" action="/setup" class="stack">
       <p>{WHAT_THIS_IS}</p>
       <p>Create your team and its owner account. Everyone else joins by invitation.</p>
@@ -225,64 +219,85 @@ const SecondStep = z.object({ code: z.string().trim().min(1).max(20) });
 const closed = () =>
   new AppError('not_found', 'This service is set up already. Sign in, or ask for an invitation.');
 
-export const signInPages = new Hono<DashboardEnv>()
-  .get('/login', async (c) => {
-    if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
-    return loginPage(c, { next: c.req.query('next') ?? '/' });
-  })
-  .post('/login', async (c) => {
-    await limitAddress(c);
-    const { data, values } = await parseForm(c, Credentials);
-    if (data) await limitGuesses(c, data.email);
-    return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, WRONG_PASSWORD);
-  })
-  .post('/login/passkey/challenge', async (c) => {
-    await limitAddress(c);
-    const { options, cookies } = await beginPasskeySignIn(c.env, c.req.raw);
-    setCookies(c, cookies);
-    return c.json(options);
-  })
-  .post('/login/passkey', async (c) => {
-    await limitAddress(c);
-    const { data, values } = await parseForm(c, PasskeyAnswer);
-    const cookies = data && (await signInWithPasskey(c.env, c.req.raw, data.credential));
-    if (!cookies) return loginPage(c, { next: values.next ?? '/' }, WRONG_PASSKEY);
-    setCookies(c, cookies);
-    return c.redirect(safePath(values.next), 303);
-  })
-  .get('/login/code', (c) => codePage(c, c.req.query('next') ?? '/'))
-  .post('/login/code', async (c) => {
-    await limitAddress(c);
-    const { data, values } = await parseForm(c, SecondStep);
-    const cookies = data && (await enterCode(c.env, c.req.raw, data.code));
-    if (!cookies) return codePage(c, values.next ?? '/', true);
-    setCookies(c, cookies);
-    return c.redirect(safePath(values.next), 303);
-  })
-  .post('/logout', requirePerson, async (c) => {
-    for (const cookie of await signOut(c.env, c.req.raw)) c.header('Set-Cookie', cookie, { append: true });
-    return c.redirect('/login', 303);
-  })
-  .get('/setup', async (c) => {
-    if (!(await setupIsOpen(c.env.DB))) throw closed();
-    return setupPage(c, {});
-  })
-  .post('/setup', async (c) => {
-    await limitAddress(c);
-    if (!(await setupIsOpen(c.env.DB))) throw closed();
-    const { data, values, faults } = await parseForm(c, FirstRun);
-    if (!data) return setupPage(c, values, faults);
-    if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
-    return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
-  })
-  .get('/join/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
-  .post('/join/:secret', async (c) => {
-    const invitation = await openInvitation(c);
-    const { data, values, faults } = await parseForm(c, NewPerson);
-    if (!data) return joinPage(c, invitation, values, faults);
-    if (!(await acceptInvitation(c.env.DB, invitation, data, Date.now()))) {
-      const fault = { path: 'email', message: 'has an account already: sign in, or use another address' };
-      return joinPage(c, invitation, values, [fault]);
-    }
-    return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
-  });
+export const login: PageRecord = {
+  path: '/login',
+  title: 'Sign in',
+  opens: null,
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>()
+    .get('/', async (c) => {
+      if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
+      return loginPage(c, { next: c.req.query('next') ?? '/' });
+    })
+    .post('/', async (c) => {
+      await limitAddress(c);
+      const { data, values } = await parseForm(c, Credentials);
+      if (data) await limitGuesses(c, data.email);
+      return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, WRONG_PASSWORD);
+    })
+    .post('/passkey/challenge', async (c) => {
+      await limitAddress(c);
+      const { options, cookies } = await beginPasskeySignIn(c.env, c.req.raw);
+      setCookies(c, cookies);
+      return c.json(options);
+    })
+    .post('/passkey', async (c) => {
+      await limitAddress(c);
+      const { data, values } = await parseForm(c, PasskeyAnswer);
+      const cookies = data && (await signInWithPasskey(c.env, c.req.raw, data.credential));
+      if (!cookies) return loginPage(c, { next: values.next ?? '/' }, WRONG_PASSKEY);
+      setCookies(c, cookies);
+      return c.redirect(safePath(values.next), 303);
+    })
+    .get('/code', (c) => codePage(c, c.req.query('next') ?? '/'))
+    .post('/code', async (c) => {
+      await limitAddress(c);
+      const { data, values } = await parseForm(c, SecondStep);
+      const cookies = data && (await enterCode(c.env, c.req.raw, data.code));
+      if (!cookies) return codePage(c, values.next ?? '/', true);
+      setCookies(c, cookies);
+      return c.redirect(safePath(values.next), 303);
+    }),
+};
+
+export const setup: PageRecord = {
+  path: '/setup',
+  title: 'Welcome',
+  opens: null,
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>()
+    .get('/', async (c) => {
+      if (!(await setupIsOpen(c.env.DB))) throw closed();
+      return setupPage(c, {});
+    })
+    .post('/', async (c) => {
+      await limitAddress(c);
+      if (!(await setupIsOpen(c.env.DB))) throw closed();
+      const { data, values, faults } = await parseForm(c, FirstRun);
+      if (!data) return setupPage(c, values, faults);
+      if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
+      return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
+    }),
+};
+
+export const join: PageRecord = {
+  path: '/join',
+  title: 'Join',
+  opens: null,
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>()
+    .get('/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
+    .post('/:secret', async (c) => {
+      const invitation = await openInvitation(c);
+      const { data, values, faults } = await parseForm(c, NewPerson);
+      if (!data) return joinPage(c, invitation, values, faults);
+      if (!(await acceptInvitation(c.env.DB, invitation, data, Date.now()))) {
+        const fault = { path: 'email', message: 'has an account already: sign in, or use another address' };
+        return joinPage(c, invitation, values, [fault]);
+      }
+      return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
+    }),
+};

@@ -48,7 +48,7 @@ export async function costRowPage(
   );
   return renderPage(
     c,
-    { title: 'Costs of a day', current: '/costs', view, status: faults.length > 0 ? 400 : 200 },
+    { title: 'Costs of a day', view, status: faults.length > 0 ? 400 : 200 },
     <>
       <Card title={`${row.date} · ${namesText(row)}`}>
         <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">

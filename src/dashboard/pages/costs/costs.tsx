@@ -13,9 +13,9 @@ import {
   type DashboardContext,
   type DashboardEnv,
   isRestricted,
-  requirePerson,
   requireRole,
 } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -41,103 +41,99 @@ const PAGE = 50;
 
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(
-    c,
-    { title: 'Costs', path: '/costs', carry: chosenParameters(c.req.query(), SHOWN) },
-    async (view, now, answerWith) => {
-      if (refused) answerWith(400);
-      const stored = readStored(c);
-      const db = database(c.env.DB);
-      const chosen = readChosen(c.req.query(), SHOWN);
-      const unit = chosen.unit(view);
-      const ledger = ask(CostsQuery, {
-        application_id: view.application.id,
-        from: view.from,
-        to: view.to,
-        unmatched: String(unmatched),
-        order: 'newest',
-        limit: PAGE,
-        cursor: c.req.query('cursor') ?? '',
-      });
-      const [compared, page, markers] = await Promise.all([
-        // The file has the API's columns.
-        readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
-        listCosts(db, view.application, ledger),
-        readMarkers(c.env.DB, view, placesIn(view, unit)),
-      ]);
-      const { report } = compared;
-      if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
-      const person = c.get('person');
-      const mayChange = atLeast(person.role, 'admin');
-      // The stored costs and their names are not divided by the view's filters.
-      const restricted = isRestricted(person, view);
-      const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
-      const done = doneText(c);
-      return (
-        <>
-          {done && <Notice kind="good">{done}</Notice>}
-          {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
-          <LeftOut report={report} />
-          <CostTabs view={view} current="/costs">
-            {mayChange && (
-              <UploadForm
-                view={view}
-                text={refused?.text ?? ''}
-                currency={view.application.currency}
-                open={refused !== undefined}
-              />
-            )}
-          </CostTabs>
-          {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
-          {isEmpty ? (
-            <NoCosts db={db} view={view} mayChange={mayChange} />
-          ) : (
-            <>
-              <FiguresPanel
-                view={view}
-                path="/costs"
-                carry={chosenParameters(c.req.query(), SHOWN)}
-                compared={compared}
-                names={SHOWN}
-                metric={chosen.metric}
-                unit={unit}
-                markers={markers}
-                aside={<CsvLink view={view} path="/costs" />}
-              />
-              {!restricted && (
-                <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
-              )}
-              <Card title={`By ${unit}`}>
-                <details class="fold">
-                  <summary>{`Show the figures of each ${unit}`}</summary>
-                  <Table
-                    caption={`Costs by ${unit}, days in ${view.application.timezone}`}
-                    rows={[...report.data].reverse()}
-                    columns={[
-                      {
-                        label: groupLabel(unit),
-                        cell: (row: (typeof report.data)[number]) => (
-                          <GroupCell view={view} path="/costs" name={unit} row={row} />
-                        ),
-                      },
-                      ...SHOWN.map((name) =>
-                        figureColumn(
-                          name,
-                          report.data,
-                          view.currency,
-                          (row: (typeof report.data)[number]) => row,
-                        ),
-                      ),
-                    ]}
-                  />
-                </details>
-              </Card>
-            </>
+  return renderReport(c, { carry: chosenParameters(c.req.query(), SHOWN) }, async (view, now, answerWith) => {
+    if (refused) answerWith(400);
+    const stored = readStored(c);
+    const db = database(c.env.DB);
+    const chosen = readChosen(c.req.query(), SHOWN);
+    const unit = chosen.unit(view);
+    const ledger = ask(CostsQuery, {
+      application_id: view.application.id,
+      from: view.from,
+      to: view.to,
+      unmatched: String(unmatched),
+      order: 'newest',
+      limit: PAGE,
+      cursor: c.req.query('cursor') ?? '',
+    });
+    const [compared, page, markers] = await Promise.all([
+      // The file has the API's columns.
+      readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
+      listCosts(db, view.application, ledger),
+      readMarkers(c.env.DB, view, placesIn(view, unit)),
+    ]);
+    const { report } = compared;
+    if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
+    const person = c.get('person');
+    const mayChange = atLeast(person.role, 'admin');
+    // The stored costs and their names are not divided by the view's filters.
+    const restricted = isRestricted(person, view);
+    const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
+    const done = doneText(c);
+    return (
+      <>
+        {done && <Notice kind="good">{done}</Notice>}
+        {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
+        <LeftOut report={report} />
+        <CostTabs view={view} current="/costs">
+          {mayChange && (
+            <UploadForm
+              view={view}
+              text={refused?.text ?? ''}
+              currency={view.application.currency}
+              open={refused !== undefined}
+            />
           )}
-        </>
-      );
-    },
-  );
+        </CostTabs>
+        {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
+        {isEmpty ? (
+          <NoCosts db={db} view={view} mayChange={mayChange} />
+        ) : (
+          <>
+            <FiguresPanel
+              view={view}
+              path="/costs"
+              carry={chosenParameters(c.req.query(), SHOWN)}
+              compared={compared}
+              names={SHOWN}
+              metric={chosen.metric}
+              unit={unit}
+              markers={markers}
+              aside={<CsvLink view={view} path="/costs" />}
+            />
+            {!restricted && (
+              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+            )}
+            <Card title={`By ${unit}`}>
+              <details class="fold">
+                <summary>{`Show the figures of each ${unit}`}</summary>
+                <Table
+                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
+                  rows={[...report.data].reverse()}
+                  columns={[
+                    {
+                      label: groupLabel(unit),
+                      cell: (row: (typeof report.data)[number]) => (
+                        <GroupCell view={view} path="/costs" name={unit} row={row} />
+                      ),
+                    },
+                    ...SHOWN.map((name) =>
+                      figureColumn(
+                        name,
+                        report.data,
+                        view.currency,
+                        (row: (typeof report.data)[number]) => row,
+                      ),
+                    ),
+                  ]}
+                />
+              </details>
+            </Card>
+          </>
+        )}
+      </>
+    );
+  });
 }
 
 /** What stands in place of the figures in a period without costs. */
@@ -173,18 +169,17 @@ const ChosenNames = z
 
 const admin = requireRole('admin');
 
-export const costPages = new Hono<DashboardEnv>()
-  .use('/costs/*', requirePerson)
-  .get('/costs', (c) => costsPage(c))
-  .post('/costs', admin, async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => costsPage(c))
+  .post('/', admin, async (c) => {
     const view = await requireView(c);
     const answer = await uploadCosts(c, view);
     return answer instanceof Response ? answer : costsPage(c, answer);
   })
-  .get('/costs/row', admin, (c) => costRowPage(c, c.req.query()))
-  .post('/costs/row', admin, saveCostRow)
-  .post('/costs/row/delete', admin, deleteCostRow)
-  .post('/costs/names', admin, async (c) => {
+  .get('/row', admin, (c) => costRowPage(c, c.req.query()))
+  .post('/row', admin, saveCostRow)
+  .post('/row/delete', admin, deleteCostRow)
+  .post('/names', admin, async (c) => {
     const view = await requireView(c);
     const { names = '', to } = await readForm(c);
     const chosen = ChosenNames.safeParse(names);
@@ -196,11 +191,26 @@ export const costPages = new Hono<DashboardEnv>()
     await mapCostNames(callerOf(c), view.application, data);
     return redirectDone(c, `/costs${viewQuery(view)}`, 'mapped');
   })
-  .post('/costs/names/remove', admin, async (c) => {
+  .post('/names/remove', admin, async (c) => {
     const view = await requireView(c);
     const { campaign = '', adset = '', creative = '' } = await readForm(c);
     await unmapCostNames(callerOf(c), view.application, { campaign, adset, creative });
     return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
   })
-  .get('/costs/rates', (c) => ratesPage(c))
-  .post('/costs/rates', admin, uploadRates);
+  .get('/rates', (c) => ratesPage(c))
+  .post('/rates', admin, uploadRates);
+
+export const costs: PageRecord = {
+  path: '/costs',
+  title: 'Costs',
+  opens: 'viewer',
+  links: [
+    {
+      group: 'Acquire',
+      icon: 'M8 2v12M11 4.5C10.5 3.5 9.4 3 8 3 6.3 3 5 3.9 5 5.3 5 8.5 11 7.2 11 10.5 11 12 9.7 13 8 13c-1.5 0-2.7-.6-3.2-1.7',
+      keepsView: true,
+    },
+  ],
+  savable: true,
+  routes,
+};

@@ -88,7 +88,6 @@ const NewRate = ({ view, values, faults }: Required<Submitted> & { view: View })
 export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const page = {
     title: 'Exchange rates',
-    path: '/costs',
     inner: '/costs/rates',
     bar: ['app', 'period'],
   } as const;

@@ -98,7 +98,6 @@ export async function creativePage(c: DashboardContext) {
     {
       title: creative.name,
       within: (view) => <Within creative={creative} view={view} />,
-      path: '/creatives',
       inner: pathOf(id),
       carry: chosenParameters(c.req.query(), HEADLINE),
     },

@@ -14,14 +14,9 @@ import { database } from '#db';
 import { atLeast } from '#members';
 import { readForm, redirectDone } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Field, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -207,7 +202,7 @@ function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   keepColumns(c, '/creatives', asked.columns);
   const carry = parametersOf(asked);
-  return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now) => {
     const found = await readRows(c, view, asked, now);
     const { report } = found;
     const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
@@ -286,10 +281,9 @@ function listPage(c: DashboardContext) {
   });
 }
 
-export const creativePages = new Hono<DashboardEnv>()
-  .use('/creatives/*', requirePerson)
-  .get('/creatives', (c) => listPage(c))
-  .post('/creatives', requireRole('admin'), async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => listPage(c))
+  .post('/', requireRole('admin'), async (c) => {
     const view = await requireView(c);
     const names = parseCreative(CreativeNames, await readForm(c));
     const { creativeId, duplicateOf } = await createCreative(c.env, callerOf(c), view.application, names, {
@@ -298,13 +292,22 @@ export const creativePages = new Hono<DashboardEnv>()
     const done = duplicateOf === null ? 'new_creative' : 'duplicate_creative';
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
-  .get('/creatives/:id', creativePage)
-  .get('/creatives/:id/clicks', clicksPage)
-  .post('/creatives/:id/key', requireRole('admin'), showKey)
-  .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
+  .get('/:id', creativePage)
+  .get('/:id/clicks', clicksPage)
+  .post('/:id/key', requireRole('admin'), showKey)
+  .post('/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';
     const row = await changeCreative(callerOf(c), c.req.param('id'), { archived: isArchived }, linkTo(c));
     const path = `/creatives/${row.id}${new URL(c.req.url).search}`;
     return redirectDone(c, path, isArchived ? 'archived' : 'restored');
   });
+
+export const creatives: PageRecord = {
+  path: '/creatives',
+  title: 'Creatives',
+  opens: 'viewer',
+  links: [{ group: 'Acquire', icon: 'M2 3h12v10H2zM2 10l3.5-3.5 3 3 2-2L14 11', keepsView: true }],
+  savable: true,
+  routes,
+};

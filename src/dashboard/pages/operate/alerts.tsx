@@ -28,14 +28,9 @@ import { NewAlertCard } from '../../forms/new-alert.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, type Column, Notice, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { NeedsApplication } from './get-started.tsx';
@@ -104,10 +99,9 @@ async function alertsPage(
   forms: { alert?: Required<Submitted>; channel?: Required<Submitted> } = {},
 ) {
   const now = Date.now();
-  const page = { title: 'Alerts', current: '/alerts' };
   const mayChange = atLeast(c.get('person').role, 'admin');
   const view = await readView(c, now);
-  if (!view) return renderPage(c, page, <NeedsApplication mayCreate={mayChange} />);
+  if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={mayChange} />);
   const db = database(c.env.DB);
   const { id } = view.application;
   const [rows, places] = await Promise.all([listAlerts(db, id), listChannels(db, id)]);
@@ -117,7 +111,6 @@ async function alertsPage(
   return renderPage(
     c,
     {
-      ...page,
       view,
       filters: <Filters view={view} path="/alerts" shown={['app']} />,
       status: alert.faults.length + channel.faults.length > 0 ? 400 : 200,
@@ -166,7 +159,6 @@ async function newAlertPage(c: DashboardContext, submitted: Submitted = {}) {
     {
       title: 'New alert',
       within: <a href={back(view)}>Alerts</a>,
-      current: '/alerts',
       view,
       filters: (
         <Filters view={view} path="/alerts/new" shown={['app', 'filters']} carry={carry} chips={chips} />
@@ -185,11 +177,10 @@ const RULE_FIELDS = ['metric', 'condition', 'threshold', 'days', 'group_by', 'mi
 const admin = requireRole('admin');
 const back = (view: View) => `/alerts${viewQuery(view)}`;
 
-export const alertPages = new Hono<DashboardEnv>()
-  .use('/alerts/*', requirePerson)
-  .get('/alerts', (c) => alertsPage(c))
-  .get('/alerts/new', admin, (c) => inReportSlot(c.get('person').team.id, () => newAlertPage(c)))
-  .post('/alerts/new', admin, async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => alertsPage(c))
+  .get('/new', admin, (c) => inReportSlot(c.get('person').team.id, () => newAlertPage(c)))
+  .post('/new', admin, async (c) => {
     const view = await requireView(c);
     const { data, ...submitted } = await parseForm(c, MetricRule, (values) => ({
       ...values,
@@ -199,7 +190,7 @@ export const alertPages = new Hono<DashboardEnv>()
     await createMetricAlert(callerOf(c), view.application, data);
     return redirectDone(c, `/alerts${viewQuery({ ...view, filters: {} })}`, 'created');
   })
-  .post('/alerts', admin, async (c) => {
+  .post('/', admin, async (c) => {
     const view = await requireView(c);
     const { data, ...alert } = await parseForm(c, NewAlert);
     if (!data) {
@@ -209,7 +200,7 @@ export const alertPages = new Hono<DashboardEnv>()
     await createAlert(callerOf(c), view.application, data);
     return redirectDone(c, back(view), 'created');
   })
-  .post('/alerts/channels', admin, async (c) => {
+  .post('/channels', admin, async (c) => {
     const view = await requireView(c);
     const { data, ...channel } = await parseForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
       ...rest,
@@ -230,18 +221,27 @@ export const alertPages = new Hono<DashboardEnv>()
     );
     return redirectDone(c, back(view), 'created');
   })
-  .post('/alerts/:id/remove', admin, async (c) => {
+  .post('/:id/remove', admin, async (c) => {
     const view = await requireView(c);
     await removeAlert(callerOf(c), view.application, c.req.param('id'));
     return redirectDone(c, back(view), 'deleted');
   })
-  .post('/alerts/channels/:id/test', admin, async (c) => {
+  .post('/channels/:id/test', admin, async (c) => {
     const view = await requireView(c);
     await sendTestMessage(database(c.env.DB), view.application, c.req.param('id'), Date.now());
     return redirectDone(c, back(view), 'test_sent');
   })
-  .post('/alerts/channels/:id/remove', admin, async (c) => {
+  .post('/channels/:id/remove', admin, async (c) => {
     const view = await requireView(c);
     await removeChannel(callerOf(c), view.application, c.req.param('id'));
     return redirectDone(c, back(view), 'deleted');
   });
+
+export const alerts: PageRecord = {
+  path: '/alerts',
+  title: 'Alerts',
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2', keepsView: true }],
+  savable: false,
+  routes,
+};

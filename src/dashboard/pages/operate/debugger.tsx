@@ -10,8 +10,9 @@ import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago, count, NOTHING } from '../../shell/format.ts';
-import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -174,8 +175,7 @@ const LiveState = () => (
 async function debuggerPage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
-  if (!view)
-    return renderPage(c, { title: 'Debugger', current: '/debugger' }, <NeedsApplication mayCreate={false} />);
+  if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={false} />);
   const type = c.req.query('type') ?? '';
   const token = c.req.query('token')?.trim() ?? '';
   const deviceId = c.req.query('device_id')?.trim() ?? '';
@@ -213,8 +213,6 @@ async function debuggerPage(c: DashboardContext) {
   return renderPage(
     c,
     {
-      title: 'Debugger',
-      current: '/debugger',
       view,
       filters: (
         <Filters
@@ -278,8 +276,16 @@ async function debuggerPage(c: DashboardContext) {
   );
 }
 
-export const debuggerPages = new Hono<DashboardEnv>()
-  .use('/debugger/*', requirePerson)
-  .get('/debugger', debuggerPage)
-  .get('/debugger/event', eventPage)
-  .get('/debugger/device', devicePage);
+const routes = new Hono<DashboardEnv>()
+  .get('/', debuggerPage)
+  .get('/event', eventPage)
+  .get('/device', devicePage);
+
+export const eventDebugger: PageRecord = {
+  path: '/debugger',
+  title: 'Debugger',
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13', keepsView: true }],
+  savable: false,
+  routes,
+};

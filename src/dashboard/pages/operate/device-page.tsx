@@ -88,7 +88,7 @@ export async function devicePage(c: DashboardContext) {
   const at = (time: number) => exactTimeText(time, application.timezone);
   return renderPage(
     c,
-    { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
+    { title: id, within: <InDebugger view={view} what="Device" />, view },
     <>
       <SoFar events={page.data} hasOlder={page.next_cursor !== null || query.cursor !== ''} />
       {explanation && <ExplanationCard explanation={explanation} zone={application.timezone} />}

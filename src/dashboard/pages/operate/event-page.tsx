@@ -176,7 +176,6 @@ export async function eventPage(c: DashboardContext) {
     {
       title: type || status.event_id,
       within: <InDebugger view={view} what="Event" />,
-      current: '/debugger',
       view,
     },
     <>

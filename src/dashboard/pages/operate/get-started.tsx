@@ -8,14 +8,9 @@ import { type ApplicationRow, revealApiKey } from '#teams';
 import { readForm } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Notice } from '../../shell/parts.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from '../creatives/test-calls.tsx';
@@ -89,7 +84,7 @@ export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
 
 async function getStartedPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
-  const page = { title: 'Get started', current: '/' };
+  const page = { current: '/' };
   if (!view) {
     return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
@@ -99,10 +94,9 @@ async function getStartedPage(c: DashboardContext) {
   return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, own));
 }
 
-export const getStartedPages = new Hono<DashboardEnv>()
-  .use('/get-started/*', requirePerson)
-  .get('/get-started', (c) => getStartedPage(c))
-  .post('/get-started', requireRole('admin'), async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => getStartedPage(c))
+  .post('/', requireRole('admin'), async (c) => {
     const view = await readView(c, Date.now());
     if (!view) return c.redirect(PATH, 303);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
@@ -110,7 +104,7 @@ export const getStartedPages = new Hono<DashboardEnv>()
     const shown = { apiKey, applicationId: view.application.id };
     return redirectShowing(c, PATH, shown, `${PATH}${viewQuery(view)}#first-event`);
   })
-  .post('/get-started/close', requireRole('admin'), async (c) => {
+  .post('/close', requireRole('admin'), async (c) => {
     await readForm(c);
     setCookie(c, SETUP_COOKIE, 'closed', {
       path: '/',
@@ -121,13 +115,22 @@ export const getStartedPages = new Hono<DashboardEnv>()
     });
     return c.redirect(`/${new URL(c.req.url).search}`, 303);
   })
-  .get('/get-started/steps', async (c) => {
+  .get('/steps', async (c) => {
     const view = await requireView(c);
     const arrivals = await readArrivals(c.env, view.application);
     const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
     return c.html(<SetupBar view={view} progress={progress} person={c.get('person')} isClosed={false} />);
   })
-  .get('/get-started/status', async (c) => {
+  .get('/status', async (c) => {
     const view = await requireView(c);
     return c.json(await readArrivals(c.env, view.application));
   });
+
+export const getStarted: PageRecord = {
+  path: '/get-started',
+  title: 'Get started',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes,
+};

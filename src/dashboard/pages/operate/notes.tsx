@@ -4,14 +4,9 @@ import { atLeast } from '#members';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
@@ -26,7 +21,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const mayChange = atLeast(c.get('person').role, 'admin');
   return renderPage(
     c,
-    { title: 'Notes', current: '/notes', view, status: faults.length > 0 ? 400 : 200 },
+    { view, status: faults.length > 0 ? 400 : 200 },
     <>
       {mayChange && (
         <FormMenu label="New note" id="new" open={faults.length > 0 || page.data.length === 0}>
@@ -109,22 +104,30 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
 
 const admin = requireRole('admin');
 
-export const notePages = new Hono<DashboardEnv>()
-  .use('/notes/*', requirePerson)
-  .get('/notes', (c) => notesPage(c))
-  .post('/notes', admin, async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => notesPage(c))
+  .post('/', admin, async (c) => {
     const view = await requireView(c);
     const { values, data, faults } = await parseForm(c, NewNote.omit({ application_id: true }));
     if (!data) return notesPage(c, { values, faults });
     await addNote(callerOf(c), view.application, data);
     return redirectDone(c, `/notes${viewQuery(view)}`, 'saved');
   })
-  .post('/notes/:id', admin, async (c) => {
+  .post('/:id', admin, async (c) => {
     const changes = await requireForm(c, NoteChanges);
     await changeNote(callerOf(c), c.req.param('id'), changes);
     return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'saved');
   })
-  .post('/notes/:id/remove', admin, async (c) => {
+  .post('/:id/remove', admin, async (c) => {
     await removeNote(callerOf(c), c.req.param('id'));
     return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'deleted');
   });
+
+export const notes: PageRecord = {
+  path: '/notes',
+  title: 'Notes',
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4', keepsView: true }],
+  savable: false,
+  routes,
+};

@@ -15,17 +15,13 @@ import { doneText, redirectDone } from '../../forms/form.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago, count, money, NOTHING } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
+import { freshPart } from '../reports/fresh.tsx';
 import { Reason } from './event-reasons.tsx';
 
 const SHOWN = 50;
@@ -297,8 +293,6 @@ async function statusPage(c: DashboardContext) {
   return renderPage(
     c,
     {
-      title: 'Health',
-      current: '/status',
       view,
       ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
     },
@@ -322,19 +316,28 @@ async function statusPage(c: DashboardContext) {
   );
 }
 
-export const statusPages = new Hono<DashboardEnv>()
-  .use('/status/*', requirePerson)
-  .get('/status', statusPage)
-  .post('/status/resume', requireRole('admin'), async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', statusPage)
+  .get('/fresh', freshPart)
+  .post('/resume', requireRole('admin'), async (c) => {
     const view = await requireView(c);
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })
-  .post('/status/:id/replay', requireRole('admin'), async (c) => {
+  .post('/:id/replay', requireRole('admin'), async (c) => {
     await replayParked(c.env, callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
   })
-  .post('/status/:id/discard', requireRole('admin'), async (c) => {
+  .post('/:id/discard', requireRole('admin'), async (c) => {
     await discardParked(callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
   });
+
+export const status: PageRecord = {
+  path: '/status',
+  title: 'Health',
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4', keepsView: true }],
+  savable: false,
+  routes,
+};

@@ -5,10 +5,11 @@ import { LineChart } from '../../charts/chart.tsx';
 import { Bar, Interval } from '../../charts/shapes.tsx';
 import { Copyable } from '../../shell/copyable.tsx';
 import { amountsIn, money } from '../../shell/format.ts';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
 import { renderPlainPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { Pill } from '../../tables/compared.tsx';
 
@@ -152,7 +153,7 @@ const Figures = () => (
         </Info>
       </State>
       <State name="Icons">
-        <Icon name="overview" /> <Icon name="creatives" /> <Icon name="alerts" />
+        <Icon name="search" /> <Icon name="share" /> <Icon name="info" />
       </State>
     </div>
     <LineChart
@@ -201,14 +202,14 @@ const Tables = () => (
 );
 
 /** Every part in every state, for whoever works on the dashboard. */
-export const stylePages = new Hono<DashboardEnv>().get('/_styles', requirePerson, (c) => {
+function stylesPage(c: DashboardContext) {
   const { hostname } = new URL(c.req.url);
   if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
     throw new AppError('not_found', 'Page not found');
   }
   return renderPlainPage(
     c,
-    { title: 'Parts', isWide: true },
+    { isWide: true },
     <>
       <Card title="Colour">
         <Colours />
@@ -234,4 +235,13 @@ export const stylePages = new Hono<DashboardEnv>().get('/_styles', requirePerson
       </Card>
     </>,
   );
-});
+}
+
+export const styles: PageRecord = {
+  path: '/_styles',
+  title: 'Parts',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', stylesPage),
+};

@@ -3,7 +3,8 @@ import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -57,13 +58,13 @@ const OFFERED = GROUPINGS.filter(([name]) => GROUPS.has(name));
 
 type AdRow = Awaited<ReturnType<typeof reportAds>>['data'][number];
 
-export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) => {
+function adsPage(c: DashboardContext) {
   const by = OFFERED.find(([name]) => name === c.req.query('by'))?.[0] ?? 'media_source';
   const metric = FIGURES.find((name) => name === c.req.query('metric')) ?? 'ad_revenue';
   const sort = c.req.query('sort') ?? `-${metric}`;
   const q = searchOf(c);
   const carry = { by, metric, q };
-  return renderReport(c, { title: 'Ads', path: '/ads', carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now) => {
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
@@ -167,4 +168,15 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       </>
     );
   });
-});
+}
+
+export const ads: PageRecord = {
+  path: '/ads',
+  title: 'Ads',
+  opens: 'viewer',
+  links: [
+    { group: 'Understand', label: 'Ad monetization', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z', keepsView: true },
+  ],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', adsPage),
+};

@@ -3,7 +3,8 @@ import type { Child } from 'hono/jsx';
 import { HOURS_KEPT_DAYS } from '#catalogue';
 import { firstDayOfHours, givenBy, isDimension, type PerformanceReport, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -121,14 +122,13 @@ function readAsked(c: DashboardContext): Asked {
   };
 }
 
-export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+function breakdownPage(c: DashboardContext) {
   const asked = readAsked(c);
   const { by, and, q } = asked;
   keepColumns(c, '/breakdown', asked.columns);
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [] };
-  const page = { title: 'Breakdown', path: '/breakdown', carry };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -247,4 +247,22 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
       </>
     );
   });
-});
+}
+
+export const breakdown: PageRecord = {
+  path: '/breakdown',
+  title: 'Breakdown',
+  opens: 'viewer',
+  links: [
+    {
+      group: 'Acquire',
+      label: 'Networks',
+      icon: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
+      keepsView: true,
+      query: '?by=media_source',
+    },
+    { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3', keepsView: true },
+  ],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', breakdownPage),
+};

@@ -8,7 +8,8 @@ import { checkForm } from '../../forms/form.ts';
 import { dateText, shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { count, money, NOTHING, percent } from '../../shell/format.ts';
-import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson } from '../../shell/guard.ts';
+import { type DashboardContext, type DashboardEnv, isRestricted } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
@@ -116,14 +117,12 @@ async function optionsOf(
   return labelsOf([...values.flatMap((id) => names.get(id) ?? []), ...newest]);
 }
 
-export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePerson, (c) => {
+function comparePage(c: DashboardContext) {
   const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
   const isByPeriod = by === 'period';
   const isNamed = NAMED.includes(by);
   const q = isNamed ? searchOf(c) : '';
   const page = {
-    title: 'Compare',
-    path: '/compare',
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '' },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
@@ -224,8 +223,16 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
       </>
     );
   });
-});
+}
 
+export const compare: PageRecord = {
+  path: '/compare',
+  title: 'Compare',
+  opens: 'viewer',
+  links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', comparePage),
+};
 const Sides = ({
   report,
   names,

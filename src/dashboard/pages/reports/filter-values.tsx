@@ -5,8 +5,9 @@ import { AppError } from '#http';
 import { containsText } from '#lib/search';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
-import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from '../../shell/guard.ts';
+import { type DashboardContext, type DashboardEnv, safePath } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Field } from '../../shell/parts.tsx';
 import { ask, searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
 import { FILTER_NAMES, type FilterName, filterValues, readView, type View } from '../../shell/view.ts';
@@ -61,7 +62,7 @@ async function valuesPage(c: DashboardContext) {
   const values = (await readValues(c.env, view, { kind, q }, now)).filter(({ value }) => !chosen.has(value));
   return renderPage(
     c,
-    { title: `Filter by ${label.toLowerCase()}`, current: '', view },
+    { title: `Filter by ${label.toLowerCase()}`, view },
     <div class="filter-values" id="filter-values">
       <form method="get" action="/filters" class="row" data-search-values>
         <ViewFields view={view} changes={{ kind, back }} />
@@ -89,4 +90,11 @@ async function valuesPage(c: DashboardContext) {
   );
 }
 
-export const filterPages = new Hono<DashboardEnv>().get('/filters', requirePerson, valuesPage);
+export const filterChoices: PageRecord = {
+  path: '/filters',
+  title: 'Filter',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', valuesPage),
+};

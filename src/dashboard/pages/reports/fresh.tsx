@@ -1,6 +1,5 @@
-import { Hono } from 'hono';
 import { Freshness } from '../../shell/filters.tsx';
-import { type DashboardEnv, requirePerson, safePath } from '../../shell/guard.ts';
+import { type DashboardContext, safePath } from '../../shell/guard.ts';
 import { settleView } from '../../shell/report.tsx';
 import { requireView } from '../../shell/view.ts';
 
@@ -14,8 +13,8 @@ const Counted = ({ back }: { back: string }) => (
 );
 
 /** The line about freshness alone, for pages that were opened while events were being counted. */
-export const freshPages = new Hono<DashboardEnv>().get('/status/fresh', requirePerson, async (c) => {
+export async function freshPart(c: DashboardContext) {
   const back = safePath(c.req.query('back'));
   const view = await settleView(c, await requireView(c));
   return c.html(view.isSettled ? <Counted back={back} /> : <Freshness view={view} here={back} />);
-});
+}

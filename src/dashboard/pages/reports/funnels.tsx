@@ -15,7 +15,8 @@ import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { count, duration, percent, RATIOS } from '../../shell/format.ts';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -114,7 +115,7 @@ const StepsForm = ({
   </form>
 );
 
-export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerson, (c) => {
+function funnelsPage(c: DashboardContext) {
   const listed = c.req.query('steps')?.split(',').map(fromStep);
   const chosen = (c.req.queries('step') ?? listed ?? []).filter((step) => step !== '').slice(0, STEPS);
   const steps = chosen.length > 0 ? chosen : DEFAULT_STEPS;
@@ -122,8 +123,6 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
   const group = c.req.query('group') ?? '';
   const carry = { steps: steps.map(toStep).join(','), window, group };
   const page = {
-    title: 'Funnels',
-    path: '/funnels',
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
@@ -305,4 +304,13 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       </>
     );
   });
-});
+}
+
+export const funnels: PageRecord = {
+  path: '/funnels',
+  title: 'Funnels',
+  opens: 'viewer',
+  links: [{ group: 'Understand', icon: 'M2 3h12l-4.5 5.5V13l-3-1.5V8.5z', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', funnelsPage),
+};

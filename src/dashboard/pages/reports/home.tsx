@@ -9,29 +9,25 @@ import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx'
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { FiringAlerts } from '../../shell/firing-alerts.tsx';
-import { type DashboardContext, type DashboardEnv, isGuest, requirePerson } from '../../shell/guard.ts';
+import { type DashboardContext, type DashboardEnv, isGuest } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
 import { FIGURES, Overview } from './overview.tsx';
 
-export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, (c) =>
-  inReportSlot(c.get('person').team.id, () => homePage(c)),
-);
-
 /** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */
 async function homePage(c: DashboardContext) {
   const now = Date.now();
-  const page = { title: 'Overview', current: '/' };
   const view = await readView(c, now);
   if (!view) {
-    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+    return renderPage(c, {}, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
     const filters = <Filters view={view} path="/" shown={['app']} />;
-    return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals));
+    return renderPage(c, { view, filters }, await GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);
   const filters = (
@@ -51,7 +47,6 @@ async function homePage(c: DashboardContext) {
   return renderPage(
     c,
     {
-      ...page,
       view,
       filters,
       tools: forTeam && atLeast(person.role, 'admin') && (
@@ -73,3 +68,12 @@ async function homePage(c: DashboardContext) {
     </>,
   );
 }
+
+export const home: PageRecord = {
+  path: '/',
+  title: 'Overview',
+  opens: 'viewer',
+  links: [{ group: '', icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', (c) => inReportSlot(c.get('person').team.id, () => homePage(c))),
+};

@@ -4,7 +4,8 @@ import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
 import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -55,14 +56,13 @@ const MAX_PREDICTED = 12;
 
 type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
-export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) => {
+function ltvPage(c: DashboardContext) {
   const asked = readCohorts(c, 'all');
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
   const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
   const ahead = chosen ?? DEFAULT_HORIZON;
   const carry = { ...asked, show: figure, predict: chosen ?? '' };
-  const page = { title: 'LTV and ROAS', path: '/ltv', carry };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
@@ -222,8 +222,16 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       </>
     );
   });
-});
+}
 
+export const ltv: PageRecord = {
+  path: '/ltv',
+  title: 'LTV and ROAS',
+  opens: 'viewer',
+  links: [{ group: 'Understand', icon: 'M2 13C6 13 6 4 14 3', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', ltvPage),
+};
 /** When a cohort's revenue had covered its cost, for at least half of its devices. */
 const Payback = ({ row }: { row: Row }) => {
   if (row.payback_day !== null) return <>{`Day ${row.payback_day}`}</>;

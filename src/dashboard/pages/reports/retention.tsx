@@ -4,8 +4,9 @@ import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
 import { RATIOS } from '../../shell/format.ts';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -36,13 +37,11 @@ const KINDS = [
   ['rolling', 'Rolling: back on day N or later'],
 ] as const;
 
-export const retentionPages = new Hono<DashboardEnv>().get('/retention', requirePerson, (c) => {
+function retentionPage(c: DashboardContext) {
   const asked = readCohorts(c, 'week');
   const kind = c.req.query('kind') === 'rolling' ? 'rolling' : 'classic';
   const carry = { ...asked, kind };
   const page = {
-    title: 'Retention',
-    path: '/retention',
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
@@ -150,4 +149,19 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       </>
     );
   });
-});
+}
+
+export const retention: PageRecord = {
+  path: '/retention',
+  title: 'Retention',
+  opens: 'viewer',
+  links: [
+    {
+      group: 'Understand',
+      icon: 'M2 2h3v3H2zM6.5 2h3v3h-3zM11 2h3v3h-3zM2 6.5h3v3H2zM6.5 6.5h3v3h-3zM2 11h3v3H2z',
+      keepsView: true,
+    },
+  ],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', retentionPage),
+};

@@ -6,9 +6,10 @@ import { settingsOf } from '#env';
 import { EventsQuery } from '#events';
 import { isId } from '#lib/ids';
 import { containsText } from '#lib/search';
-import { type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
-import { GROUPS, withQuery } from '../../shell/navigation.tsx';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { groupsOf, withQuery } from '../../shell/navigation.tsx';
 import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -65,15 +66,15 @@ const findEvent = (view: View, q: string): Found[] =>
     ? [{ kind: 'Event', label: q, detail: null, href: `/debugger/event${viewQuery(view, { id: q })}` }]
     : [];
 
-const findPages = (view: View, q: string): Found[] =>
-  GROUPS.flatMap(({ label: group, entries }) =>
+const findPages = (pages: readonly PageRecord[], view: View, q: string): Found[] =>
+  groupsOf(pages).flatMap(({ label: group, entries }) =>
     entries
       .filter(({ label }) => containsText(label, q))
-      .map(({ path, label, view: keeps }) => ({
+      .map(({ path, label, keepsView }) => ({
         kind: 'Page',
         label,
         detail: group === '' ? null : group,
-        href: withQuery(path, keeps ? viewQuery(view) : ''),
+        href: withQuery(path, keepsView ? viewQuery(view) : ''),
       })),
   );
 
@@ -88,12 +89,12 @@ async function searchPage(c: DashboardContext) {
             findEvent(view, q),
             findDevice(c.env, view, q),
             findNamed(c.env, view, q),
-            findPages(view, q),
+            findPages(c.get('pages'), view, q),
           ])
         ).flat();
   return renderPage(
     c,
-    { title: 'Search', current: '', view },
+    { view },
     <>
       <form method="get" action="/search" class="row search-field">
         {view && <ViewFields view={view} />}
@@ -142,4 +143,11 @@ async function searchPage(c: DashboardContext) {
   );
 }
 
-export const searchPages = new Hono<DashboardEnv>().get('/search', requirePerson, searchPage);
+export const search: PageRecord = {
+  path: '/search',
+  title: 'Search',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', searchPage),
+};

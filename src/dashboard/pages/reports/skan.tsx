@@ -3,7 +3,8 @@ import { csvHeaders } from '#lib/encoding/csv';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING } from '../../shell/format.ts';
-import { type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
 import {
   ask,
@@ -98,11 +99,9 @@ const Nothing = ({ report, view }: { report: Report; view: View }) => (
   </Card>
 );
 
-export const skanPages = new Hono<DashboardEnv>().get('/skan', requirePerson, (c) => {
+function skanPage(c: DashboardContext) {
   const by = SKAN_GROUPS.find((name) => name === c.req.query('by')) ?? 'day';
   const page = {
-    title: 'SKAdNetwork',
-    path: '/skan',
     carry: { by },
     bar: ['app', 'period', 'currency'],
   } as const;
@@ -177,4 +176,15 @@ export const skanPages = new Hono<DashboardEnv>().get('/skan', requirePerson, (c
       </>
     );
   });
-});
+}
+
+export const skan: PageRecord = {
+  path: '/skan',
+  title: 'SKAdNetwork',
+  opens: 'viewer',
+  links: [
+    { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
+  ],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', skanPage),
+};

@@ -7,12 +7,11 @@ import {
   createShareLink,
   listShareLinks,
   listViews,
-  NewShareLink,
-  NewView,
+  newShareLink,
+  newView,
   removeView,
   revokeShareLink,
   saveView,
-  VIEW_PAGES,
   viewAddress,
 } from '#views';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
@@ -20,14 +19,9 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import { isSavable, type PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
@@ -43,13 +37,28 @@ const LIFETIMES = [
 
 type Stored = { path: string; query: string };
 
-const pageOf = ({ path }: Stored) =>
-  Object.hasOwn(VIEW_PAGES, path) ? VIEW_PAGES[path as keyof typeof VIEW_PAGES] : path;
+/** The title of a view's page. */
+const pageReader = (c: DashboardContext) => {
+  const titles = new Map(c.get('pages').map(({ path, title }) => [path, title]));
+  return ({ path }: Stored) => titles.get(path) ?? path;
+};
+
+const savable = (c: DashboardContext) => (path: string) => isSavable(c.get('pages'), path);
 
 type Shown = Submitted & { form?: 'view' | 'link' };
 
 /** Forms to save or share the view that the person came from. */
-const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown; mayShare: boolean }) => {
+const NewForms = ({
+  page,
+  address,
+  shown,
+  mayShare,
+}: {
+  page: string;
+  address: string;
+  shown: Shown;
+  mayShare: boolean;
+}) => {
   const { values = {}, form } = shown;
   const faultsOf = (name: Shown['form']) => (form === name ? (shown.faults ?? []) : []);
   const target = <input type="hidden" name="address" value={address} />;
@@ -61,10 +70,7 @@ const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown;
     );
   }
   return (
-    <Card
-      title={`Save or share this view of ${pageOf({ path: address.split('?')[0] ?? '', query: '' })}`}
-      aside={<a href={address}>Back to the view</a>}
-    >
+    <Card title={`Save or share this view of ${page}`} aside={<a href={address}>Back to the view</a>}>
       <form method="post" action="/views" class="row">
         {target}
         <Field
@@ -112,6 +118,7 @@ const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown;
 
 async function viewsPage(c: DashboardContext, shown: Shown = {}) {
   const db = database(c.env.DB);
+  const pageOf = pageReader(c);
   const { team, role, email } = c.get('person');
   const mayShare = atLeast(role, 'admin');
   const [views, links] = await Promise.all([
@@ -125,13 +132,20 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
-    { title: 'Saved views', current: '/views', status: shown.faults?.length ? 400 : 200 },
+    { status: shown.faults?.length ? 400 : 200 },
     <>
       {done && <Notice kind="good">{done}</Notice>}
       <CopyNow text={shareLink} label="share link">
         <strong>Copy this link now.</strong> It is shown only once.
       </CopyNow>
-      {address !== '' && !shareLink && <NewForms address={address} shown={shown} mayShare={mayShare} />}
+      {address !== '' && !shareLink && (
+        <NewForms
+          page={pageOf({ path: address.split('?')[0] ?? '', query: '' })}
+          address={address}
+          shown={shown}
+          mayShare={mayShare}
+        />
+      )}
       <Card title="Saved views">
         <Table
           caption="Saved views"
@@ -195,17 +209,16 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
 
 const admin = requireRole('admin');
 
-export const viewPages = new Hono<DashboardEnv>()
-  .use('/views/*', requirePerson)
-  .get('/views', (c) => viewsPage(c))
-  .post('/views', async (c) => {
-    const { data, ...submitted } = await parseForm(c, NewView);
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => viewsPage(c))
+  .post('/', async (c) => {
+    const { data, ...submitted } = await parseForm(c, newView(savable(c)));
     if (!data) return viewsPage(c, { ...submitted, form: 'view' });
     await saveView(callerOf(c), data);
     return redirectDone(c, '/views', 'saved');
   })
-  .post('/views/links', admin, async (c) => {
-    const { data, ...submitted } = await parseForm(c, NewShareLink);
+  .post('/links', admin, async (c) => {
+    const { data, ...submitted } = await parseForm(c, newShareLink(savable(c)));
     if (!data) return viewsPage(c, { ...submitted, form: 'link' });
     const { application } = await requireView(c);
     const address = boundTo(data.address, application.id);
@@ -213,11 +226,20 @@ export const viewPages = new Hono<DashboardEnv>()
     const secret = await createShareLink(caller, { ...data, address }, mayAdminister(caller));
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
-  .post('/views/links/:hash/revoke', admin, async (c) => {
+  .post('/links/:hash/revoke', admin, async (c) => {
     await revokeShareLink(callerOf(c), c.req.param('hash'));
     return redirectDone(c, '/views', 'revoked_link');
   })
-  .post('/views/:id/remove', async (c) => {
+  .post('/:id/remove', async (c) => {
     await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !atLeast(c.get('person').role, 'admin') });
     return redirectDone(c, '/views', 'deleted');
   });
+
+export const views: PageRecord = {
+  path: '/views',
+  title: 'Saved views',
+  opens: 'viewer',
+  links: [{ group: '', icon: 'M4 2h8v12l-4-3-4 3z', keepsView: false }],
+  savable: false,
+  routes,
+};

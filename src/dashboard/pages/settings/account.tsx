@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
-import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf } from '#members';
+import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
 import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, setCookies } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -26,7 +27,7 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
   const shown = await takeShown(c, '/settings/account');
   return renderSettings(
     c,
-    { title: 'Your account', section: '/settings/account', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <>
       <Card title={name}>
         <p>
@@ -63,10 +64,9 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
   );
 }
 
-export const accountPages = new Hono<DashboardEnv>()
-  .use('/settings/account', requirePerson)
-  .get('/settings/account', (c) => accountPage(c))
-  .post('/settings/account', async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => accountPage(c))
+  .post('/', async (c) => {
     const person = c.get('person');
     await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
     const { data, faults } = await parseForm(c, passwordsOf(person));
@@ -78,10 +78,30 @@ export const accountPages = new Hono<DashboardEnv>()
     const pair = { email: person.email, password: data.next };
     return (await enter(c, pair, '/settings/account?done=password')) ?? c.redirect('/login', 303);
   })
-  .use('/settings/account/*', requirePerson)
-  .post('/settings/account/passkeys/challenge', challengePasskey)
-  .post('/settings/account/passkeys', (c) => savePasskey(c, (faults) => accountPage(c, faults)))
-  .post('/settings/account/passkeys/:id/remove', deletePasskey)
-  .post('/settings/account/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
-  .post('/settings/account/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
-  .post('/settings/account/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));
+  .post('/passkeys/challenge', challengePasskey)
+  .post('/passkeys', (c) => savePasskey(c, (faults) => accountPage(c, faults)))
+  .post('/passkeys/:id/remove', deletePasskey)
+  .post('/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
+  .post('/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
+  .post('/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));
+
+export const account: PageRecord = {
+  path: '/settings/account',
+  title: 'Your account',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes,
+};
+
+export const signingOut: PageRecord = {
+  path: '/logout',
+  title: 'Sign out',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().post('/', async (c) => {
+    setCookies(c, await signOut(c.env, c.req.raw));
+    return c.redirect('/login', 303);
+  }),
+};

@@ -173,7 +173,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
   );
   return renderSettings(
     c,
-    { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
+    { title: row.name, status: faults.length > 0 ? 400 : 200 },
     <>
       {mayChange && (
         <KeyCard

@@ -17,13 +17,8 @@ import {
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf, type Values } from './application-page.tsx';
@@ -51,7 +46,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
   return renderSettings(
     c,
-    { title: 'Applications', section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <>
       <Card title="Applications">
         <Table
@@ -115,31 +110,29 @@ const admin = requireRole('admin');
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
-export const applicationPages = new Hono<DashboardEnv>()
-  .get('/settings', (c) => c.redirect('/settings/applications'))
-  .use('/settings/applications/*', requirePerson)
-  .get('/settings/applications', (c) => listPage(c))
-  .post('/settings/applications', admin, async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => listPage(c))
+  .post('/', admin, async (c) => {
     const { data, ...submitted } = await parseForm(c, NewApplication);
     if (!data) return listPage(c, submitted);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     const { application } = await createApplication(callerOf(c), data, secret);
     return c.redirect(`/get-started?app=${application.id}`, 303);
   })
-  .get('/settings/applications/:id', async (c) => applicationPage(c, await ownApplication(c)))
-  .post('/settings/applications/:id', admin, async (c) => {
+  .get('/:id', async (c) => applicationPage(c, await ownApplication(c)))
+  .post('/:id', admin, async (c) => {
     const row = await ownApplication(c);
     const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
     if (!data) return applicationPage(c, row, submitted);
     await changeApplication(callerOf(c), row, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return redirectDone(c, pathOf(row), 'saved');
   })
-  .post('/settings/applications/:id/key', admin, async (c) => {
+  .post('/:id/key', admin, async (c) => {
     const row = await ownApplication(c);
     const apiKey = await revealApiKey(callerOf(c), row, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return redirectShowing(c, pathOf(row), { apiKey }, `${pathOf(row)}#key`);
   })
-  .post('/settings/applications/:id/new-key', admin, async (c) => {
+  .post('/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
     const data = await requireForm(c, NewApiKey, (values) => ({ grace_hours: Number(values.grace_hours) }));
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
@@ -147,7 +140,7 @@ export const applicationPages = new Hono<DashboardEnv>()
     // The key is shown only on request. Reloading this answer must not create another one.
     return redirectDone(c, pathOf(row), 'new_key');
   })
-  .post('/settings/applications/:id/delete', admin, async (c) => {
+  .post('/:id/delete', admin, async (c) => {
     const row = await ownApplication(c);
     const { delete_name: name = '' } = await readForm(c);
     if (name.trim() !== row.name) {
@@ -157,3 +150,19 @@ export const applicationPages = new Hono<DashboardEnv>()
     await deleteApplication(c.env, callerOf(c), row.id, row.name);
     return redirectDone(c, '/settings/applications', 'deleted_application');
   });
+
+export const applications: PageRecord = {
+  path: '/settings/applications',
+  title: 'Applications',
+  opens: 'viewer',
+  links: [
+    {
+      group: 'Operate',
+      label: 'Settings',
+      icon: 'M2 4h12M2 8h12M2 12h12M5 2.5v3M10 6.5v3M6 10.5v3',
+      keepsView: false,
+    },
+  ],
+  savable: false,
+  routes,
+};

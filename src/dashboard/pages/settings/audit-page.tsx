@@ -1,8 +1,10 @@
+import { Hono } from 'hono';
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
 import { listAccessTokens } from '#teams';
 import { exactTimeText } from '../../shell/dates.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -70,7 +72,7 @@ function actorName(actor: string, tokens: ReadonlyMap<string, string>): string {
   return name === undefined ? actor : `Access token “${name}”`;
 }
 
-export async function auditPage(c: DashboardContext) {
+async function auditPage(c: DashboardContext) {
   const db = database(c.env.DB);
   const { team } = c.get('person');
   const before = c.req.query('before');
@@ -85,7 +87,7 @@ export async function auditPage(c: DashboardContext) {
   const last = entries.length === PAGE ? entries.at(-1) : undefined;
   return renderSettings(
     c,
-    { title: 'Audit log', section: '/settings/audit' },
+    {},
     <Card title="Changes and revealed secrets">
       <form method="get" action="/settings/audit" class="row" data-submit-on-change>
         <Field
@@ -126,3 +128,12 @@ export async function auditPage(c: DashboardContext) {
     </Card>,
   );
 }
+
+export const audit: PageRecord = {
+  path: '/settings/audit',
+  title: 'Audit log',
+  opens: 'admin',
+  links: [],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', auditPage),
+};

@@ -24,18 +24,12 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
-import { auditPage } from './audit-page.tsx';
 
 const PATH = '/settings/members';
 
@@ -63,7 +57,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
   return renderSettings(
     c,
-    { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <>
       <CopyNow text={passwordLink} label="password link">
         <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
@@ -191,35 +185,41 @@ const belongingsOf =
     ...endAccessTokens(caller, email, condition),
   ];
 
-export const memberPages = new Hono<DashboardEnv>()
-  .use('/settings/members/*', requirePerson, requireRole('admin'))
-  .use('/settings/audit', requirePerson, requireRole('admin'))
-  .get('/settings/audit', (c) => auditPage(c))
-  .get('/settings/members', (c) => membersPage(c))
-  .post('/settings/members', async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => membersPage(c))
+  .post('/', async (c) => {
     const { data, ...submitted } = await parseForm(c, Invitation);
     if (!data) return membersPage(c, submitted);
     const secret = await invite(callerOf(c), data);
     const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
     return redirectShowing(c, PATH, { invitation });
   })
-  .post('/settings/members/invitations/:hash/withdraw', async (c) => {
+  .post('/invitations/:hash/withdraw', async (c) => {
     await withdrawInvitation(callerOf(c), c.req.param('hash'));
     return redirectDone(c, '/settings/members', 'withdrawn');
   })
-  .post('/settings/members/:id/role', async (c) => {
+  .post('/:id/role', async (c) => {
     const { role } = await requireForm(c, NewRole);
     const caller = callerOf(c);
     await changeRole(caller, c.req.param('id'), role, belongingsOf(caller));
     return redirectDone(c, '/settings/members', 'saved');
   })
-  .post('/settings/members/:id/password-reset', async (c) => {
+  .post('/:id/password-reset', async (c) => {
     const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
     const passwordLink = `${new URL(c.req.url).origin}/reset-password/${secret}`;
     return redirectShowing(c, PATH, { passwordLink, email });
   })
-  .post('/settings/members/:id/remove', async (c) => {
+  .post('/:id/remove', async (c) => {
     const caller = callerOf(c);
     await removeMember(caller, c.req.param('id'), belongingsOf(caller));
     return redirectDone(c, '/settings/members', 'removed');
   });
+
+export const members: PageRecord = {
+  path: '/settings/members',
+  title: 'Members',
+  opens: 'admin',
+  links: [],
+  savable: false,
+  routes,
+};

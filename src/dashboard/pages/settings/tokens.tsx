@@ -11,13 +11,8 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  requirePerson,
-  requireRole,
-} from '../../shell/guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -49,7 +44,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   const zone = await zoneOf(c);
   return renderSettings(
     c,
-    { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
+    { status: faults.length > 0 ? 400 : 200 },
     <>
       <CopyNow text={accessToken} label="access token">
         <strong>Copy the token now.</strong> It is shown only once and is not stored.
@@ -130,10 +125,9 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   );
 }
 
-export const tokenPages = new Hono<DashboardEnv>()
-  .use('/settings/tokens/*', requirePerson, requireRole('admin'))
-  .get('/settings/tokens', (c) => tokensPage(c))
-  .post('/settings/tokens', async (c) => {
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => tokensPage(c))
+  .post('/', async (c) => {
     const { data, ...submitted } = await parseForm(c, NewToken);
     if (!data) return tokensPage(c, submitted);
     const caller = callerOf(c);
@@ -141,12 +135,21 @@ export const tokenPages = new Hono<DashboardEnv>()
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
     return redirectShowing(c, PATH, { accessToken });
   })
-  .post('/settings/tokens/:id/take-over', async (c) => {
+  .post('/:id/take-over', async (c) => {
     const caller = callerOf(c);
     await takeOverAccessToken(caller, c.req.param('id'), mayAdminister(caller));
     return redirectDone(c, '/settings/tokens', 'saved');
   })
-  .post('/settings/tokens/:id/revoke', async (c) => {
+  .post('/:id/revoke', async (c) => {
     await revokeAccessToken(callerOf(c), c.req.param('id'));
     return redirectDone(c, '/settings/tokens', 'revoked');
   });
+
+export const tokens: PageRecord = {
+  path: '/settings/tokens',
+  title: 'Access tokens',
+  opens: 'admin',
+  links: [],
+  savable: false,
+  routes,
+};

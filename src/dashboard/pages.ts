@@ -1,0 +1,62 @@
+import { passwordReset } from './pages/access/reset-password.tsx';
+import { shared } from './pages/access/shared.ts';
+import { join, login, setup } from './pages/access/sign-in.tsx';
+import { costs } from './pages/costs/costs.tsx';
+import { creatives } from './pages/creatives/creatives.tsx';
+import { alerts } from './pages/operate/alerts.tsx';
+import { eventDebugger } from './pages/operate/debugger.tsx';
+import { getStarted } from './pages/operate/get-started.tsx';
+import { notes } from './pages/operate/notes.tsx';
+import { status } from './pages/operate/status.tsx';
+import { styles } from './pages/operate/styles.tsx';
+import { ads } from './pages/reports/ads.tsx';
+import { breakdown } from './pages/reports/breakdown.tsx';
+import { compare } from './pages/reports/compare.tsx';
+import { filterChoices } from './pages/reports/filter-values.tsx';
+import { funnels } from './pages/reports/funnels.tsx';
+import { home } from './pages/reports/home.tsx';
+import { ltv } from './pages/reports/ltv.tsx';
+import { retention } from './pages/reports/retention.tsx';
+import { search } from './pages/reports/search.tsx';
+import { skan } from './pages/reports/skan.tsx';
+import { views } from './pages/reports/views.tsx';
+import { account, signingOut } from './pages/settings/account.tsx';
+import { applications } from './pages/settings/applications.tsx';
+import { audit } from './pages/settings/audit-page.tsx';
+import { members } from './pages/settings/members.tsx';
+import { tokens } from './pages/settings/tokens.tsx';
+import type { PageRecord } from './shell/page-record.ts';
+
+/** Every page, in the order of the navigation. */
+export const PAGES: readonly PageRecord[] = [
+  home,
+  views,
+  creatives,
+  breakdown,
+  costs,
+  skan,
+  compare,
+  retention,
+  ltv,
+  funnels,
+  ads,
+  eventDebugger,
+  alerts,
+  notes,
+  status,
+  applications,
+  tokens,
+  members,
+  audit,
+  account,
+  signingOut,
+  getStarted,
+  search,
+  filterChoices,
+  login,
+  setup,
+  join,
+  passwordReset,
+  shared,
+  styles,
+];

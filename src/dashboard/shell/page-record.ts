@@ -1,0 +1,50 @@
+import type { Context, Hono } from 'hono';
+import type { Person, Role } from '#members';
+
+export type DashboardEnv = {
+  Bindings: Env;
+  Variables: {
+    requestId: string;
+    person: Person;
+    /** The page that the request is for, if its address is one's. */
+    page: PageRecord | undefined;
+    pages: readonly PageRecord[];
+    /** The answer of another page. */
+    openPage: (request: Request) => Promise<Response>;
+  };
+};
+export type DashboardContext = Context<DashboardEnv>;
+
+/** The groups of the navigation, in its order. The first has no heading. */
+export const NAVIGATION_GROUPS = ['', 'Acquire', 'Understand', 'Operate'] as const;
+
+/** A link in the navigation. */
+type PageLink = {
+  group: (typeof NAVIGATION_GROUPS)[number];
+  /** The page's title if left out. */
+  label?: string;
+  /** An SVG path, drawn with lines on a square of 16. */
+  icon: string;
+  /** Whether the link keeps the application, period and currency. */
+  keepsView: boolean;
+  /** What the link opens the page with, such as `?by=media_source`. */
+  query?: string;
+};
+
+/** Everything that the dashboard knows of a page. `src/dashboard/pages.ts` lists the records. */
+export type PageRecord = {
+  /** Where its routes begin: `/costs` for `/costs` and `/costs/rates`. */
+  path: string;
+  title: string;
+  /** The least role that may open it; null if people without a session may. A change may require a higher role. */
+  opens: Role | null;
+  links: readonly PageLink[];
+  /** Whether it can be saved as a view and shared: for pages that only show figures. */
+  savable: boolean;
+  /** With paths that are relative to `path`. */
+  routes: Hono<DashboardEnv>;
+};
+
+/** Whether a path is that of a page that can be saved as a view. */
+export const isSavable = (pages: readonly PageRecord[], path: string): boolean =>
+  pages.some((page) => page.savable && page.path === path);

@@ -1,0 +1,16 @@
+import { Hono } from 'hono';
+import type { DashboardContext, DashboardEnv } from '../../src/dashboard/shell/guard.ts';
+import type { PageRecord } from '../../src/dashboard/shell/page-record.ts';
+import { renderReport } from '../../src/dashboard/shell/report.tsx';
+
+/** A new page, which `changes.ts` adds to the list. */
+export const greeting: PageRecord = {
+  path: '/greeting',
+  title: 'Greeting',
+  opens: 'viewer',
+  links: [{ group: 'Understand', icon: 'M2 2h12v12H2z', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', (c: DashboardContext) =>
+    renderReport(c, {}, async ({ application }) => `Hello, ${application.name}`),
+  ),
+};
