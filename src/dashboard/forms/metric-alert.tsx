@@ -31,8 +31,8 @@ export const MetricAlertForm = ({ view, values, faults }: Required<Submitted> & 
           {...field('condition')}
           label="Is"
           options={[
-            ['below', 'below'],
-            ['above', 'above'],
+            ['below', 'Below'],
+            ['above', 'Above'],
           ]}
         />
         <Field
