@@ -15,17 +15,23 @@ export async function putFile(file: string, contents: Uint8Array, folder: string
 }
 
 /**
- * Modules that are imported and never used: attestations of authenticators, which no passkey is asked for; JSON web tokens, for sign-ins by other
- * services; and the languages of zod besides English.
- * Together they are a sixth of the bundle.
+ * Modules that are imported and never used: attestations of authenticators and the roots of their certificates, which no passkey is asked for; JSON web tokens and providers, for
+ * sign-ins by other services; and the languages of zod besides English.
+ * Together they are a fifth of the bundle.
  */
 const leaveOutUnused: Plugin = {
   name: 'leave-out-unused',
   setup({ onResolve, onLoad }) {
     const empty = { path: 'empty', namespace: 'unused' };
-    onResolve({ filter: /\/verifyAttestation\w+\.js$|^@peculiar\/x509$|^jose$/ }, () => empty);
+    onResolve(
+      { filter: /\/verifyAttestation\w+\.js$|\/defaultRootCerts\/|^@peculiar\/x509$|^jose$/ },
+      () => empty,
+    );
     onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer }) =>
       importer.includes('/node_modules/zod/') ? empty : undefined,
+    );
+    onResolve({ filter: /^\.\/[\w-]+\.mjs$/ }, ({ importer }) =>
+      importer.endsWith('/@better-auth/core/dist/social-providers/index.mjs') ? empty : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
   },
