@@ -5,6 +5,7 @@ import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../..
 import { shortDays } from '../../shell/dates.ts';
 import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -184,6 +185,20 @@ function ltvPage(c: DashboardContext) {
         )}
         <Card
           title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
+          info={
+            <Info about="these figures">
+              <p>
+                For each day up to N, the revenue of the devices whose day is over, per device (LTV) or
+                against the costs of the days on which they were acquired (ROAS), added up. Paid back: the
+                first day by which ROAS is 100%, once at least half of the devices have completed it.{' '}
+                {CURVE_HINT} {FEW_HINT} Blank: day N is not over yet for any device of the cohort. Days in{' '}
+                {view.application.timezone}.
+                {asked.group !== '' &&
+                  hasSpend([asked.group], view) &&
+                  ' Spend on names that match nothing is in no cohort.'}
+              </p>
+            </Info>
+          }
           aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
         >
           <CohortTable
@@ -209,15 +224,6 @@ function ltvPage(c: DashboardContext) {
             }}
           />
           <RowCount shown={named.length} total={report.total_rows} />
-          <p class="hint">
-            For each day up to N, the revenue of the devices whose day is over, per device (LTV) or against
-            the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
-            which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
-            Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
-            {asked.group !== '' &&
-              hasSpend([asked.group], view) &&
-              ' Spend on names that match nothing is in no cohort.'}
-          </p>
         </Card>
       </>
     );
