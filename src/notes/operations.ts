@@ -29,7 +29,7 @@ export const operations: Operation[] = [
     method: 'post',
     path: '/v1/notes',
     summary: 'Add a note',
-    description: "Charts over time show it on its day, in the application's time zone.",
+    description: "Charts and tables over time show it on its day, in the application's time zone.",
     body: {
       schema: NewNote,
       examples: {

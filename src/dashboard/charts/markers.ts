@@ -2,13 +2,12 @@ import { findNewCreatives } from '#creatives';
 import { database } from '#db';
 import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
-import { listNotes } from '#notes';
 import type { View } from '../shell/view.ts';
+import { type DayNotes, readNotes } from '../tables/day-notes.tsx';
 import type { Place } from './axis.ts';
 import type { Marker } from './chart.tsx';
 
 const MAX_NEW = 100;
-const MAX_NOTES = 100;
 /** The most characters of a name in a chart's note. */
 const MAX_NAME = 40;
 
@@ -18,14 +17,28 @@ const cutName = (name: string) => {
   return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join('')}…`;
 };
 
-/** A day's event as a marker; none if the day is outside the view. `places` are days, weeks or months. */
+/** The index of the place of a day or hour; -1 if there is none. */
+const indexIn = (places: readonly Place[], at: string): number =>
+  isByHour(places)
+    ? places.findIndex(({ start }) => start.startsWith(at))
+    : places.findLastIndex(({ start }) => start <= at);
+
+const isByHour = (places: readonly Place[]) => places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
+
+/** Notes as markers. */
+export const noteMarkers = (notes: DayNotes, places: readonly Place[]): Marker[] =>
+  notes
+    .map(({ day, text }) => ({ index: indexIn(places, day), text: cutName(text) }))
+    .filter(({ index }) => index >= 0);
+
+/** A day's event as a marker; none if the day is outside the view. */
 export function markerOf(
   places: readonly Place[],
   { from, to }: Pick<View, 'from' | 'to'>,
   day: string,
   text: string,
 ): Marker[] {
-  const index = places.findLastIndex(({ start }) => start <= day);
+  const index = indexIn(places, day);
   return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
 }
 
@@ -36,7 +49,7 @@ export async function readMarkers(db: D1Database, view: View, places: readonly P
   const isWhole = Object.keys(filters).length === 0;
   const [firstSpend, noted, made] = await Promise.all([
     isWhole ? findFirstSpendDay(database(db), application.id) : null,
-    listNotes(database(db), application, { from, to, limit: MAX_NOTES, cursor: '' }),
+    readNotes(db, view),
     // A day in any time zone lies within a day and a half of the same day in UTC.
     findNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
@@ -45,26 +58,19 @@ export async function readMarkers(db: D1Database, view: View, places: readonly P
       within: filters,
     }),
   ]);
-  const isByHour = places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
-  const indexOf = (at: string) =>
-    isByHour
-      ? places.findIndex(({ start }) => start.startsWith(at))
-      : places.findLastIndex(({ start }) => start <= at);
   const inView = (day: string) => day >= from && day <= to;
   const names = new Map<number, string[]>();
   for (const { name, createdAt } of made) {
     const day = dayIn(application.timezone, createdAt);
-    const index = indexOf(isByHour ? hourIn(application.timezone, createdAt) : day);
+    const index = indexIn(places, isByHour(places) ? hourIn(application.timezone, createdAt) : day);
     if (inView(day)) names.set(index, [...(names.get(index) ?? []), name]);
   }
   const news = [...names].map(([index, all]) => ({
     index,
     text: all.length === 1 ? `new creative ${cutName(all[0] ?? '')}` : `${all.length} new creatives`,
   }));
-  const notes = noted.data.map(({ day, text }) => ({ index: indexOf(day), text: cutName(text) }));
-  const spend =
-    firstSpend !== null && inView(firstSpend) ? [{ index: indexOf(firstSpend), text: 'first spend' }] : [];
-  return [...notes, ...spend, ...news]
+  const spend = firstSpend === null ? [] : markerOf(places, view, firstSpend, 'first spend');
+  return [...noteMarkers(noted, places), ...spend, ...news]
     .filter(({ index }) => index >= 0)
     .sort((left, right) => left.index - right.index);
 }

@@ -56,10 +56,10 @@ const FILTER_OF: Readonly<Record<string, FilterName>> = {
 const NAMED = new Set(['campaign', 'adset', 'creative']);
 
 type Value = string | number | boolean | null | undefined | object;
-type Row = Record<string, Value>;
+export type GroupRow = Record<string, Value>;
 
 /** The name of a row's group. `today` is needed for groups by time. */
-export function groupName(name: string, row: Row, today = ''): string {
+export function groupName(name: string, row: GroupRow, today = ''): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
   if (isTimeGroup(name)) return placeText(name, String(value), today);
@@ -67,7 +67,7 @@ export function groupName(name: string, row: Row, today = ''): string {
 }
 
 /** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null for anything else. */
-function daysOfRow(name: string, value: Value): Days | null {
+export function daysOfRow(name: string, value: Value): Days | null {
   if (typeof value !== 'string') return null;
   if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };
@@ -81,7 +81,7 @@ function daysOfRow(name: string, value: Value): Days | null {
 }
 
 /** The changes that narrow a view to a row's group; null if no filter matches it. */
-function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
+function narrowedTo(view: View, name: string, row: GroupRow): ViewChanges | null {
   const filter = FILTER_OF[name];
   const value = row[name];
   if (row.is_other) return null;
@@ -113,7 +113,7 @@ export const GroupCell = ({
   path: string;
   carry?: ViewChanges;
   name: string;
-  row: Row;
+  row: GroupRow;
 }) => {
   const text = groupName(name, row, view.today);
   const changes = narrowedTo(view, name, row);

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { type Database, database } from '#db';
+import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
@@ -20,9 +20,9 @@ import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
+import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
-import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
 import { CostNamesCards } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -56,11 +56,13 @@ function costsPage(c: DashboardContext, refused?: Refused) {
       limit: PAGE,
       cursor: c.req.query('cursor') ?? '',
     });
-    const [compared, page, markers] = await Promise.all([
+    const shared = sharedReads(c.env.DB);
+    const [compared, page, markers, notes] = await Promise.all([
       // The file has the API's columns.
       readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
       listCosts(db, view.application, ledger),
-      readMarkers(c.env.DB, view, placesIn(view, unit)),
+      readMarkers(shared, view, placesIn(view, unit)),
+      readNotes(shared, view),
     ]);
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
@@ -111,12 +113,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
                   caption={`Costs by ${unit}, days in ${view.application.timezone}`}
                   rows={[...report.data].reverse()}
                   columns={[
-                    {
-                      label: groupLabel(unit),
-                      cell: (row: (typeof report.data)[number]) => (
-                        <GroupCell view={view} path="/costs" name={unit} row={row} />
-                      ),
-                    },
+                    timeColumn(view, { path: '/costs', unit, notes }),
                     ...SHOWN.map((name) =>
                       figureColumn(
                         name,

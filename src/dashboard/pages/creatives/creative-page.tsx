@@ -9,7 +9,7 @@ import { revealApiKey } from '#teams';
 import { trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
-import { markerOf } from '../../charts/markers.ts';
+import { markerOf, noteMarkers } from '../../charts/markers.ts';
 import { doneText } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
@@ -20,8 +20,8 @@ import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/repo
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
+import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
-import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
@@ -110,12 +110,14 @@ export async function creativePage(c: DashboardContext) {
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
       const chosen = readChosen(c.req.query(), HEADLINE);
       const unit = chosen.unit(view);
-      const [compared, retention, ltv, click] = await Promise.all([
+      const [compared, retention, ltv, click, notes] = await Promise.all([
         readCompared(c.env, own, { group_by: unit }, now),
         reportRetention(c.env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(c.env, application, ask(LtvQuery, { ...asked, ...ages }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
+        readNotes(c.env.DB, view),
       ]);
+      const places = placesIn(view, unit);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
@@ -146,7 +148,9 @@ export async function creativePage(c: DashboardContext) {
             names={HEADLINE}
             metric={chosen.metric}
             unit={unit}
-            markers={markerOf(placesIn(view, unit), view, createdDay, 'created')}
+            markers={[...noteMarkers(notes, places), ...markerOf(places, view, createdDay, 'created')].sort(
+              (left, right) => left.index - right.index,
+            )}
           />
           <Card
             title={`By ${unit}`}
@@ -165,10 +169,7 @@ export async function creativePage(c: DashboardContext) {
                 rows={[...compared.report.data].reverse()}
                 empty="No data in this period."
                 columns={[
-                  {
-                    label: groupLabel(unit),
-                    cell: (row) => <GroupCell view={view} path={`/creatives/${id}`} name={unit} row={row} />,
-                  },
+                  timeColumn(view, { path: pathOf(id), unit, notes }),
                   ...DAILY.map((name) =>
                     figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
                   ),

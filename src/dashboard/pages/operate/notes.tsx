@@ -12,7 +12,7 @@ import { requireView, viewQuery } from '../../shell/view.ts';
 
 const SHOWN = 200;
 
-/** What happened on days, which charts show: a list and a form. */
+/** What happened on days, which charts and tables over time show: a list and a form. */
 async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
   const { faults = [], values } = submitted;

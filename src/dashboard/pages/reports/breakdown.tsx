@@ -24,6 +24,7 @@ import {
 import { type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns, readColumns } from '../../tables/columns.tsx';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
 import { METRIC_NAMES, METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
@@ -144,7 +145,11 @@ function breakdownPage(c: DashboardContext) {
     const sorted = METRIC_NAMES.filter((name) => name === sort.replace(/^-/, ''));
     const metrics = [...new Set([...shown, ...sorted])];
     const wanted = { ...listingOf(c), group_by: groups.join(','), metrics };
-    const compared = await readCompared(c.env, view, wanted, now, { compares: [metric], metric });
+    const [compared, notes] = await Promise.all([
+      readCompared(c.env, view, wanted, now, { compares: [metric], metric }),
+      // In a table with several rows of a day they would be repeated.
+      groups.length === 1 && isTimeGroup(groups[0] ?? '') ? readNotes(c.env.DB, view) : [],
+    ]);
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...shown], view);
@@ -157,18 +162,21 @@ function breakdownPage(c: DashboardContext) {
       metrics: shown,
       compared: metric,
       cell: (name, row) => (
-        <GroupCell
-          view={view}
-          path="/breakdown"
-          carry={{
-            ...carry,
-            q: '',
-            by: name === by ? (FINER[name] ?? 'day') : by,
-            and: name === by ? and : '',
-          }}
-          name={name}
-          row={row}
-        />
+        <>
+          <GroupCell
+            view={view}
+            path="/breakdown"
+            carry={{
+              ...carry,
+              q: '',
+              by: name === by ? (FINER[name] ?? 'day') : by,
+              and: name === by ? and : '',
+            }}
+            name={name}
+            row={row}
+          />
+          <NotesOf notes={notes} today={view.today} name={name} row={row} />
+        </>
       ),
     });
     return (

@@ -9,6 +9,7 @@ import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
+import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
@@ -101,11 +102,12 @@ export async function Overview(
   const chosen = readChosen(query, FIGURES);
   const unit = chosen.unit(view, true);
   const columns = BY_TIME.filter((name) => unit !== 'hour' || isHourly(name));
-  const [compared, movers, campaigns, markers] = await Promise.all([
+  const [compared, movers, campaigns, markers, notes] = await Promise.all([
     readCompared(env, view, { group_by: unit, metrics: BY_TIME }, now),
     Movers(env, view, now),
     TopCampaigns({ env, view, now }),
     readMarkers(env.DB, view, placesIn(view, unit)),
+    readNotes(env.DB, view),
   ]);
   const { report } = compared;
   return (
@@ -141,10 +143,7 @@ export async function Overview(
             caption={`Figures by ${unit}, days in ${view.application.timezone}`}
             rows={[...report.data].reverse()}
             columns={[
-              {
-                label: groupLabel(unit),
-                cell: (row) => <GroupCell view={view} path="/" name={unit} row={row} />,
-              },
+              timeColumn(view, { path: '/', unit, notes }),
               ...columns.map((name) => figureColumn(name, report.data, view.currency, (row: Row) => row)),
             ]}
           />
