@@ -68,6 +68,29 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
   ]);
 });
 
+it('writes the amounts of a column of the ledger with the same decimals', async () => {
+  const page = await pageOf(
+    await upload(
+      'date,campaign,currency,amount,impressions,clicks\n2026-03-02,Spring,usd,10,2000,8\n2026-03-03,Spring,eur,0.0456,600,2\n2026-03-04,Spring,jpy,300,1000,3',
+    ),
+  );
+  expect(page.cells(LEDGER, 'Amount', 'CTR', 'CPC', 'CPM')).toEqual([
+    ['¥300', '0.3%', '¥100', '¥300'],
+    ['€0.05', '0.3%', '€0.02', '€0.08'],
+    ['$10.00', '0.4%', '$1.25', '$5.00'],
+  ]);
+  const small = await pageOf(
+    await upload(
+      'date,campaign,currency,amount,impressions,clicks\n2026-03-02,Spring,usd,0.5,2000,10\n2026-03-03,Spring,eur,0.03,500,10\n2026-03-04,Spring,usd,0.6,100,40',
+    ),
+  );
+  expect(small.cells(LEDGER, 'Day', 'CPC')).toEqual([
+    ['Wed 4 Mar', '$0.0150'],
+    ['Tue 3 Mar', '€0.0030'],
+    ['Mon 2 Mar', '$0.0500'],
+  ]);
+});
+
 it('stores nothing of a file with a fault, and names the line', async () => {
   const faults = async (csv: string) => (await pageOf(await upload(csv))).notices;
   expect(

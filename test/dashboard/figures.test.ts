@@ -317,13 +317,32 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   it('compare', async () => {
     const page = await read('/compare', `by=creative&a={dragon}&b={castle}&${filters}`);
     const { data } = await ask('compare', `by=creative&a={dragon}&b={castle}&days=1,7,30&${filters}`);
+    const isAmount = ({ metric }: Row) => metric === 'arpu';
+    const numbersIn = (amounts: boolean, ...names: string[]) =>
+      data
+        .filter((row) => isAmount(row) === amounts)
+        .flatMap((row) => names.map((name) => row[name]).filter((value) => typeof value === 'number'));
+    const usd = amountsIn('usd');
+    const places = {
+      share: RATIOS.places(numbersIn(false, 'a', 'b')),
+      amount: usd.places(numbersIn(true, 'a', 'b')),
+    };
     const write = (row: Row, side: string) =>
-      row.metric === 'arpu' ? money(row[side] as number | null, 'usd') : percent(row[side] as number | null);
+      isAmount(row)
+        ? usd.text(row[side] as number | null, places.amount)
+        : percent(row[side] as number | null, places.share);
+    const changed = (row: Row) => {
+      if (typeof row.difference !== 'number') return '–';
+      const sign = row.difference > 0 ? '+' : row.difference < 0 ? '−' : '';
+      const size = Math.abs(row.difference);
+      const decimals = usd.places(numbersIn(true, 'difference'));
+      return sign + (isAmount(row) ? usd.text(size, decimals) : `${(size * 100).toFixed(2)} pts`);
+    };
     expect(
       page
         .table('Dragon (Summer › Broad) against Castle (Autumn › Narrow)')
-        .rows.map((cells) => cells.slice(1, 3)),
-    ).toEqual(data.map((row) => [write(row, 'a'), write(row, 'b')]));
+        .rows.map((cells) => cells.slice(1, 4)),
+    ).toEqual(data.map((row) => [write(row, 'a'), write(row, 'b'), changed(row)]));
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
-import { certainty } from '../../src/dashboard/pages/reports/compare.tsx';
+import { certainty } from '../../src/dashboard/pages/reports/compare-sides.tsx';
 import { duration } from '../../src/dashboard/shell/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf, queryOf } from '../helpers/page.ts';

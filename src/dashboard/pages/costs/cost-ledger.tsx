@@ -1,7 +1,7 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
-import { count, money, percent, RATIOS } from '../../shell/format.ts';
+import { amountsIn, count, percent, RATIOS } from '../../shell/format.ts';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
@@ -31,7 +31,14 @@ export function LedgerCard({
   unmatched: boolean;
   mayChange: boolean;
 }) {
-  const amount = (value: number | null, { currency }: Cost) => money(value, currency);
+  /** The cells of a column of amounts. The largest sets the decimals of all, as in other tables; from 1 on, they are those of the currency. */
+  const amounts = (figureOf: (row: Cost) => number | null) => {
+    const values = page.data.flatMap((row) => figureOf(row) ?? []);
+    return (row: Cost) => {
+      const { text, places } = amountsIn(row.currency);
+      return text(figureOf(row), places(values));
+    };
+  };
   const ctrPlaces = RATIOS.places(page.data.flatMap((row) => ratio(row.clicks, row.impressions) ?? []));
   const costs: Column<Cost>[] = [
     { label: 'Day', cell: (row) => dayText(row.date, view.today) },
@@ -59,7 +66,7 @@ export function LedgerCard({
       label: SEGMENT[name].label,
       cell: (row: Cost) => row[name] && valueName(name, row[name]),
     })),
-    { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
+    { label: 'Amount', numeric: true, cell: amounts((row) => row.amount) },
     {
       label: 'Match',
       cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">Unmatched</span>),
@@ -76,16 +83,16 @@ export function LedgerCard({
       label: 'CPC',
       hint: 'Cost per click',
       numeric: true,
-      cell: (row) => amount(ratio(row.amount, row.clicks), row),
+      cell: amounts((row) => ratio(row.amount, row.clicks)),
     },
     {
       label: 'CPM',
       hint: 'Cost per 1,000 impressions',
       numeric: true,
-      cell: (row) => {
+      cell: amounts((row) => {
         const each = ratio(row.amount, row.impressions);
-        return amount(each === null ? null : each * 1000, row);
-      },
+        return each === null ? null : each * 1000;
+      }),
     },
   ];
   const edit: Column<Cost> = {

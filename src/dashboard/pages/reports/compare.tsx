@@ -1,16 +1,13 @@
 import { Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
-import { Interval } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
-import { dateText, shortDays } from '../../shell/dates.ts';
+import { shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
-import { count, money, NOTHING, percent } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, isRestricted } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Card, Field } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
   answerCsv,
@@ -24,58 +21,14 @@ import {
 } from '../../shell/report.tsx';
 import type { FilterName, View } from '../../shell/view.ts';
 import { DEVICE_GROUPINGS } from '../../tables/groups.tsx';
-import { Mark } from '../../tables/lacking.tsx';
 import { sortRows } from '../../tables/metrics.ts';
+import { Sides } from './compare-sides.tsx';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
 const NAMED: readonly string[] = ['creative', 'adset', 'campaign'];
 const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
-const METRIC_LABELS = {
-  retention: 'Retention',
-  conversion: 'Paying devices',
-  arpu: 'Revenue per device',
-} as const;
-type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
 type Option = readonly [value: string, label: string];
-
-/** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
-export function certainty(
-  {
-    p_value: p,
-    low,
-    high,
-    ...row
-  }: Pick<Row, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
-  sizes: { a: number; b: number },
-): string {
-  const isOver = (devices: number, size: number) => devices > 0 || size === 0;
-  if (!isOver(row.a_devices, sizes.a) || !isOver(row.b_devices, sizes.b)) {
-    return `Day ${row.day} is not over yet`;
-  }
-  if (p === null || low === null || high === null) return 'Too few devices to tell';
-  if (p < 0.01) return 'Very likely a real difference';
-  if (p < 0.05) return 'Likely a real difference';
-  return 'May be chance';
-}
-
-/** What the comparison says, in one sentence. */
-function verdictOf(
-  { data, a, b }: Awaited<ReturnType<typeof reportCompare>>,
-  names: { a: string; b: string },
-): string {
-  const real = data.filter(({ p_value }) => p_value !== null && p_value < 0.05);
-  if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
-  if (real.length === 0) return 'No difference that could not be chance yet.';
-  const wins = (isMore: boolean) => real.filter(({ difference }) => (difference ?? 0) > 0 === isMore);
-  const listed = (rows: readonly Row[]) =>
-    rows.map(({ metric, day }) => `${METRIC_LABELS[metric].toLowerCase()} on day ${day}`).join(', ');
-  const sentences = [
-    { name: names.b, rows: wins(true) },
-    { name: names.a, rows: wins(false) },
-  ].filter(({ rows }) => rows.length > 0);
-  return sentences.map(({ name, rows }) => `${name} is ahead in ${listed(rows)}.`).join(' ');
-}
 
 /** The options to compare: those with the most installs first, and the chosen ones in any case. */
 async function optionsOf(
@@ -232,96 +185,4 @@ export const compare: PageRecord = {
   links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3', keepsView: true }],
   savable: true,
   routes: new Hono<DashboardEnv>().get('/', comparePage),
-};
-const Sides = ({
-  report,
-  names,
-  view,
-  children,
-}: {
-  report: Awaited<ReturnType<typeof reportCompare>>;
-  names: { a: string; b: string };
-  view: View;
-  children?: Child;
-}) => {
-  const show = (row: Row, value: number | null) =>
-    row.metric === 'arpu' ? money(value, view.currency) : percent(value);
-  /** Differences of shares are in percentage points, so that they are not mistaken for relative changes. */
-  const showDifference = (row: Row, value: number | null) => {
-    if (value === null) return NOTHING;
-    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
-    return row.metric === 'arpu'
-      ? `${sign}${money(Math.abs(value), view.currency)}`
-      : `${sign}${(Math.abs(value) * 100).toFixed(2)} pts`;
-  };
-  /** Bars of the same metric share an axis. */
-  const extentOf = ({ metric }: Row) =>
-    Math.max(
-      0,
-      ...report.data
-        .filter((row) => row.metric === metric)
-        .flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]),
-    );
-  return (
-    <Card title={`${names.a} against ${names.b}`} aside={children}>
-      <p class="verdict">{verdictOf(report, names)}</p>
-      <p class="muted">{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
-      <Table
-        caption={`${names.a} against ${names.b}`}
-        rows={report.data}
-        columns={[
-          {
-            label: 'Metric',
-            cell: (row) => (
-              <>
-                {`${METRIC_LABELS[row.metric]}, day ${row.day}`}
-                <Mark amounts={'unconverted' in row ? (row.unconverted ?? []) : []} />
-              </>
-            ),
-          },
-          { label: 'A', numeric: true, cell: (row) => show(row, row.a) },
-          { label: 'B', numeric: true, cell: (row) => show(row, row.b) },
-          {
-            label: 'Difference',
-            numeric: true,
-            hint: 'B minus A',
-            cell: (row) => showDifference(row, row.difference),
-          },
-          {
-            label: 'B against A',
-            wideOnly: true,
-            hint: 'The difference and its 95% interval; the line is no difference',
-            cell: (row) =>
-              row.low === null || row.high === null || row.difference === null ? (
-                NOTHING
-              ) : (
-                <Interval low={row.low} value={row.difference} high={row.high} extent={extentOf(row)} />
-              ),
-          },
-          {
-            label: '95% interval',
-            numeric: true,
-            hint: 'Contains the true difference 19 times out of 20',
-            cell: (row) =>
-              row.low === null
-                ? NOTHING
-                : `${showDifference(row, row.low)} to ${showDifference(row, row.high)}`,
-          },
-          {
-            label: 'Certainty',
-            cell: (row) => (
-              <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
-                {certainty(row, { a: report.a.size, b: report.b.size })}
-              </span>
-            ),
-          },
-        ]}
-      />
-      <p class="hint">
-        Only devices whose day is over count. Revenue per device is converted at the rates of{' '}
-        {dateText(report.rate_day, view.today)}. The more rows you look at, the more likely one of them
-        differs by chance.
-      </p>
-    </Card>
-  );
 };

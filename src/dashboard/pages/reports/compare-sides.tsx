@@ -1,0 +1,169 @@
+import type { Child } from 'hono/jsx';
+import type { reportCompare } from '#reports';
+import { Interval } from '../../charts/shapes.tsx';
+import { dateText } from '../../shell/dates.ts';
+import { amountsIn, count, type FigureFormat, NOTHING, RATIOS } from '../../shell/format.ts';
+import { Card, Table } from '../../shell/parts.tsx';
+import type { View } from '../../shell/view.ts';
+import { Mark } from '../../tables/lacking.tsx';
+
+const METRIC_LABELS = {
+  retention: 'Retention',
+  conversion: 'Paying devices',
+  arpu: 'Revenue per device',
+} as const;
+
+type Report = Awaited<ReturnType<typeof reportCompare>>;
+type Row = Report['data'][number];
+
+/** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
+export function certainty(
+  {
+    p_value: p,
+    low,
+    high,
+    ...row
+  }: Pick<Row, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
+  sizes: { a: number; b: number },
+): string {
+  const isOver = (devices: number, size: number) => devices > 0 || size === 0;
+  if (!isOver(row.a_devices, sizes.a) || !isOver(row.b_devices, sizes.b)) {
+    return `Day ${row.day} is not over yet`;
+  }
+  if (p === null || low === null || high === null) return 'Too few devices to tell';
+  if (p < 0.01) return 'Very likely a real difference';
+  if (p < 0.05) return 'Likely a real difference';
+  return 'May be chance';
+}
+
+/** What the comparison says, in one sentence. */
+function verdictOf({ data, a, b }: Report, names: { a: string; b: string }): string {
+  const real = data.filter(({ p_value }) => p_value !== null && p_value < 0.05);
+  if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
+  if (real.length === 0) return 'No difference that could not be chance yet.';
+  const wins = (isMore: boolean) => real.filter(({ difference }) => (difference ?? 0) > 0 === isMore);
+  const listed = (rows: readonly Row[]) =>
+    rows.map(({ metric, day }) => `${METRIC_LABELS[metric].toLowerCase()} on day ${day}`).join(', ');
+  const sentences = [
+    { name: names.b, rows: wins(true) },
+    { name: names.a, rows: wins(false) },
+  ].filter(({ rows }) => rows.length > 0);
+  return sentences.map(({ name, rows }) => `${name} is ahead in ${listed(rows)}.`).join(' ');
+}
+
+type Writer = (row: Row, value: number | null) => string;
+
+const isAmount = ({ metric }: Row) => metric === 'arpu';
+
+/** Writes the values of a column, all shares with the same decimals and all amounts. `valuesOf` are a row's values in it. */
+function writerOf(
+  { data }: Report,
+  { currency }: View,
+  valuesOf: (row: Row) => readonly (number | null)[],
+): Writer {
+  const writeLike = (format: FigureFormat, rows: readonly Row[]) => {
+    const places = format.places(rows.flatMap(valuesOf).filter((value) => value !== null));
+    return (value: number | null) => format.text(value, places);
+  };
+  const amount = writeLike(amountsIn(currency), data.filter(isAmount));
+  const share = writeLike(
+    RATIOS,
+    data.filter((row) => !isAmount(row)),
+  );
+  return (row, value) => (isAmount(row) ? amount(value) : share(value));
+}
+
+/** Writes differences with their sign. Those of shares are in percentage points, so that they are not mistaken for relative changes. */
+const differenceWriter =
+  (write: Writer): Writer =>
+  (row, value) => {
+    if (value === null) return NOTHING;
+    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
+    const size = Math.abs(value);
+    return sign + (isAmount(row) ? write(row, size) : `${(size * 100).toFixed(2)} pts`);
+  };
+
+/** Two sides next to each other: what the comparison says, and each metric with its difference. */
+export const Sides = ({
+  report,
+  names,
+  view,
+  children,
+}: {
+  report: Report;
+  names: { a: string; b: string };
+  view: View;
+  children?: Child;
+}) => {
+  const figures = writerOf(report, view, ({ a, b }) => [a, b]);
+  const differences = differenceWriter(writerOf(report, view, ({ difference }) => [difference]));
+  const bounds = differenceWriter(writerOf(report, view, ({ low, high }) => [low, high]));
+  /** Bars of the same metric share an axis. */
+  const extentOf = ({ metric }: Row) =>
+    Math.max(
+      0,
+      ...report.data
+        .filter((row) => row.metric === metric)
+        .flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]),
+    );
+  return (
+    <Card title={`${names.a} against ${names.b}`} aside={children}>
+      <p class="verdict">{verdictOf(report, names)}</p>
+      <p class="muted">{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
+      <Table
+        caption={`${names.a} against ${names.b}`}
+        rows={report.data}
+        columns={[
+          {
+            label: 'Metric',
+            cell: (row) => (
+              <>
+                {`${METRIC_LABELS[row.metric]}, day ${row.day}`}
+                <Mark amounts={'unconverted' in row ? (row.unconverted ?? []) : []} />
+              </>
+            ),
+          },
+          { label: 'A', numeric: true, cell: (row) => figures(row, row.a) },
+          { label: 'B', numeric: true, cell: (row) => figures(row, row.b) },
+          {
+            label: 'Difference',
+            numeric: true,
+            hint: 'B minus A',
+            cell: (row) => differences(row, row.difference),
+          },
+          {
+            label: 'B against A',
+            wideOnly: true,
+            hint: 'The difference and its 95% interval; the line is no difference',
+            cell: (row) =>
+              row.low === null || row.high === null || row.difference === null ? (
+                NOTHING
+              ) : (
+                <Interval low={row.low} value={row.difference} high={row.high} extent={extentOf(row)} />
+              ),
+          },
+          {
+            label: '95% interval',
+            numeric: true,
+            hint: 'Contains the true difference 19 times out of 20',
+            cell: (row) =>
+              row.low === null ? NOTHING : `${bounds(row, row.low)} to ${bounds(row, row.high)}`,
+          },
+          {
+            label: 'Certainty',
+            cell: (row) => (
+              <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
+                {certainty(row, { a: report.a.size, b: report.b.size })}
+              </span>
+            ),
+          },
+        ]}
+      />
+      <p class="hint">
+        Only devices whose day is over count. Revenue per device is converted at the rates of{' '}
+        {dateText(report.rate_day, view.today)}. The more rows you look at, the more likely one of them
+        differs by chance.
+      </p>
+    </Card>
+  );
+};
