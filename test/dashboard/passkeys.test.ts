@@ -207,6 +207,18 @@ it('is listed by a password reset, which removes it unless the person keeps it',
   expect(none.texts('.passkeys li')).toEqual([]);
 });
 
+it('is dated in the time zone of the team’s application where a password is reset', async () => {
+  const { team, person } = await personWithPasskey();
+  await env.DB.prepare("UPDATE applications SET timezone = 'Pacific/Kiritimati' WHERE team_id = ?")
+    .bind(team.id)
+    .run();
+  await env.DB.prepare('UPDATE passkeys SET created_at = ? WHERE user_id = ?')
+    .bind(Date.UTC(2024, 4, 9, 22, 30), person.id)
+    .run();
+  const shown = await pageOf(await worker.request(await openReset(person.email)));
+  expect(shown.texts('.passkeys li')).toEqual(['Laptop, added 10 May 2024']);
+});
+
 it('is named by the command that creates the link', async () => {
   const { person } = await personWithPasskey();
   const { statements } = await passwordResetSql(person.email, Date.now());

@@ -128,6 +128,21 @@ it('shows the filters of a shared view, and neither what is left to set up nor a
   expect([shared.all('#setup').length, shared.notices]).toEqual([0, []]);
 });
 
+it('says in the application’s time zone until when a share link works', async () => {
+  const made = await createTenant({ timezone: 'Pacific/Kiritimati' });
+  const owner = await signedIn(worker, made.team, 'owner');
+  const address = `/breakdown?app=${made.application.id}&${PERIOD}`;
+  const answer = await owner.submit('/views/links', { address, note: 'x', days: '7' });
+  const path = new URL((await pageOf(answer)).one('.notice code').text).pathname;
+  await env.DB.prepare('UPDATE share_links SET expires_at = ? WHERE team_id = ?')
+    .bind(Date.UTC(2099, 4, 9, 22, 30), made.team.id)
+    .run();
+  expect((await pageOf(await worker.request(path))).texts('main p').at(-1)).toBe(
+    'Read-only view. This link works until 10 May 2099, 12:30 (Pacific/Kiritimati).',
+  );
+  await env.DB.prepare('DELETE FROM share_links WHERE team_id = ?').bind(made.team.id).run();
+});
+
 it('ignores the filters that someone adds to a share link', async () => {
   const path = await share(addressOf('/breakdown', '&by=day'));
   const other = await createTenant();

@@ -68,11 +68,11 @@ export const filterValues = (filters: ReportFilters, name: FilterName): string[]
   [filters[name] ?? []].flat();
 
 /**
- * Reads the view from the URL and adds defaults; null if the team has no application. Throws `invalid_request` for a filter that reports do not
- * accept.
+ * The team's applications, and among them the one that the URL names, or else the one last looked at. Throws `not_found` for one that the team
+ * does not have.
  */
-export async function readView(c: DashboardContext, now: number): Promise<View | null> {
-  const applications = await listApplications(database(c.env.DB), c.get('person').team.id, {
+async function readApplications(c: DashboardContext, teamId: string) {
+  const applications = await listApplications(database(c.env.DB), teamId, {
     limit: MAX_APPLICATIONS,
     cursor: '',
   });
@@ -83,6 +83,15 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     : (applications.find(({ id }) => id === last) ?? applications[0]);
   // Another team's application must look like one that does not exist.
   if (wanted && !application) throw new AppError('not_found', 'Application not found');
+  return { applications, application };
+}
+
+/**
+ * Reads the view from the URL and adds defaults; null if the team has no application. Throws `invalid_request` for a filter that reports do not
+ * accept.
+ */
+export async function readView(c: DashboardContext, now: number): Promise<View | null> {
+  const { applications, application } = await readApplications(c, c.get('person').team.id);
   if (!application) return null;
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';
@@ -106,10 +115,10 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
   };
 }
 
-/** The time zone of times on pages of the whole team: that of the application last looked at. */
-export async function zoneOf(c: DashboardContext): Promise<string> {
-  const view = await readView(c, Date.now());
-  return view?.application.timezone ?? 'UTC';
+/** The time zone of times on pages of a whole team, which is the person's unless another is named: that of the application last looked at. */
+export async function zoneOf(c: DashboardContext, teamId = c.get('person').team.id): Promise<string> {
+  const { application } = await readApplications(c, teamId);
+  return application?.timezone ?? 'UTC';
 }
 
 /** The view of a request that needs an application. Throws `not_found` where the team has none yet. */

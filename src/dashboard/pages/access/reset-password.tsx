@@ -9,11 +9,21 @@ import { dateText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
+import { zoneOf } from '../../shell/view.ts';
 import { enter, limitAddress, PasswordField } from './sign-in.tsx';
 
 /** The member's passkeys, and whether they are to be removed: preset, because whoever else knew the password may have added one. */
-function KeptPasskeys({ rows, remove }: { rows: Awaited<ReturnType<typeof listPasskeys>>; remove: boolean }) {
+function KeptPasskeys({
+  rows,
+  remove,
+  zone,
+}: {
+  rows: Awaited<ReturnType<typeof listPasskeys>>;
+  remove: boolean;
+  zone: string;
+}) {
   if (rows.length === 0) return null;
+  const today = dayIn(zone, Date.now());
   return (
     <div class="passkeys">
       <p>These passkeys sign in to this account without the password:</p>
@@ -21,7 +31,7 @@ function KeptPasskeys({ rows, remove }: { rows: Awaited<ReturnType<typeof listPa
         {rows.map(({ name, createdAt }) => (
           <li>
             {name}
-            {createdAt && `, added ${dateText(dayIn('UTC', createdAt.getTime()), dayIn('UTC', Date.now()))}`}
+            {createdAt && `, added ${dateText(dayIn(zone, createdAt.getTime()), today)}`}
           </li>
         ))}
       </ul>
@@ -44,7 +54,10 @@ async function resetPage(
   reset: PasswordReset,
   { faults, removePasskeys }: { faults: Fault[]; removePasskeys: boolean },
 ) {
-  const passkeys = await listPasskeys(database(c.env.DB), reset.userId);
+  const [passkeys, zone] = await Promise.all([
+    listPasskeys(database(c.env.DB), reset.userId),
+    zoneOf(c, reset.teamId),
+  ]);
   return renderPlainPage(
     c,
     { status: faults.length > 0 ? 400 : 200 },
@@ -53,7 +66,7 @@ async function resetPage(
         For <strong>{reset.email}</strong>. All open sessions of this account end.
       </p>
       <PasswordField label="New password" faults={faults} />
-      <KeptPasskeys rows={passkeys} remove={removePasskeys} />
+      <KeptPasskeys rows={passkeys} remove={removePasskeys} zone={zone} />
       <button type="submit">Set password</button>
     </form>,
   );

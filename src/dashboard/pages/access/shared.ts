@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
 import type { Person } from '#members';
+import { findApplication } from '#teams';
 import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
 import { admitGuest, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
@@ -53,7 +54,8 @@ function readOnly(page: Response, notice: string): Response {
 async function sharedView(c: DashboardContext) {
   await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
   const now = Date.now();
-  const link = await findShareLink(database(c.env.DB), c.req.param('secret') ?? '', now);
+  const db = database(c.env.DB);
+  const link = await findShareLink(db, c.req.param('secret') ?? '', now);
   if (!link)
     throw new AppError(
       'not_found',
@@ -68,8 +70,10 @@ async function sharedView(c: DashboardContext) {
   const page = await c.get('openPage')(request);
   if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
   if (!page.ok) throw unavailable();
-  const until = timeText(expiresAt, 'UTC');
-  const shown = readOnly(page, `Read-only view. This link works until ${until} (UTC).`);
+  const application = await findApplication(db, team.id, new URLSearchParams(query).get('app') ?? '');
+  const zone = application?.timezone ?? 'UTC';
+  const until = timeText(expiresAt, zone);
+  const shown = readOnly(page, `Read-only view. This link works until ${until} (${zone}).`);
   shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
   return shown;
 }
