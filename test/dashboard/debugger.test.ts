@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
-import { type Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
+import { Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -110,6 +110,17 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   expect(page.texts('.page-title > *')).toEqual(['Debugger › Device', queryOf(href).device_id]);
   const event = await read(page.link('Purchase'));
   expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'Purchase']);
+  const folded = event.one('#live details');
+  expect(folded.hasAttribute('open')).toBe(false);
+  const json = folded.querySelector('pre.event')?.text ?? '';
+  const sent: Record<string, unknown> = JSON.parse(json);
+  expect(sent).toMatchObject({ type: 'custom.purchase', value: 4.99 });
+  expect(new Page(folded).texts('summary')).toEqual([
+    `$4.99 · gold · completed · ${Object.keys(sent).length} fields`,
+  ]);
+  expect(list.cells('Newest events', 'Raw JSON')).toEqual([
+    [expect.stringMatching(new RegExp(`^${Object.keys(sent).length} fields {`))],
+  ]);
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
     'Click id, creative Cat, confidence 100%. Your backend named a click within the attribution window.',

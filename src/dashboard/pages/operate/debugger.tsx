@@ -18,7 +18,7 @@ import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
-import { type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
+import { EventJson, type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
 import { NeedsApplication } from './get-started.tsx';
 
 const SHOWN = 30;
@@ -114,17 +114,7 @@ function EventTable({
         },
         { label: 'Counts for', cell: (event) => text(event.day) },
         { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },
-        {
-          label: 'Raw JSON',
-          cell: (event) => (
-            <details>
-              <summary>Show</summary>
-              <pre class="event">
-                {JSON.stringify(event, (name, value) => (name === 'status_of_event' ? undefined : value), 2)}
-              </pre>
-            </details>
-          ),
-        },
+        { label: 'Raw JSON', cell: (event) => <EventJson event={event} /> },
       ]}
     />
   );

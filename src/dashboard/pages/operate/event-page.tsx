@@ -8,7 +8,7 @@ import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
-import { InDebugger, METHODS, typeLabel } from './event-parts.tsx';
+import { EventJson, InDebugger, METHODS, summary, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 
 const MEANING: Record<EventStatus['status'], string> = {
@@ -54,7 +54,7 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
         First: <code>{status.duplicate_of}</code>
       </p>
     )}
-    {status.event && <pre class="event">{JSON.stringify(status.event, null, 2)}</pre>}
+    {status.event && <EventJson event={status.event} what={summary(status.event)} />}
   </Card>
 );
 

@@ -1,6 +1,6 @@
 import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
-import { money } from '../../shell/format.ts';
+import { count, money } from '../../shell/format.ts';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 export type ShownEvent = Record<string, unknown>;
@@ -45,6 +45,18 @@ export const summary = (event: ShownEvent): string =>
     },
     typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '',
   );
+
+/** An event as JSON, folded behind one line: what happened, if the page does not say it, and the number of fields. */
+export const EventJson = ({ event, what = '' }: { event: ShownEvent; what?: string }) => {
+  const { status_of_event: _, ...sent } = event;
+  const fields = Object.keys(sent).length;
+  return (
+    <details>
+      <summary>{`${what === '' ? '' : `${what} · `}${count(fields)} ${fields === 1 ? 'field' : 'fields'}`}</summary>
+      <pre class="event">{JSON.stringify(sent, null, 2)}</pre>
+    </details>
+  );
+};
 
 const STATUSES: Record<ShownStatus, { label: string; kind: string; hint: string }> = {
   queued: { label: 'Queued', kind: 'waiting', hint: 'Stored and waiting to be counted' },
