@@ -1,3 +1,4 @@
+import { alertRoutes } from '#alerts/routes';
 import { restoreRoutes } from '#backup/routes';
 import { creativeRoutes } from '#creatives/routes';
 import { answerPage } from '#dashboard';
@@ -27,6 +28,7 @@ export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', noteRoutes);
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
+  app.route('/', alertRoutes);
   app.route('/', operationRoutes);
   app.route('/', skanRoutes);
 });

@@ -15,54 +15,57 @@ const MAX_DAYS = 30;
 const daysError = `must be a whole number from 1 to ${MAX_DAYS}`;
 
 /** A form sends empty text for a field that was left empty. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
+const given = (value: unknown) => (value === '' || value === null ? undefined : value);
 
-const least = () => optional(z.coerce.number({ error: 'must be a number' }).min(0, 'must not be negative'));
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(given, schema.optional()).optional();
+
+/** A number that a form sends as text. Nothing else becomes one: `null` is not 0. */
+export const numberOrText = (schema: z.ZodNumber) =>
+  z.preprocess((value) => (typeof value === 'string' && given(value) ? Number(value) : given(value)), schema);
+
+const anyNumber = () => z.number({ error: 'must be a number' });
+const least = () =>
+  z.preprocess(given, numberOrText(anyNumber().min(0, 'must not be negative')).optional()).optional();
+
+export const ruleFields = {
+  metric: z.enum(ALL_METRICS, { error: 'must be the name of a metric, such as roas' }),
+  condition: z.enum(['below', 'above'], { error: 'must be below or above' }),
+  threshold: numberOrText(anyNumber()),
+  days: numberOrText(
+    z.number({ error: daysError }).int(daysError).min(1, daysError).max(MAX_DAYS, daysError),
+  ),
+  group_by: optional(z.enum(RULE_GROUPS, { error: `must be one of ${RULE_GROUPS.join(', ')}` })),
+  min_spend: least(),
+  min_installs: least(),
+};
+
+/** Checks a rule for faults that its fields alone do not show. */
+export function checkRule(
+  { metric, group_by, filters, min_spend }: Pick<MetricRule, 'metric' | 'group_by' | 'filters' | 'min_spend'>,
+  ctx: z.RefinementCtx,
+): void {
+  const known = givenBy(group_by ? [group_by] : [], filters);
+  const fault = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });
+  if (!known.has(metric)) fault('metric', 'is not known with this grouping and these filters');
+  if (min_spend !== undefined && !known.has('spend')) {
+    fault('min_spend', 'needs a grouping and filters that costs state');
+  }
+}
+
+const Rule = z.object({
+  ...ruleFields,
+  filters: ReportFilters.default({}),
+  /** The names of the filters' values, for texts. */
+  scope: z.array(z.string()).default([]),
+});
 
 /**
  * What is watched: a metric over the last `days` full days, of each group apart if there is a grouping. `threshold` is in percent for ratios in
  * percent, and otherwise in the metric's unit. Groups with less spend or fewer installs than the minimum are not judged.
  */
-export const MetricRule = z
-  .object({
-    metric: z.enum(ALL_METRICS, { error: 'must be the name of a metric, such as roas' }),
-    condition: z.enum(['below', 'above'], { error: 'must be below or above' }),
-    threshold: z.preprocess(
-      (value) => (value === '' ? undefined : value),
-      z.coerce.number({ error: 'must be a number' }),
-    ),
-    days: z.coerce.number({ error: daysError }).int(daysError).min(1, daysError).max(MAX_DAYS, daysError),
-    group_by: optional(
-      z.custom<DimensionName>(
-        (name) => RULE_GROUPS.some((own) => own === name),
-        `must be one of ${RULE_GROUPS.join(', ')}`,
-      ),
-    ),
-    filters: ReportFilters.default({}),
-    /** The names of the filters' values, for texts. */
-    scope: z.array(z.string()).default([]),
-    min_spend: least(),
-    min_installs: least(),
-  })
-  .superRefine(({ metric, group_by, filters, min_spend }, ctx) => {
-    const given = givenBy(group_by ? [group_by] : [], filters);
-    if (!given.has(metric)) {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['metric'],
-        message: 'is not known with this grouping and these filters',
-      });
-    }
-    if (min_spend !== undefined && !given.has('spend')) {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['min_spend'],
-        message: 'needs a grouping and filters that costs state',
-      });
-    }
-  });
-export type MetricRule = z.infer<typeof MetricRule>;
+export const MetricRule = Rule.superRefine(checkRule);
+export type MetricRule = z.infer<typeof Rule>;
 
 /** The groups that an alert fires for, by key: since when, and the last day on which each had data. */
 export const FiringGroups = z.record(

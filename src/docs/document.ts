@@ -1,4 +1,5 @@
 import { createDocument } from 'zod-openapi';
+import { operations as alerts } from '#alerts/operations';
 import { operations as creatives } from '#creatives/operations';
 import { operations as deletion } from '#deletion/operations';
 import { operations as devices } from '#devices/operations';
@@ -24,6 +25,7 @@ const OPERATIONS = [
   ...events,
   ...devices,
   ...reports,
+  ...alerts,
   ...skan,
   ...tracking,
   ...health,

@@ -214,6 +214,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   docs: {
     imports: [
+      'alerts',
       'creatives',
       'deletion',
       'devices',

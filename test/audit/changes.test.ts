@@ -100,6 +100,25 @@ const CHANGES: Change[] = [
     prepare: after(({ owner }) => owner.post('/alerts', alert), '/alerts', /\/alerts\/alr_\w+\/remove/),
   },
   {
+    action: 'alert.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      () => '/v1/alerts',
+      (application_id) => ({ application_id, ...alert, threshold: 2 }),
+    ),
+  },
+  {
+    action: 'alert.removed',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const body = { application_id: tenant.application.id, ...alert, threshold: 2 };
+      const made = await worker.team(tenant, '/v1/alerts', { method: 'POST', body });
+      const { id } = await made.json<{ id: string }>();
+      return () => worker.team(tenant, `/v1/alerts/${id}`, { method: 'DELETE' });
+    },
+  },
+  {
     action: 'channel.created',
     by: 'dashboard',
     prepare: form((id) => `/alerts/channels?app=${id}`, hook),

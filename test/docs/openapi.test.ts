@@ -85,7 +85,12 @@ beforeAll(async () => {
     method: 'POST',
     body: { application_id: tenant.application.id, day: '2026-03-01', text: 'Sale' },
   });
+  const watched = await worker.team(tenant, '/v1/alerts', {
+    method: 'POST',
+    body: { application_id: tenant.application.id, kind: 'cpi_above', threshold: 2 },
+  });
   own = {
+    [EXAMPLE.alert]: (await watched.json<{ id: string }>()).id,
     [EXAMPLE.note]: (await noted.json<{ id: string }>()).id,
     [EXAMPLE.retiredApplication]: (await retired.json<{ id: string }>()).id,
     [EXAMPLE.application]: tenant.application.id,

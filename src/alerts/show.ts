@@ -1,0 +1,52 @@
+import { iso } from '#lib/time';
+import type { ApplicationRow } from '#teams';
+import { type Alert as AlertRow, alertText } from './alerts.ts';
+import type { Alert, AlertPreview } from './answers.ts';
+import type { Evaluated } from './evaluate.ts';
+import { type MetricRule, readFiringGroups, readRule } from './rule.ts';
+
+type Currency = Pick<ApplicationRow, 'currency'>;
+
+function showFilters(filters: MetricRule['filters']): Record<string, string | string[]> {
+  const given = Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value }],
+  );
+  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
+}
+
+const showRule = ({ metric, condition, days, group_by, filters, min_spend, min_installs }: MetricRule) => ({
+  ...{ metric, condition, days, group_by: group_by ?? null, filters: showFilters(filters) },
+  ...{ min_spend: min_spend ?? null, min_installs: min_installs ?? null },
+});
+
+/** An alert in the team API's format. */
+export function showAlert(row: AlertRow, { currency }: Currency): Alert {
+  const rule = row.rule === null ? null : readRule(row.rule);
+  const firing = rule?.group_by ? Object.values(readFiringGroups(row.firingGroups)) : [];
+  return {
+    id: row.id,
+    application_id: row.applicationId,
+    kind: row.kind,
+    threshold: row.threshold,
+    ...(rule ? showRule(rule) : {}),
+    text: alertText(row, currency),
+    firing_since: row.firingSince === null ? null : iso(row.firingSince),
+    firing_groups: firing.map(({ name, since, day }) => ({ name, since: iso(since), last_day: day })),
+    finding: row.finding,
+    created_at: iso(row.createdAt),
+  };
+}
+
+/** Evaluations in the team API's format. */
+export const showPreview = (evaluated: readonly Evaluated[], { currency }: Currency): AlertPreview => ({
+  currency,
+  data: evaluated.map(({ from, to, groups, leftOut }) => ({
+    from,
+    to,
+    groups: groups.map(({ name, filter, value, firing }) => ({
+      ...{ name, value, firing },
+      filter: filter && { [filter[0]]: filter[1] },
+    })),
+    left_out: leftOut,
+  })),
+});
