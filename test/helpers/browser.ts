@@ -31,6 +31,7 @@ export const PLAIN_PAGES = [
   '/costs',
   '/costs/rates',
   '/alerts',
+  '/alerts/new?metric=roas&condition=below&threshold=150&days=7&group_by=campaign&preview=30',
   '/notes',
   '/views?for=%2Fltv',
   '/debugger',

@@ -47,6 +47,10 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'costs', address: '/costs' },
     { name: 'rates', address: '/costs/rates' },
     { name: 'alerts', address: '/alerts' },
+    {
+      name: 'new-alert',
+      address: '/alerts/new?metric=roas&condition=below&threshold=150&days=7&group_by=campaign&preview=30',
+    },
     { name: 'notes', address: '/notes' },
     { name: 'views', address: '/views' },
     { name: 'debugger', address: '/debugger' },
