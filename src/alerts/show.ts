@@ -7,12 +7,10 @@ import { type MetricRule, readFiringGroups, readRule } from './rule.ts';
 
 type Currency = Pick<ApplicationRow, 'currency'>;
 
-function showFilters(filters: MetricRule['filters']): Record<string, string | string[]> {
-  const given = Object.entries(filters).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, value }],
+const showFilters = (filters: MetricRule['filters']): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
-}
 
 const showRule = ({ metric, condition, days, group_by, filters, min_spend, min_installs }: MetricRule) => ({
   ...{ metric, condition, days, group_by: group_by ?? null, filters: showFilters(filters) },

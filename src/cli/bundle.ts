@@ -15,8 +15,8 @@ export async function putFile(file: string, contents: Uint8Array, folder: string
 }
 
 /**
- * Modules that are imported and never used: attestations of authenticators and the roots of their certificates, which no passkey is asked for; JSON web tokens and providers, for
- * sign-ins by other services; and the languages of zod besides English.
+ * Modules that are imported and never used: attestations of authenticators and the roots of their certificates, which no passkey is asked for;
+ * JSON web tokens and providers, for sign-ins by other services; and the languages of zod besides English.
  * Together they are a fifth of the bundle.
  */
 const leaveOutUnused: Plugin = {
