@@ -94,7 +94,7 @@ export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelo
   const { form } = sendingOf(envelope.type);
   const eventId = envelope.event_id ?? envelope.eid;
   const dedupeKey = envelope.dedupe_key ?? envelope.dk;
-  const transaction = form.transactionKey?.(envelope.payload);
+  const transaction = form.transactionKey?.(envelope.payload, envelope);
   const keys = [
     ...(header ? [`h:${header}`] : []),
     ...(eventId ? [`e:${eventId}`] : []),

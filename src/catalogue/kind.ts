@@ -18,6 +18,9 @@ export type EventColumn = {
 /** An event in the API's format: amounts in units, named like its columns. */
 export type ShownEvent = Readonly<Record<string, unknown>>;
 
+/** What happens to a transaction. `reversal`: a refund was taken back. */
+export type TransactionStepKind = 'purchase' | 'refund' | 'reversal';
+
 /** Adds up an event. Each method adds to the row of the event's own day and of its device's creative and cohort. */
 export interface Rollups {
   /** `currency` is that of the amounts of money; absent for counts. */
@@ -30,6 +33,11 @@ export interface Rollups {
   addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void;
   /** Revenue of the device's cohort. */
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void;
+  /**
+   * Adds a step to the transaction with an id. A refund or its reversal counts once the purchase is known: on its own day, and on the day and
+   * cohort of the purchase.
+   */
+  addToTransaction(id: string, step: { is: TransactionStepKind; nanos: number; currency: string }): void;
   /** Counts the device as a payer of the day, once however often it pays. */
   addPayer(): void;
   /**
@@ -81,6 +89,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   count(event: Event, into: Rollups): void;
   /** Country, OS and version of an event whose subject is a creative. Those of a device event are stored with the device. */
   segmentOf?(event: Event): Segment;
+  /** The transaction that `count` adds a step to, if any: a run looks up what is known of it before. */
+  transactionOf?(event: Event): { id: string; is: TransactionStepKind } | null;
   /** The event's funnel step; null if it is not one. */
   stepOf(event: Event): string | null;
   /** The day number on which the event makes its device active, if the event reports it. */

@@ -13,15 +13,28 @@ const DAILY = [
   'failed_purchases',
   'purchase_revenue',
   'ended_sessions',
+  // What was refunded on this day, and what was refunded of the purchases of this day.
+  'refunds',
+  'refunded_revenue',
+  'returned_revenue',
 ] as const;
 
-/** Measures that count a device once per day: the hours of a day would not add up to its total. */
-const ONCE_A_DAY = ['active_devices', 'payers'] as const;
+/**
+ * Measures that do not exist by hour. Devices count once per day, so those of its hours would not add up to its total. A refund changes the day of
+ * its purchase, whose hour is not kept.
+ */
+const BY_DAY_ONLY = [
+  'active_devices',
+  'payers',
+  'refunds',
+  'refunded_revenue',
+  'returned_revenue',
+] as const satisfies readonly (typeof DAILY)[number][];
 
 type DailyMeasure = (typeof DAILY)[number];
-type OnceADay = (typeof ONCE_A_DAY)[number];
-const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, OnceADay> =>
-  !ONCE_A_DAY.some((name) => name === measure);
+type ByDayOnly = (typeof BY_DAY_ONLY)[number];
+const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, ByDayOnly> =>
+  !BY_DAY_ONLY.some((name) => name === measure);
 
 /** The sums in each rollup table. What is stored names them: a measure can be added anywhere in its list, and its name never changes. */
 export const MEASURES = {
@@ -32,7 +45,7 @@ export const MEASURES = {
   rollup_custom: ['custom_events'],
   // Devices active on exactly this day, and those whose last active day (so far) it is: their sum from N on is rolling retention.
   cohort_activity: ['active_devices', 'last_active_devices'],
-  cohort_revenue: ['ad_revenue', 'purchase_revenue'],
+  cohort_revenue: ['ad_revenue', 'purchase_revenue', 'returned_revenue'],
 } as const;
 
 export type RollupTable = keyof typeof MEASURES;
@@ -54,7 +67,12 @@ export const ROLLUP_KEYS = {
   cohort_revenue: ['application_id', 'acquired_day', 'creative_id', 'day', 'currency'],
 } as const satisfies Record<RollupTable, readonly string[]>;
 
-const MONEY_MEASURES = ['ad_revenue', 'purchase_revenue'] as const satisfies readonly Measure[];
+const MONEY_MEASURES = [
+  'ad_revenue',
+  'purchase_revenue',
+  'refunded_revenue',
+  'returned_revenue',
+] as const satisfies readonly Measure[];
 export type MoneyMeasure = (typeof MONEY_MEASURES)[number];
 const MONEY = new Set<string>(MONEY_MEASURES);
 

@@ -159,6 +159,41 @@ export const METRICS = {
     source: OURS,
     nanos: revenueOf,
   }),
+  refunds: from(['refunds'], {
+    label: 'Refunds',
+    kind: 'sum',
+    unit: 'count',
+    more: 'bad',
+    missing: 'by hour',
+    definition:
+      'Refunds of known purchases, on the day of the refund. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
+    source: OURS,
+    value: (sums) => sums.refunds,
+  }),
+  refunded_revenue: from(['refundedRevenue'], {
+    label: 'Refunded',
+    kind: 'sum',
+    unit: 'money',
+    more: 'bad',
+    missing: 'by hour',
+    hint: 'What was refunded on these days, whenever it was purchased',
+    definition:
+      'What refunds took back, on the day of the refund, less what reversals of refunds put back. All refunds of a purchase together take back no more than its value.',
+    source: OURS,
+    nanos: (sums) => sums.refundedRevenue,
+  }),
+  net_revenue: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue'], {
+    label: 'Net revenue',
+    kind: 'sum',
+    unit: 'money',
+    formula: 'revenue - what was refunded of the purchases of the period',
+    missing: 'by hour',
+    hint: 'Revenue without the purchases that were refunded, whenever that was',
+    definition:
+      'Revenue - what has been refunded of the purchases of the period, whenever. A refund changes the day of its purchase, at the exchange rate of that day.',
+    source: OURS,
+    nanos: (sums) => revenueOf(sums) - sums.returnedRevenue,
+  }),
   arpdau: from(['adRevenue', 'purchaseRevenue', 'activeDevices'], {
     label: 'ARPDAU',
     kind: 'ratio',

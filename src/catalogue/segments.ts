@@ -178,8 +178,12 @@ export class SegmentBook {
   /** The segments whose ids were returned: at most as many as a counter stores. */
   private readonly used = new Map<number, Segment>();
 
-  constructor(known: Iterable<number> = []) {
+  private readonly stored: ReadonlyMap<number, readonly string[]>;
+
+  /** `stored`: the values of known segments by id, in the order of `SEGMENT_DIMENSIONS`. */
+  constructor(known: Iterable<number> = [], stored: ReadonlyMap<number, readonly string[]> = new Map()) {
     this.known = new Set(known);
+    this.stored = stored;
   }
 
   /** The id under which a segment is counted. Beyond the limits, versions become `other`, then everything but the OS. */
@@ -194,9 +198,10 @@ export class SegmentBook {
     return id;
   }
 
-  /** The segment of an id that `idOf` returned. Throws for any other. */
+  /** The segment of an id that `idOf` returned, or whose values are stored. Throws for any other. */
   segmentOf(id: number): Segment {
-    const segment = this.used.get(id);
+    const values = this.stored.get(id);
+    const segment = this.used.get(id) ?? (values && segmentOf(values));
     if (!segment) throw new Error(`No segment has the id ${id}`);
     return segment;
   }

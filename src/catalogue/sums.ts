@@ -21,6 +21,11 @@ export const SUMS = {
   purchases: { is: 'count', by: 'currency' },
   failedPurchases: { is: 'count', by: 'currency' },
   purchaseRevenue: { is: 'amount', by: 'currency' },
+  refunds: { is: 'count', by: 'currency' },
+  /** What was refunded in the period. */
+  refundedRevenue: { is: 'amount', by: 'currency' },
+  /** What was refunded of the purchases of the period, whenever. */
+  returnedRevenue: { is: 'amount', by: 'currency' },
   spend: { is: 'amount', by: 'currency' },
   /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
   acquiredRevenue: { is: 'amount' },

@@ -111,7 +111,7 @@ export interface WireForm<Payload = unknown, Fields = unknown> {
   /** Renames fields that SDKs send under other names. */
   readPayload?(payload: Record<string, unknown>): Record<string, unknown>;
   /** The key inside the payload, such as a transaction id. */
-  transactionKey?(payload: Payload): string | undefined;
+  transactionKey?(payload: Payload, envelope: EnvelopeBase): string | undefined;
   /** Events with the same keys but different scopes are different events. Letters only. */
   keyScope?(payload: Payload): string;
   /** The stored fields; absent ones may be undefined. `age` is whole days from the device's acquisition to the event, at least 0. */

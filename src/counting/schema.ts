@@ -101,7 +101,11 @@ export const devicePages = sqliteTable('device_pages', {
 });
 
 /** The segments that this counter distinguishes. */
-export const segments = sqliteTable('segments', { segmentId: integer('segment_id').primaryKey() });
+export const segments = sqliteTable('segments', {
+  segmentId: integer('segment_id').primaryKey(),
+  /** JSON: the values by dimension, for a refund of a purchase in the segment. Empty for a segment that an earlier release stored. */
+  values: text().notNull().default(''),
+});
 
 /** Keyed hashes of the backends' `device_id`s, which may be personal data. The same `device_id` returns the same device. */
 export const aliases = sqliteTable('aliases', {

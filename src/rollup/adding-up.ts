@@ -13,6 +13,7 @@ import type { RunningDevice } from './device/device-state.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
+import { type Refunded, refundedBy, type Transactions } from './transactions.ts';
 
 /** The changes from counting a run of events. */
 export type Counted = {
@@ -43,6 +44,7 @@ export class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
   private readonly segmentOf: SegmentOf;
+  private readonly transactions: Transactions;
   /** The values that the event's rows have in their keys, as far as they are set. */
   private readonly key: KeyNumbers = {
     ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
@@ -57,10 +59,18 @@ export class AddingUp implements Rollups {
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
-  constructor(counted: Counted, isFirst: IsFirst, segmentOf: SegmentOf) {
+  constructor(
+    counted: Counted,
+    {
+      isFirst,
+      segmentOf,
+      transactions,
+    }: { isFirst: IsFirst; segmentOf: SegmentOf; transactions: Transactions },
+  ) {
     this.counted = counted;
     this.isFirstOfKeys = isFirst;
     this.segmentOf = segmentOf;
+    this.transactions = transactions;
     this.noSegment = this.numberOf(0);
   }
 
@@ -128,6 +138,34 @@ export class AddingUp implements Rollups {
     device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
     this.key.currency = this.numberOf(currency);
     this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  addToTransaction(id: string, { is, nanos, currency }: Parameters<Rollups['addToTransaction']>[1]): void {
+    const { event } = this.ofDevice();
+    const { values } = this.counted;
+    const step = {
+      ...{ is, nanos, currency, eventId: event.id, second: Math.floor(event.occurred_at / 1_000) },
+      ...{ day: event.day, acquiredDay: event.acquired_day, creativeId: event.creative_id ?? '' },
+      segments: {
+        event: Number(values.valueOf(this.segments.event)),
+        cohort: Number(values.valueOf(this.segments.cohort)),
+      },
+    };
+    for (const refunded of refundedBy(this.transactions.stepsOf(id), step)) this.addRefunded(refunded);
+    this.transactions.add(id, step);
+  }
+
+  /** Adds to rows of other days, segments and devices than the event's own. */
+  private addRefunded({ purchase, step, currency, nanos }: Refunded): void {
+    const { daily, revenue } = this.counted;
+    const rowOf = ({ day, acquiredDay, creativeId }: typeof step) => ({
+      application_id: this.ofDevice().event.application_id,
+      ...{ day, acquired_day: acquiredDay, creative_id: creativeId, currency },
+    });
+    const refunds = step.is === 'refund' && nanos > 0 ? 1 : 0;
+    daily.add(rowOf(step), step.segments.event, { refunds, refunded_revenue: nanos });
+    daily.add(rowOf(purchase), purchase.segments.event, { returned_revenue: nanos });
+    revenue.add(rowOf(purchase), purchase.segments.cohort, { returned_revenue: nanos });
   }
 
   addPayer(): void {

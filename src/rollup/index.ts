@@ -48,3 +48,4 @@ export {
 } from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';
+export { type TransactionStep, type Transactions, transactionsInMemory } from './transactions.ts';

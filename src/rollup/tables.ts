@@ -251,7 +251,7 @@ export class Additions<Table extends RollupTable> {
   }
 }
 
-/** Adds a count, or up to 10^18 nanos, to a sum. A sum of nanos carries into its high part at the next index. */
+/** Adds a count, or up to 10^18 nanos in either direction, to a sum. A sum of nanos carries into its high part at the next index. */
 function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
@@ -260,7 +260,7 @@ function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amo
   const low = (sums[at] ?? 0) + (amount % NANOS_PER_HIGH);
   const high = highOf(amount) + (low >= NANOS_PER_HIGH ? 1 : 0);
   sums[at] = low >= NANOS_PER_HIGH ? low - NANOS_PER_HIGH : low;
-  if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
+  if (high !== 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 
 /** The columns of a table's sums, in the order of a segment's sums. */

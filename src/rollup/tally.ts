@@ -16,6 +16,7 @@ import { Journal } from './device/journal.ts';
 import { KeyValues } from './key-values.ts';
 import { keysOf, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
+import { type Transactions, transactionsInMemory } from './transactions.ts';
 
 /** What is known before a run of events is counted. */
 export type Known = {
@@ -51,8 +52,7 @@ export function reasonToIgnore(
 /**
  * Adds events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The result
  * depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
- * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. A refund only
- * counts as activity of its device.
+ * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key.
  */
 export function tally(
   events: Iterable<LoggedEvent>,
@@ -71,7 +71,7 @@ export function tally(
     if (stored && !running.has(key)) running.set(key, { stored, device: new RunningDevice(stored, journal) });
     return running.get(key)?.device;
   };
-  const run = startTally({ ...known, keys: seen, deviceOf });
+  const run = startTally({ ...known, keys: seen, deviceOf, transactions: transactionsInMemory() });
   for (const event of events) run.count(event);
   const after = [...running.values()].map(({ stored, device }) => device.toState(stored));
   return {
@@ -87,6 +87,7 @@ type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
   keys: SeenKeys;
   /** The device of the event, which is updated too. A device that is missing was erased. */
   deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
+  transactions: Transactions;
 };
 
 /** The keys that were seen, before the run and during it. */
@@ -124,7 +125,7 @@ export function startTally(known: KnownSoFar): Tally {
   const isFirst = firstOfKeys(known.keys);
   const segmentOf: SegmentOf = (device, own) =>
     values.numberOf(known.segments.idOf(withOwnValues(device.segment, own)));
-  const adding = new AddingUp(counted, isFirst, segmentOf);
+  const adding = new AddingUp(counted, { isFirst, segmentOf, transactions: known.transactions });
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {

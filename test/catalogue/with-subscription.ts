@@ -18,7 +18,7 @@ export const withSubscription = withEdits('with-subscription', [
   },
   {
     file: '/src/catalogue/measures.ts',
-    before: "'ended_sessions',\n] as const",
-    after: "'ended_sessions',\n  'subscriptions',\n] as const",
+    before: "'returned_revenue',\n] as const;",
+    after: "'returned_revenue',\n  'subscriptions',\n] as const;",
   },
 ]);

@@ -86,6 +86,24 @@ const TOTAL_FIELDS: Partial<Record<Sent['type'], string>> = {
 };
 
 /**
+ * Gives purchases a transaction id, and refunds that of a purchase of the device, whose currency they have: earlier or later, several of one, of
+ * more than it was. Some refunds are of all of it, and some of a purchase that nobody reported.
+ */
+function nameTransactions(events: readonly Sent[], device: number): void {
+  const purchases = events.filter(
+    ({ payload: { status } }) => status === 'completed' || status === 'success',
+  );
+  for (const [index, { payload }] of purchases.entries()) payload.tr_id = `${device}/${index}`;
+  const refunds = events.filter(({ payload }) => payload.status === 'refunded');
+  for (const [index, { payload }] of refunds.entries()) {
+    const purchase = purchases[(device + index) % (purchases.length + 1)];
+    payload.tr_id = purchase?.payload.tr_id ?? 'unknown';
+    payload.currency = purchase?.payload.currency ?? payload.currency;
+    if (index % 3 === 0) payload.value = 0;
+  }
+}
+
+/**
  * Adds the running totals that a client keeps of what it earned. Some clients keep none, some leave them out at times, and some
  * know of revenue that never arrived.
  */
@@ -246,6 +264,7 @@ export async function startHistory(
         test: random() < 0.05,
       } satisfies Sent;
     });
+    nameTransactions(events, device);
     claimTotals(events, device);
     const isLate = (index: number) =>
       options.keepsSome === true && (LATE.isDevice(device) || LATE.isEvent(index));
@@ -293,9 +312,7 @@ async function sendEvents(
       payload:
         type === 'custom' && payload.event_name !== 'ad_request'
           ? { event_name: payload.event_name }
-          : payload.status === 'refunded'
-            ? { ...payload, status: 'failed' }
-            : payload,
+          : payload,
     })),
   });
   const { rejected }: { rejected: number } = await answer.json();

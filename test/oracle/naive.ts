@@ -80,6 +80,9 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const inside = (first: ReadonlySet<Sent>) => events.filter((event) => first.has(event));
   const active = inside(lastOfDays(all)).length;
   const isOneDay = distinct(events.map((event) => event.day)) === 1;
+  const taken = refundsIn(all);
+  const refunded = taken.filter(({ refund }) => events.includes(refund));
+  const returned = taken.filter(({ purchase }) => events.includes(purchase));
   const payers = isOneDay
     ? inside(lastOfDays(all.filter(isPaid))).length
     : distinct(paid.map((event) => event.device));
@@ -114,6 +117,17 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     payers,
     purchase_revenue: purchaseRevenue,
     revenue,
+    refunds: refunded.length,
+    refunded_revenue: money(
+      refunded.map(({ refund, amount }) => ({ ...amountOf(refund), nanos: amount })),
+      rateOn,
+    ),
+    net_revenue:
+      revenue -
+      money(
+        returned.map(({ purchase, amount }) => ({ ...amountOf(purchase), nanos: amount })),
+        rateOn,
+      ),
     arpdau: per(revenue, active),
     arppu: per(purchaseRevenue, payers),
     spend,
@@ -137,6 +151,28 @@ function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlyS
     return found;
   };
 }
+
+/**
+ * What each refund takes back, in the order in which they were sent: the purchase may be sent later. Together, those of a purchase take back no
+ * more than it was.
+ */
+function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint }[] {
+  const known = refundsOfHistory.get(all);
+  if (known) return known;
+  const found = all.filter(isPaid).flatMap((purchase) => {
+    let left = nanos(purchase);
+    return all.flatMap((refund) => {
+      const isOwn = refund.payload.status === 'refunded' && refund.payload.tr_id === purchase.payload.tr_id;
+      const wanted = isOwn ? nanos(refund) || left : 0n;
+      const amount = wanted < left ? wanted : left;
+      left -= amount;
+      return amount === 0n ? [] : [{ refund, purchase, amount }];
+    });
+  });
+  refundsOfHistory.set(all, found);
+  return found;
+}
+const refundsOfHistory = new WeakMap<Sent[], { refund: Sent; purchase: Sent; amount: bigint }[]>();
 
 /**
  * The latest event that each device sends on each day; of those of one second, the one of the greatest versions. An event that arrives when

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { currencyCode, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/input/fields';
-import { descriptive } from '#lib/input/leniency';
+import { descriptive, dropped } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
-import { type EventKind, line } from '../kind.ts';
+import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
@@ -11,8 +11,8 @@ const Purchase = storedOfDevice('custom.purchase', () => ({
   item_name: optionalText,
   value_nanos: nanos,
   currency: text,
-  /** A refund is stored, but not counted yet. */
-  status: z.enum(['completed', 'success', 'failed', 'refunded']),
+  /** Of a refund and its reversal, `value_nanos` is 0 if all of the purchase is meant. */
+  status: z.enum(['completed', 'success', 'failed', 'refunded', 'refund_reversed']),
   tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 }));
@@ -27,7 +27,26 @@ const STATUSES = {
   cancelled: 'failed',
   pending: 'failed',
   refunded: 'refunded',
+  refund_reversed: 'refund_reversed',
 } as const;
+
+const STEPS = {
+  completed: 'purchase',
+  success: 'purchase',
+  refunded: 'refund',
+  refund_reversed: 'reversal',
+} as const satisfies Partial<Record<Purchase['status'], TransactionStepKind>>;
+
+const isOfRefund = (status: unknown) => status === 'refunded' || status === 'refund_reversed';
+
+/** The first part of its keys. A purchase may first fail and then succeed with the same keys: these are two events. */
+const SCOPES: Readonly<Record<Purchase['status'], string>> = {
+  completed: 'success',
+  success: 'success',
+  failed: 'failed',
+  refunded: 'refunded',
+  refund_reversed: 'reversed',
+};
 
 const asPurchase = wireForm(
   'custom.purchase',
@@ -39,7 +58,11 @@ const asPurchase = wireForm(
     status: oneOf(Object.keys(STATUSES) as [keyof typeof STATUSES]).transform((status) => STATUSES[status]),
     total_purchase_value: runningTotal(),
     tr_id: key(),
-  }),
+  }).transform((sent) =>
+    isOfRefund(sent.status) && sent.tr_id === undefined
+      ? { ...sent, tr_id: dropped('is required to find the purchase; not counted') as never }
+      : sent,
+  ),
   {
     examples: {
       'custom.purchase': {
@@ -52,9 +75,17 @@ const asPurchase = wireForm(
         tr_id: 'GPA.3345-1122',
       },
     },
-    transactionKey: ({ tr_id }) => tr_id,
-    // A purchase may first fail and then succeed with the same keys. These are two events.
-    keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
+    /** All of the purchase is refunded without a value. */
+    readPayload({ value, ...rest }) {
+      const isAbsent = value === undefined || value === null || value === '';
+      return isAbsent && isOfRefund(statusIn(rest.status)) ? { ...rest, value: 0 } : { ...rest, value };
+    },
+    // A purchase may be refunded in parts. A retry is sent with the same time.
+    transactionKey: ({ tr_id, status, value }, { created_at }) =>
+      tr_id !== undefined && isOfRefund(status)
+        ? `${tr_id}:${value}:${created_at.at ?? created_at.day}`
+        : tr_id,
+    keyScope: ({ status }) => SCOPES[status],
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
       value_nanos: Number(toNanos(value)),
       ...rest,
@@ -62,13 +93,18 @@ const asPurchase = wireForm(
   },
 );
 
+const statusIn = (sent: unknown) => (typeof sent === 'string' ? sent.trim().toLowerCase() : sent);
+
 const isPaid = ({ status }: Purchase) => status === 'completed' || status === 'success';
 
-/** A purchase, successful or not. A refund only counts as activity of its device. */
+const transactionOf = ({ status, tr_id: id }: Purchase) =>
+  status === 'failed' || id === undefined ? null : { id, is: STEPS[status] };
+
+/** A purchase, successful or not, its refund, or the reversal of a refund. */
 export const purchase = {
   type: 'custom.purchase',
   label: 'Purchase',
-  description: 'A purchase, successful or not.',
+  description: 'A purchase, successful or not, or its refund.',
   subject: 'device',
   stored: Purchase,
   wires: [asPurchase],
@@ -91,7 +127,11 @@ export const purchase = {
   },
   count(event, into) {
     const { currency, item_id, value_nanos: purchase_revenue } = event;
-    if (event.status === 'refunded') return;
+    const transaction = transactionOf(event);
+    if (transaction) {
+      into.addToTransaction(transaction.id, { is: transaction.is, nanos: purchase_revenue, currency });
+    }
+    if (isOfRefund(event.status)) return;
     const amounts = isPaid(event) ? { purchases: 1, purchase_revenue } : { failed_purchases: 1 };
     into.addDaily(amounts, currency);
     into.addItem({ currency, item_id }, amounts);
@@ -99,6 +139,7 @@ export const purchase = {
     into.addRevenue(currency, { purchase_revenue });
     into.addPayer();
   },
+  transactionOf,
   stepOf: (event) => (isPaid(event) ? 'purchase' : null),
   summarise: ({ item_id, status }, amount) => line(amount, item_id, status),
   toWire({ item_id, item_name, value_nanos, currency, status, tr_id, total_purchase_value }) {

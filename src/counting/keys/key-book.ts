@@ -9,7 +9,15 @@ import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 import { FLAG, HashTable } from './hash-table.ts';
 import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
-import { hexOfHash, mergePurchases, prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
+import {
+  hexOfHash,
+  mergePurchases,
+  pruneEntries,
+  prunePurchases,
+  readPurchases,
+  savePurchases,
+} from './purchase-keys.ts';
+import { TRANSACTION_GENERATIONS } from './transaction-book.ts';
 
 /** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
@@ -267,13 +275,16 @@ const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, 
 
 const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
-/** Deletes keys stored before a time (epoch milliseconds), and keys of purchases stored before another. */
+/** Deletes keys stored before a time (epoch milliseconds), and keys and transactions of purchases stored before another. */
 export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number, now: number): void {
   // A week is deleted as a whole, once its last day is old enough.
   const week = weekOfTaking(takenBefore);
   for (const table of [recentKeys, keyBlocks, keyGenerations])
     store.delete(table).where(lt(table.week, week)).run();
   prunePurchases(store, dayOf(purchasesBefore), dayOf(now));
+  for (const generation of TRANSACTION_GENERATIONS) {
+    pruneEntries(store, generation, dayOf(purchasesBefore), dayOf(now));
+  }
 }
 
 const dayOf = (time: number) => Math.floor(time / DAY_MS);

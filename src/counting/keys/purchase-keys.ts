@@ -15,7 +15,7 @@ const ID_AT = HASH_WORDS;
 const DAY_AT = 8;
 const ENTRIES: Entries = { words: 9, perBlock: 224, maxRecent: 65_536 };
 /** Beyond all weeks, so that it does not expire like a week. */
-const NO_WEEK = 1_000_000;
+export const NO_WEEK = 1_000_000;
 /** At 8 KB per block, 1 MB per read. */
 const BLOCKS_PER_READ = 128;
 /** In a large book, the search for expired keys is spread over this many days. */
@@ -110,16 +110,32 @@ export function mergePurchases(store: Store): void {
   mergeWhenDue(store, day, NO_WEEK, ENTRIES);
 }
 
-/** Deletes keys stored before a day (since 1970): all at once if there are few, otherwise a share of the blocks each day. */
-export function prunePurchases(store: Store, before: number, today: number): void {
+/** A generation whose entries each have the day (since 1970) on which they were stored. */
+type DatedEntries = { day: number; words: number; storedAt: number };
+
+/** Deletes keys of purchases stored before a day (since 1970). */
+export const prunePurchases = (store: Store, before: number, today: number): void =>
+  pruneEntries(store, { day, words: ENTRIES.words, storedAt: DAY_AT }, before, today);
+
+/** Deletes entries stored before a day (since 1970): all at once if there are few, otherwise a share of the blocks each day. */
+export function pruneEntries(
+  store: Store,
+  { day, words: width, storedAt }: DatedEntries,
+  before: number,
+  today: number,
+): void {
+  const generation = and(eq(keyGenerations.day, day), eq(keyGenerations.week, NO_WEEK));
+  const recent = and(eq(recentKeys.day, day), eq(recentKeys.week, NO_WEEK));
+  const blocks = and(eq(keyBlocks.day, day), eq(keyBlocks.week, NO_WEEK));
+  const bytesPerEntry = width * 4;
   const state = store.select().from(keyGenerations).where(generation).get();
   if (!state) return;
-  const isKept = (words: Uint32Array, at: number) => (words[at + DAY_AT] ?? 0) >= before;
+  const isKept = (words: Uint32Array, at: number) => (words[at + storedAt] ?? 0) >= before;
   let [blocked, left] = [state.blocked, state.recent];
   for (const { run, hashes } of store.select().from(recentKeys).where(recent).all()) {
-    const kept = pick(wordsOf(hashes), isKept);
+    const kept = pick(wordsOf(hashes), width, isKept);
     if (kept.byteLength === hashes.byteLength) continue;
-    left -= (hashes.byteLength - kept.byteLength) / ENTRY_BYTES;
+    left -= (hashes.byteLength - kept.byteLength) / bytesPerEntry;
     const row = and(recent, eq(recentKeys.run, run));
     if (kept.length === 0) store.delete(recentKeys).where(row).run();
     else
@@ -135,9 +151,9 @@ export function prunePurchases(store: Store, before: number, today: number): voi
     const row = and(blocks, eq(keyBlocks.block, block));
     const hashes = store.select({ hashes: keyBlocks.hashes }).from(keyBlocks).where(row).get()?.hashes;
     if (!hashes) continue;
-    const kept = pick(wordsOf(hashes), isKept);
+    const kept = pick(wordsOf(hashes), width, isKept);
     if (kept.byteLength === hashes.byteLength) continue;
-    blocked -= (hashes.byteLength - kept.byteLength) / ENTRY_BYTES;
+    blocked -= (hashes.byteLength - kept.byteLength) / bytesPerEntry;
     if (kept.length === 0) store.delete(keyBlocks).where(row).run();
     else
       store
@@ -150,15 +166,17 @@ export function prunePurchases(store: Store, before: number, today: number): voi
   store.update(keyGenerations).set({ blocked, recent: left }).where(generation).run();
 }
 
-const ENTRY_BYTES = ENTRIES.words * 4;
-
-function pick(words: Uint32Array, isKept: (words: Uint32Array, at: number) => boolean): Uint32Array {
+function pick(
+  words: Uint32Array,
+  width: number,
+  isKept: (words: Uint32Array, at: number) => boolean,
+): Uint32Array {
   const kept = new Uint32Array(words.length);
   let length = 0;
-  for (let at = 0; at < words.length; at += ENTRIES.words) {
+  for (let at = 0; at < words.length; at += width) {
     if (!isKept(words, at)) continue;
-    kept.set(words.subarray(at, at + ENTRIES.words), length);
-    length += ENTRIES.words;
+    kept.set(words.subarray(at, at + width), length);
+    length += width;
   }
   return kept.subarray(0, length);
 }

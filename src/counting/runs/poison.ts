@@ -1,6 +1,6 @@
 import { type DeviceEvent, isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
 import { logError } from '#lib/log';
-import { type DeviceHistory, Journal, startTally } from '#rollup';
+import { type DeviceHistory, Journal, startTally, transactionsInMemory } from '#rollup';
 import {
   CountedDevice,
   type LoadedDevice,
@@ -80,6 +80,7 @@ function countAlone(event: LoggedEvent, known: Known | undefined): void {
     keys: { eventOf: () => undefined, take: () => undefined },
     revokedTokens: new Map(),
     segments: new SegmentBook(),
+    transactions: transactionsInMemory(),
   });
   if (!tally.count(event) || !known || !device || !isOfDevice(event)) return;
   device.addToTotals(event);

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
+import { isOfDevice, type LoggedEvent, SegmentBook, valuesOfSegment } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
 import type { Outcome } from '../api.ts';
@@ -7,6 +7,7 @@ import type { CountedDevice } from '../devices/counted-devices.ts';
 import { findKnown } from '../devices/devices.ts';
 import { reduceEvents } from '../files/log-reader.ts';
 import { KeyBook, type KeyRange } from '../keys/key-book.ts';
+import { TransactionBook } from '../keys/transaction-book.ts';
 import { progressOf } from '../log/log.ts';
 import { type Head, readBatch } from '../log/log-heads.ts';
 import { toParts } from '../outbox/outbox.ts';
@@ -55,6 +56,7 @@ export class Run {
   private readonly poison: Poison;
   private readonly book: KeyBook;
   private readonly devices: RunDevices;
+  private readonly transactions: TransactionBook;
   private readonly outcomes = new Map<number, Record<number, Outcome>>();
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
@@ -69,7 +71,12 @@ export class Run {
   private events = 0;
   private eventsInStep = 0;
 
-  private constructor(storage: DurableObjectStorage, { applicationId, heads, poison }: Scope, book: KeyBook) {
+  private constructor(
+    storage: DurableObjectStorage,
+    { applicationId, heads, poison }: Scope,
+    book: KeyBook,
+    now: number,
+  ) {
     const store = openStore(storage);
     this.storage = storage;
     this.store = store;
@@ -78,10 +85,15 @@ export class Run {
     this.poison = poison;
     this.book = book;
     this.devices = new RunDevices(store, applicationId);
+    this.transactions = new TransactionBook(store, now);
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
     const known = store.select().from(segments).all();
-    this.segments = new SegmentBook(known.map(({ segmentId }) => segmentId));
+    const values = new Map<number, string[]>(
+      known.flatMap((own) => (own.values === '' ? [] : [[own.segmentId, JSON.parse(own.values)]])),
+    );
+    // A segment of an earlier release is stored again, with its values.
+    this.segments = new SegmentBook(values.keys(), values);
     this.tally = startTally({
       deviceOf: () => this.device,
       // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
@@ -91,19 +103,20 @@ export class Run {
       },
       revokedTokens: this.revoked,
       segments: this.segments,
+      transactions: this.transactions,
     });
   }
 
   /** Counts the batches of `scope.heads` until a limit is reached. Nothing may be prepared when it starts: see `finishInterrupted`. */
   static *count(storage: DurableObjectStorage, scope: Scope, limits: RunLimits, now: number): Steps<Ending> {
     const keys = scope.heads.map(({ keys }) => keys);
-    const run = new Run(storage, scope, yield* KeyBook.open(openStore(storage), keys));
+    const run = new Run(storage, scope, yield* KeyBook.open(openStore(storage), keys), now);
     return yield* run.countAll(limits, now);
   }
 
   private *countAll(limits: RunLimits, now: number): Steps<Ending> {
     for (const [index, head] of this.heads.entries()) {
-      const isFull = this.weightOfRows() + this.devices.weight >= limits.weight;
+      const isFull = this.weightOfRows() + this.devices.weight + this.transactions.weight >= limits.weight;
       if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) {
         if (this.weightOfRows() >= limits.weight * MIN_PUBLISHED_SHARE) break;
         yield* this.commit(now, 'continues');
@@ -133,6 +146,7 @@ export class Run {
 
   private *countBatch(head: Head): Steps {
     const events = readBatch(this.store, this.applicationId, head.batch);
+    this.transactions.load(events);
     const words = head.keys;
     let next = 0;
     for (let first = 0; first < events.length; first += EVENTS_PER_STEP) {
@@ -204,6 +218,7 @@ export class Run {
     }
     storage.transactionSync(() => {
       this.book.save(run, now);
+      this.transactions.save(run);
       this.saveOutcomes();
       this.reduceErased();
       this.saveSegments();
@@ -217,6 +232,7 @@ export class Run {
     yield;
     yield* applyDevices(storage, store);
     yield* this.book.merge((work) => storage.transactionSync(work));
+    storage.transactionSync(() => this.transactions.merge());
   }
 
   /** Everything that the run adds to D1, as parts of the outbox. */
@@ -246,8 +262,13 @@ export class Run {
 
   private saveSegments(): void {
     const { added } = this.segments;
-    for (const parameter of toParameters(added.slice(this.storedSegments).map(({ id }) => id))) {
-      this.store.run(sql`INSERT INTO ${segments} SELECT value FROM json_each(${parameter})`);
+    const rows = added
+      .slice(this.storedSegments)
+      .map((own) => [own.id, JSON.stringify(valuesOfSegment(own))]);
+    for (const parameter of toParameters(rows)) {
+      this.store.run(
+        sql`INSERT OR REPLACE INTO ${segments} (segment_id, "values") SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`,
+      );
     }
     this.storedSegments = added.length;
   }

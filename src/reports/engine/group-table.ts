@@ -40,6 +40,9 @@ export const emptySums = (): Sums => ({
 
 const NO_SUMS = emptySums();
 
+/** The measures of gross revenue. */
+const EARNED: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
+
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
 const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
 export type AddedAmount = (typeof ADDED)[number];
@@ -57,6 +60,8 @@ export class GroupTable {
   /** The amounts of the rollup, then those of `ADDED`. */
   private readonly amounts: readonly Column[];
   private readonly ownAmounts: number;
+  /** The places in `amounts` of revenue; the others are what was refunded of it. */
+  private readonly earned: readonly number[];
   private readonly installsAt: number | null;
   private readonly attributedAt: number;
   /**
@@ -80,6 +85,7 @@ export class GroupTable {
     });
     const own = columns.filter(({ measure }) => isMoney(measure));
     this.ownAmounts = own.length;
+    this.earned = own.flatMap(({ measure }, index) => (EARNED.has(measure) ? [index] : []));
     this.counts = columns.filter(({ measure }) => !isMoney(measure));
     this.amounts = [
       ...own,
@@ -174,10 +180,12 @@ export class GroupTable {
     this.unconvertedAcquired.addAll(group, this.unconvertedAcquired.of(otherGroup));
   }
 
-  /** The total of all amounts of an entry, in nanos. */
+  /** What an entry earned, in nanos. */
   nanosOf({ sums }: Entries, entry: number): bigint {
-    const own = this.amounts.slice(0, this.ownAmounts);
-    return own.reduce((all, { at }) => all + nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0), 0n);
+    return this.earned.reduce((all, index) => {
+      const at = this.amounts[index]?.at ?? 0;
+      return all + nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0);
+    }, 0n);
   }
 
   /** The sums of a group, with converted amounts rounded. */
@@ -207,7 +215,7 @@ export class GroupTable {
       else counts += sum;
     }
     let revenue = 0;
-    for (let index = 0; index < this.ownAmounts; index++) revenue += this.approximate(group, index);
+    for (const index of this.earned) revenue += this.approximate(group, index);
     return { revenue, impressions, counts, spend: this.approximate(group, this.ownAmounts) };
   }
 

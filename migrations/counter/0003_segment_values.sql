@@ -1,0 +1,1 @@
+ALTER TABLE `segments` ADD `values` text DEFAULT '' NOT NULL;
