@@ -49,7 +49,7 @@ export function* refundedBy(before: readonly TransactionStep[], added: Transacti
   const isOwn = added.is === 'purchase';
   const purchase = isOwn ? added : before.find(({ is }) => is === 'purchase');
   if (!purchase) return;
-  const others = before.filter(({ is }) => is !== 'purchase');
+  const others = before.filter(({ is }) => is !== 'purchase').sort(asReceived);
   // A purchase finds the refunds that were waiting for it.
   const counted = isOwn ? [] : others;
   let taken = takenBack(purchase, counted);
@@ -63,6 +63,9 @@ export function* refundedBy(before: readonly TransactionStep[], added: Transacti
     taken = now;
   }
 }
+
+/** The ids of events sort by the time of their receipt. */
+const asReceived = (left: TransactionStep, right: TransactionStep) => (left.eventId < right.eventId ? -1 : 1);
 
 const inOrder = (left: TransactionStep, right: TransactionStep) =>
   left.second - right.second || (left.eventId < right.eventId ? -1 : 1);

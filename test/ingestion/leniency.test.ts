@@ -226,8 +226,18 @@ describe('alternative forms that clients send', () => {
     ],
     [
       'a status that is refunded',
-      (t) => envelope.purchase(t, {}, { status: 'refunded' }),
-      { status: 'refunded' },
+      (t) => envelope.purchase(t, {}, { status: 'refunded', tr_id: 'GPA.1', value: 4.5 }),
+      { status: 'refunded', tr_id: 'GPA.1', value_nanos: 4_500_000_000 },
+    ],
+    [
+      'a refund of all of a purchase, without a value',
+      (t) => envelope.purchase(t, {}, { status: 'Refunded', tr_id: 'GPA.1', value: null }),
+      { status: 'refunded', tr_id: 'GPA.1', value_nanos: 0 },
+    ],
+    [
+      'a refund that was taken back',
+      (t) => envelope.purchase(t, {}, { status: 'refund_reversed', tr_id: 'GPA.1', value: undefined }),
+      { status: 'refund_reversed', tr_id: 'GPA.1', value_nanos: 0 },
     ],
     [
       'a purchase without a name',

@@ -127,8 +127,15 @@ export function describeEveryReport(options: History): void {
     },
     {
       groups: 'currency',
-      gives: [...AD, ...PAID, 'revenue', 'spend', 'profit'],
-      counts: (event: Sent) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
+      gives: [
+        ...[...AD, ...PAID, 'revenue', 'spend', 'profit'],
+        ...['refunds', 'refunded_revenue', 'net_revenue'],
+      ],
+      counts: (event: Sent) =>
+        naive.isAd(event) ||
+        naive.isPaid(event) ||
+        naive.isFailed(event) ||
+        naive.isCountedRefund(event, sent),
       key: (event: Sent) => [event.payload.currency],
     },
     {

@@ -23,7 +23,10 @@ const HOURLY = [
   ...['fill_rate', 'purchases', 'failed_purchases', 'purchase_revenue', 'revenue', 'events'],
 ];
 const RATIOS = ['average_session_seconds', 'ecpm', 'fill_rate'];
-const DAILY_ONLY = ['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'];
+const DAILY_ONLY = [
+  ...['refunds', 'refunded_revenue', 'net_revenue'],
+  ...['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'],
+];
 
 const hourIn = memoize(
   100,

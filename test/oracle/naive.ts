@@ -172,6 +172,10 @@ function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint 
   refundsOfHistory.set(all, found);
   return found;
 }
+/** Whether a refund takes anything back. */
+export const isCountedRefund = (event: Sent, all: Sent[]) =>
+  event.payload.status === 'refunded' && refundsIn(all).some(({ refund }) => refund === event);
+
 const refundsOfHistory = new WeakMap<Sent[], { refund: Sent; purchase: Sent; amount: bigint }[]>();
 
 /**

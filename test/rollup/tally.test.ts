@@ -306,7 +306,7 @@ describe('tally', () => {
     expect(counted.keys.map(({ key }) => key)).toEqual(['e:999']);
   });
 
-  it('counts a refund only as activity of its device', () => {
+  it('counts a refund without a transaction only as activity of its device', () => {
     const refund = event('custom.purchase', '2026-03-02', { status: 'refunded', keys: ['refunded:t:1'] });
     const counted = tally([refund], known());
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
@@ -445,13 +445,13 @@ describe('tally', () => {
     const segmentsOf = (additions: Additions<RollupTable>) =>
       [...additions.segmentedRows()].map(({ segments }) => segments);
     expect(segmentsOf(counted.ads)).toEqual([[id('1.0'), 1, 7, 0, 0, id('2.0'), 1, 7, 0, 0]]);
-    expect(segmentsOf(counted.revenue)).toEqual([[id('1.0'), 14, 0, 0, 0]]);
+    expect(segmentsOf(counted.revenue)).toEqual([[id('1.0'), 14, 0, 0, 0, 0, 0]]);
     const click = book.idOf({ ...UNKNOWN_SEGMENT, country: 'fr', os: 'ios', network: 'tiktok' });
     expect(segmentsOf(counted.daily).map(([first, clicks]) => [first, clicks])).toContainEqual([click, 1]);
     expect(book.added).toHaveLength(3);
     const updated = event('custom.ad', '2026-03-02', { device: { app_version: '2.0' } });
     const first = tally([updated], { ...known(), segments: book });
-    expect(segmentsOf(first.revenue)).toEqual([[id('1.0'), 7, 0, 0, 0]]);
+    expect(segmentsOf(first.revenue)).toEqual([[id('1.0'), 7, 0, 0, 0, 0, 0]]);
   });
 
   it('adds amounts beyond 2^53 exactly, and writes them in two parts', () => {
@@ -460,6 +460,6 @@ describe('tally', () => {
     const key = { application_id: 'a', acquired_day: 'd', creative_id: '', day: 'd', currency: 'vnd' };
     for (let index = 0; index < 3; index++) additions.add(key, 7, { ad_revenue: most });
     // 3 × 9,007,199,254,740,991 nanos.
-    expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0]);
+    expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0, 0, 0]);
   });
 });

@@ -37,6 +37,7 @@ const PAYERS = ['payers', 'arppu'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
 const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
+const NET = ['refunds', 'refunded_revenue', 'net_revenue'];
 const BY_HOUR = [
   ...['clicks', 'installs', 'sessions', 'session_seconds', 'average_session_seconds', 'events', 'revenue'],
   ...AD,
@@ -50,7 +51,7 @@ const OF_COLUMN: Record<string, readonly string[]> = {
   placement: [...AD, ...REQUESTS],
   item: PAID,
   event_name: ['events'],
-  currency: [...AD, ...PAID, 'revenue', 'spend', 'profit'],
+  currency: [...AD, ...PAID, ...NET, 'revenue', 'spend', 'profit'],
 };
 
 type Figures = Record<string, unknown>;
@@ -72,6 +73,8 @@ const MONEY = [
   'ad_revenue',
   'purchase_revenue',
   'revenue',
+  'refunded_revenue',
+  'net_revenue',
   'spend',
   'profit',
   'ecpm',
@@ -103,13 +106,14 @@ function only(
   return result;
 }
 
-const counts: Record<string, (event: Sent) => boolean> = {
+const counts: Record<string, (event: Sent, all: Sent[]) => boolean> = {
   source: isSourced,
   media_source: naive.isAd,
   placement: isSourced,
   item: (event) => naive.isPaid(event) || naive.isFailed(event),
   event_name: (event) => event.type === 'custom' && !naive.isRequest(event),
-  currency: (event) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
+  currency: (event, all) =>
+    naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event) || naive.isCountedRefund(event, all),
 };
 
 /** The figures of the cohorts behind rows, by the columns of the row. */
@@ -154,7 +158,9 @@ export function performance(world: World, question: Question): Expected {
   const days = daysBetween(first > from ? first : from, to < world.today ? to : world.today);
   const lacks = lackingOf(groups, filters, until !== undefined);
 
-  const counted = events.filter((event) => groups.every((group) => counts[group]?.(event) ?? true));
+  const counted = events.filter((event) =>
+    groups.every((group) => counts[group]?.(event, world.sent) ?? true),
+  );
   const rows = groupByColumns<Sent | CostAmount>(counted, (event) =>
     allColumns(groups.map((group) => eventColumns(world, group, event as Sent))),
   );
