@@ -93,13 +93,16 @@ export function fieldsOf(envelope: EventEnvelope, age: number): SentFields {
 export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelope): string[] {
   const { form } = sendingOf(envelope.type);
   const eventId = envelope.event_id ?? envelope.eid;
+  const transaction = form.transactionOf?.(envelope.payload, envelope);
   const dedupeKey = envelope.dedupe_key ?? envelope.dk;
-  const transaction = form.transactionKey?.(envelope.payload, envelope);
+  // SDKs send the transaction's id as the dedupe key of each of its refunds.
+  const identifies =
+    transaction === undefined || transaction.key === transaction.id || dedupeKey !== transaction.id;
   const keys = [
     ...(header ? [`h:${header}`] : []),
     ...(eventId ? [`e:${eventId}`] : []),
-    ...(dedupeKey ? [`d:${dedupeKey}`] : []),
-    ...(transaction ? [`t:${transaction}`] : []),
+    ...(dedupeKey && identifies ? [`d:${dedupeKey}`] : []),
+    ...(transaction ? [`t:${transaction.key}`] : []),
   ];
   const scope = form.keyScope?.(envelope.payload);
   return scope === undefined ? keys : keys.map((key) => `${scope}:${key}`);

@@ -322,6 +322,20 @@ describe('the Unity SDK', () => {
     expect(await totals()).toMatchObject({ purchases: 1, purchase_revenue: 4.99 });
   });
 
+  it('counts each of several refunds under the transaction as their key, and a retry once', async () => {
+    await send(unityEvent(given, 'custom.purchase', purchase(), { dk: TRANSACTION }));
+    const part = unityEvent(given, 'custom.purchase', purchase({ status: 'refunded', value: 1 }), {
+      dk: TRANSACTION,
+    });
+    await send(part);
+    await send({ ...part, eid: crypto.randomUUID() });
+    const rest = unityEvent(given, 'custom.purchase', purchase({ status: 'refunded', value: 2 }), {
+      dk: TRANSACTION,
+    });
+    await send(rest);
+    expect(await totals()).toMatchObject({ refunds: 2, refunded_revenue: 3, net_revenue: 1.99 });
+  });
+
   it('counts a purchase as failed and, once completed, as a purchase', async () => {
     await send(unityEvent(given, 'custom.purchase', purchase({ status: 'Canceled' }), { dk: TRANSACTION }));
     await send(unityEvent(given, 'custom.purchase', purchase(), { dk: TRANSACTION }));

@@ -81,10 +81,10 @@ const asPurchase = wireForm(
       return isAbsent && isOfRefund(statusIn(rest.status)) ? { ...rest, value: 0 } : { ...rest, value };
     },
     // A purchase may be refunded in parts. A retry is sent with the same time.
-    transactionKey: ({ tr_id, status, value }, { created_at }) =>
-      tr_id !== undefined && isOfRefund(status)
-        ? `${tr_id}:${value}:${created_at.at ?? created_at.day}`
-        : tr_id,
+    transactionOf({ tr_id: id, status, value }, { created_at }) {
+      if (id === undefined) return undefined;
+      return { id, key: isOfRefund(status) ? `${id}:${value}:${created_at.at ?? created_at.day}` : id };
+    },
     keyScope: ({ status }) => SCOPES[status],
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
       value_nanos: Number(toNanos(value)),
