@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
+import type { LoggedEvent } from '#catalogue';
 import type { EventFilter } from '#lake';
 import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
 import { readDevice } from './devices/devices.ts';
@@ -7,6 +8,7 @@ import { listFiles } from './files/file-index.ts';
 import { eventStatus, readLog } from './files/log-reader.ts';
 import { isolateMemory } from './isolate-memory.ts';
 import { SeenIds } from './keys/seen-ids.ts';
+import { TransactionBook } from './keys/transaction-book.ts';
 import { progressOf } from './log/log.ts';
 import { AnswerCache } from './questions/answer-cache.ts';
 import { countFunnel } from './questions/funnel.ts';
@@ -78,6 +80,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
 
   async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
     return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+  }
+
+  async isWaiting(event: LoggedEvent): Promise<boolean> {
+    return new TransactionBook(this.store, 0).isWaiting(event);
   }
 
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {

@@ -229,6 +229,9 @@ export interface CounterApi {
   /** The statuses of some events, in order; null where `eventStatus` returns null. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
+  /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
+  isWaiting(event: LoggedEvent): Promise<boolean>;
+
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;

@@ -48,6 +48,10 @@ export const EventStatus = z.object({
     description: 'When it was counted, found to be a duplicate, ignored or parked, at the latest.',
   }),
   duplicate_of: z.string().optional().meta({ description: 'The event that was counted with the same key.' }),
+  waits_for_purchase: z.literal(true).optional().meta({
+    description:
+      'Of a refund or its reversal: no purchase with its `tr_id` is known, so it takes nothing back yet. Send it with the token of the device that purchased. Absent otherwise.',
+  }),
   reason: z.string().optional().meta({ description: 'Why the event was ignored or parked.' }),
   event: Event.optional(),
 });

@@ -1,4 +1,5 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
+import type { LoggedEvent } from '#catalogue';
 import { type AppendedStatus, counterOf, settleCounters } from '#counting';
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
@@ -89,15 +90,20 @@ async function findIn(
 ): Promise<Found | null> {
   let gone: ReadonlySet<string> = new Set();
   for (let attempt = 1; ; attempt++) {
-    const found = await counterOf(env, applicationId, shard).eventStatus(id);
+    const counter = counterOf(env, applicationId, shard);
+    const found = await counter.eventStatus(id);
     if (!found) return null;
     if (found.status === 'erased') throw notFound();
-    if (found.status !== 'exported') return hotStatus(found);
+    if (found.status !== 'exported') return { ...hotStatus(found), ...(await waiting(counter, found)) };
     const files = found.files.filter(({ key }) => !gone.has(key));
     try {
       const page = await readEvents(env.RAW_EVENTS, files, { eventId: id }, { limit: 1, cursor: '' });
       const [event] = await withoutErased(env, { applicationId }, page.events);
-      if (event) return exportedStatus(event, Math.max(...found.files.map(({ exportedAt }) => exportedAt)));
+      if (event) {
+        const exportedAt = Math.max(...found.files.map((file) => file.exportedAt));
+        const status = exportedStatus(event, exportedAt);
+        return { ...status, ...(await waiting(counter, { status: status.status, event })) };
+      }
       if (found.wasTaken) throw notFound();
       return null;
     } catch (error) {
@@ -106,6 +112,15 @@ async function findIn(
       if (attempt > 1) gone = await missingFiles(env, files);
     }
   }
+}
+
+/** What an answer adds for a counted event that waits for its purchase. */
+async function waiting(
+  counter: ReturnType<typeof counterOf>,
+  { status, event }: { status: Found['status']; event: LoggedEvent | null },
+): Promise<Pick<Found, 'waits_for_purchase'>> {
+  if (status !== 'counted' || event?.type !== 'custom.purchase') return {};
+  return (await counter.isWaiting(event)) ? { waits_for_purchase: true } : {};
 }
 
 function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported' }>): Found {

@@ -91,11 +91,26 @@ export class TransactionBook implements Transactions {
     const hadPurchase = steps?.some(({ is }) => is === 'purchase') ?? false;
     const isKnown = step.is === 'purchase' || hadPurchase;
     this.pending[isKnown ? 'known' : 'waiting'].push(hash, step, this.takenDay);
-    // Later steps find the refunds that waited where they find the purchase.
+    // The refunds that waited are kept for as long as the purchase.
     if (step.is === 'purchase') {
       for (const waited of steps ?? []) this.pending.known.push(hash, waited, this.takenDay);
     }
     steps?.push(step);
+  }
+
+  /** Whether a counted event is a refund, or a reversal, that waits for its purchase. */
+  isWaiting(event: LoggedEvent): boolean {
+    const transaction = findKind(event)?.transactionOf?.(event);
+    if (!transaction || transaction.is === 'purchase') return false;
+    const stepsIn = (name: GenerationName): readonly TransactionStep[] => {
+      const steps: TransactionStep[] = [];
+      this.find(name, new Map([[hexOf(transaction.id), steps]]));
+      return steps;
+    };
+    return (
+      stepsIn('waiting').some(({ eventId }) => eventId === event.id) &&
+      !stepsIn('known').some(({ is }) => is === 'purchase')
+    );
   }
 
   /** Writes what was added since the last call. Call it in the transaction that commits `run`, and `merge` after it. */
@@ -131,8 +146,10 @@ export class TransactionBook implements Transactions {
 
   /** Adds the steps of these transactions in a generation, saved and not, each once. */
   private find(name: GenerationName, wanted: ReadonlyMap<string, TransactionStep[]>): void {
-    for (const words of this.read(name, wanted)) {
+    const firstWords = new Set([...wanted.keys()].map(firstWordOf));
+    for (const words of this.read(name, firstWords)) {
       for (let at = 0; at < words.length; at += ENTRIES.words) {
+        if (!firstWords.has(words[at] ?? 0)) continue;
         const steps = wanted.get(hexOfHash(words, at));
         if (!steps) continue;
         const step = readEntry(words, at);
@@ -141,7 +158,7 @@ export class TransactionBook implements Transactions {
     }
   }
 
-  private *read(name: GenerationName, wanted: ReadonlyMap<string, unknown>): Generator<Uint32Array> {
+  private *read(name: GenerationName, firstWords: Iterable<number>): Generator<Uint32Array> {
     yield this.pending[name].words;
     const day = GENERATION[name];
     const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, NO_WEEK));
@@ -156,7 +173,7 @@ export class TransactionBook implements Transactions {
       yield wordsOf(hashes);
     if (state.blocked === 0) return;
     const blocks = new Set<number>();
-    for (const hex of wanted.keys()) blocks.add(blockOf(Number.parseInt(hex.slice(0, 8), 16), state.bits));
+    for (const word of firstWords) blocks.add(blockOf(word, state.bits));
     const list = [...blocks].sort((left, right) => left - right);
     for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
       const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
@@ -199,6 +216,8 @@ class PackedEntries {
     return taken;
   }
 }
+
+const firstWordOf = (hex: string): number => Number.parseInt(hex.slice(0, 8), 16);
 
 const hexOf = (id: string): string => hexOfHash(Uint32Array.from(murmur128(id)), 0);
 

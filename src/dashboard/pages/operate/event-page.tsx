@@ -33,6 +33,12 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
         <Reason reason={status.reason} />
       </Notice>
     )}
+    {status.waits_for_purchase && (
+      <Notice kind="bad">
+        No purchase with this <code>tr_id</code> is known yet, so nothing is taken back. Once the purchase
+        arrives, it is. Refunds have to be sent with the token of the device that purchased.
+      </Notice>
+    )}
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />
