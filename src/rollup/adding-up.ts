@@ -13,7 +13,7 @@ import type { RunningDevice } from './device/device-state.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
-import { type Refunded, refundedBy, type Transactions } from './transactions.ts';
+import { MAX_STEPS_BACK, type Refunded, refundedBy, type Transactions } from './transactions.ts';
 
 /** The changes from counting a run of events. */
 export type Counted = {
@@ -143,6 +143,9 @@ export class AddingUp implements Rollups {
   addToTransaction(id: string, { is, nanos, currency }: Parameters<Rollups['addToTransaction']>[1]): void {
     const { event } = this.ofDevice();
     const { values } = this.counted;
+    const before = this.transactions.stepsOf(id);
+    if (is !== 'purchase' && before.filter((earlier) => earlier.is !== 'purchase').length >= MAX_STEPS_BACK)
+      return;
     const step = {
       ...{ is, nanos, currency, eventId: event.id, second: Math.floor(event.occurred_at / 1_000) },
       ...{ day: event.day, acquiredDay: event.acquired_day, creativeId: event.creative_id ?? '' },
@@ -151,7 +154,7 @@ export class AddingUp implements Rollups {
         cohort: Number(values.valueOf(this.segments.cohort)),
       },
     };
-    for (const refunded of refundedBy(this.transactions.stepsOf(id), step)) this.addRefunded(refunded);
+    for (const refunded of refundedBy(before, step)) this.addRefunded(refunded);
     this.transactions.add(id, step);
   }
 

@@ -27,6 +27,9 @@ export type Transactions = {
   add(id: string, step: TransactionStep): void;
 };
 
+/** Refunds and reversals of one transaction that count, so that the work per event is bounded. */
+export const MAX_STEPS_BACK = 50;
+
 /** Transactions that are known only from what is added. */
 export function transactionsInMemory(): Transactions {
   const known = new Map<string, TransactionStep[]>();

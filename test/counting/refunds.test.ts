@@ -10,13 +10,21 @@ import { eventOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 type Own = Partial<Extract<LoggedEvent, { type: 'custom.purchase' }>>;
 const UNIT = 1_000_000_000;
 
-async function start(more: { creativeId?: string } = {}) {
-  const counter = startCounter();
-  const created = await counter.createDevice(more);
+async function start({
+  applicationId,
+  shard = 0,
+  ...more
+}: {
+  creativeId?: string;
+  applicationId?: string;
+  shard?: number;
+} = {}) {
+  const counter = startCounter(applicationId, shard);
+  const created = await counter.createDevice({ ...more, shards: shard + 1 });
   if (created.outcome === 'moved') throw new Error('one shard');
   const of = (day: string, own: Own = {}) =>
     eventOf(counter.applicationId, created.device, 'custom.purchase', {
-      ...{ day, tr_id: 'tr_1', value_nanos: 10 * UNIT, ...own },
+      ...{ day, tr_id: 'tr_1', value_nanos: 10 * UNIT, ...(shard > 0 && { shard }), ...own },
     } as Own);
   const refund = (day: string, units = 0, own: Own = {}) =>
     of(day, { status: 'refunded', value_nanos: units * UNIT, ...own });
@@ -143,6 +151,33 @@ it('counts nothing twice that is delivered again or repeated with its key', asyn
   ]);
 });
 
+it('counts at most 50 refunds of one purchase, however many are sent before and after it', async () => {
+  const { counter, of, refund, count } = await start();
+  const refunds = () => Array.from({ length: 40 }, () => refund('2026-03-03', 0.01));
+  await count(...refunds());
+  await count(...refunds(), of('2026-03-02'));
+  await count(...refunds());
+  expect(await daysOf(counter)).toEqual([
+    ['2026-03-02', 'usd', 0, 0, 0.5],
+    ['2026-03-03', 'usd', 50, 0.5, 0],
+  ]);
+});
+
+it('does not find a purchase that another shard counted, and says that the refund waits', async () => {
+  const applicationId = newId('app');
+  const [home, other] = await Promise.all([start({ applicationId }), start({ applicationId, shard: 1 })]);
+  await home.count(home.of('2026-03-02'));
+  const [late, own] = [other.refund('2026-03-20'), home.refund('2026-03-20', 4)];
+  await other.count(late);
+  await home.count(own);
+  expect(await daysOf(home.counter)).toEqual([
+    ['2026-03-02', 'usd', 0, 0, 4],
+    ['2026-03-20', 'usd', 1, 4, 0],
+  ]);
+  expect(await other.counter.stub().isWaiting(late)).toBe(true);
+  expect(await home.counter.stub().isWaiting(own)).toBe(false);
+});
+
 it('takes nothing back of a purchase that failed', async () => {
   const { counter, of, refund, count } = await start();
   await count(of('2026-03-02', { status: 'failed' }), refund('2026-03-03'));
@@ -156,18 +191,21 @@ it('returns the same of a purchase in whatever order its refunds arrive', async 
     fc.integer({ min: 0, max: 1e6 }),
     async (steps, seed) => {
       const { counter, of, refund, reversal, count } = await start();
-      const inOrder = steps.map(({ units, isReversal }, at) =>
-        (isReversal ? reversal : refund)(`2026-03-${String(at + 3).padStart(2, '0')}`, units),
+      // Made when they arrive, so that their ids do not tell when they happened.
+      const inOrder = steps.map(
+        ({ units, isReversal }, at) =>
+          () =>
+            (isReversal ? reversal : refund)(`2026-03-${String(at + 3).padStart(2, '0')}`, units),
       );
       let taken = 0;
       for (const { units, isReversal } of steps) {
         const amount = units === 0 ? 10 : units;
         taken = isReversal ? Math.max(0, taken - amount) : Math.min(10, taken + amount);
       }
-      const shuffled = [of('2026-03-02'), ...inOrder]
-        .map((event, at) => ({ event, by: ((at + 1) * (seed + 7)) % 13 }))
+      const shuffled = [() => of('2026-03-02'), ...inOrder]
+        .map((make, at) => ({ make, by: ((at + 1) * (seed + 7)) % 13 }))
         .sort((left, right) => left.by - right.by);
-      for (const { event } of shuffled) await count(event);
+      for (const { make } of shuffled) await count(make());
       const days = await daysOf(counter);
       const sumOf = (column: 3 | 4) => days.reduce((sum, row) => sum + Number(row[column]), 0);
       expect([sumOf(3), sumOf(4)]).toEqual([taken, taken]);
