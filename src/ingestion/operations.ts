@@ -130,6 +130,8 @@ export const operations: Operation[] = [
 
 An event is a repeat, and is counted once, if one of its keys has been seen before. Its keys are the header \`Idempotency-Key\`, \`event_id\` (or \`eid\`), \`dedupe_key\` (or \`dk\`) and the \`tr_id\` of a purchase. Keys of a purchase match at any time; a failed purchase and a successful one never match. All other keys match events whose \`created_at\` is on the same day or an adjacent one. Without a key, every request is a separate event.
 
+A \`custom.purchase\` with the status \`refunded\` takes back \`value\` of the purchase with the same \`tr_id\`, or all of it without a value; \`refund_reversed\` puts it back. It may arrive before its purchase, and must be sent with the token of the device that purchased. Its key is the \`tr_id\` with the value and \`created_at\`; a \`dedupe_key\` that equals the \`tr_id\` is not a key of a refund.
+
 \`type\`, \`created_at\`, \`creativeToken\` and the value, currency and status of a purchase must be valid. Any other malformed field is dropped and listed in \`warnings\`. Events with \`dev: true\` are test events: they are stored but counted in no report.
 
 The payload depends on \`type\`:

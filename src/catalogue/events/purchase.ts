@@ -104,7 +104,7 @@ const transactionOf = ({ status, tr_id: id }: Purchase) =>
 export const purchase = {
   type: 'custom.purchase',
   label: 'Purchase',
-  description: 'A purchase, successful or not, or its refund.',
+  description: 'A purchase, successful or not, its refund, or the reversal of one.',
   subject: 'device',
   stored: Purchase,
   wires: [asPurchase],

@@ -53,7 +53,7 @@ const SoFar = ({ events, hasOlder }: { events: readonly DeviceEvent[]; hasOlder:
       <dl class="figures">
         <Figure label="Ad revenue" value={sum('ads')} {...note} />
         <Figure label="Purchases" value={sum('purchases')} {...note} />
-        <Figure label="Net revenue" value={sum('ads', 'purchases')} {...note} />
+        <Figure label="Revenue" value={sum('ads', 'purchases')} {...note} />
         <Figure label="Days active" value={count(days.size)} {...note} />
         <Figure label="Events" value={hasOlder ? `${count(events.length)}+` : count(events.length)} />
       </dl>
