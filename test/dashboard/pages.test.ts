@@ -173,6 +173,26 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   expect((await browser.get(of('/breakdown', '&by=nonsense'))).status).toBe(400);
 });
 
+it('says on the page of a refund that its purchase is not known', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'viewer');
+  const creativeToken = await fetchToken(worker, made);
+  const send = async (status: string) => {
+    const payload = { item_id: 'pack', value: 4.99, currency: 'usd', status, tr_id: 'GPA.1' };
+    const body = { type: 'custom.purchase', created_at: new Date().toISOString(), creativeToken, payload };
+    const answer = await worker.post(made, '/webhook', body);
+    await worker.deliver(worker.queue.take());
+    return ((await answer.json()) as { event_id: string }).event_id;
+  };
+  const refund = await send('refunded');
+  const notices = async () =>
+    (await pageOf(await browser.get(`/debugger/event?id=${refund}`))).texts('#live .notice');
+  expect(await notices()).toEqual([expect.stringMatching(/^No purchase with this tr_id is known yet/)]);
+  await send('completed');
+  await browser.get('/');
+  expect(await notices()).toEqual([]);
+});
+
 it('follows an event until it is counted', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'viewer');

@@ -1,0 +1,55 @@
+import { beforeAll, expect, it } from 'vitest';
+import { envelope } from '../helpers/envelopes.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+// A purchase of 10,000 under version 2.0, refunded under 3.0, of which 4,000 are put back under 4.0. Every figure is checked in test/oracle.
+
+const worker = startWorker();
+let tenant: Tenant;
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T10:00:00Z', app_version: '1.0' });
+  const send = async (day: number, own: { status: string; value?: number }) => {
+    const more = { created_at: `2026-03-0${day} 12:00:00`, app_version: `${day}.0` };
+    const event = envelope.purchase(token, more, { tr_id: 'GPA.1', value: undefined, ...own });
+    expect((await worker.post(tenant, '/webhook', event)).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    await settleAll(tenant.application.id);
+  };
+  await send(2, { status: 'completed', value: 10_000 });
+  await send(3, { status: 'refunded' });
+  await send(4, { status: 'refund_reversed', value: 4_000 });
+});
+
+async function rows(query: string) {
+  const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-05&${query}`;
+  const body: { data: Record<string, unknown>[] } = await (await worker.team(tenant, path)).json();
+  return body.data
+    .map(({ day, app_version, revenue, refunds, refunded_revenue, net_revenue }) => [
+      ...[app_version ?? day, revenue, refunds, refunded_revenue, net_revenue],
+    ])
+    .filter(([, ...figures]) => figures.some((figure) => figure !== 0))
+    .sort();
+}
+
+it('shows what was put back as negative on its day, and what remains on the day of the purchase', async () => {
+  const expected = (name: (day: number) => string) => [
+    [name(2), 10_000, 0, 0, 4_000],
+    [name(3), 0, 1, 10_000, 0],
+    [name(4), 0, 0, -4_000, 0],
+  ];
+  expect(await rows('group_by=day')).toEqual(expected((day) => `2026-03-0${day}`));
+  expect(await rows('group_by=day&attribution=organic')).toEqual(expected((day) => `2026-03-0${day}`));
+  expect(await rows('group_by=app_version')).toEqual(expected((day) => `${day}.0`));
+});
+
+it('takes nothing back of LTV', async () => {
+  const path = `/v1/reports/ltv?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-01&days=7`;
+  const body: { data: { days: Record<string, { revenue: number }> }[] } = await (
+    await worker.team(tenant, path)
+  ).json();
+  expect(body.data[0]?.days['7']?.revenue).toBe(10_000);
+});
