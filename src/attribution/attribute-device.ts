@@ -6,62 +6,39 @@ import { networkOfParams, toNetwork } from '#networks';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
 import { parseOs } from './device.ts';
+import { type DeviceReport, paramsOf } from './device-report.ts';
 import { findClicks, toClick } from './find-clicks.ts';
-import { type Attribution, attribute, type Device, type Hints, mayBeGuessed } from './match.ts';
+import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.ts';
 import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
-import { type PLAY_TIMES, playReferrerOf, readingsOf } from './play-referrer.ts';
+import { playReferrerOf } from './play-referrer.ts';
+import { MATCH_RULES, ruleOf } from './rules/list.ts';
+import type { Device } from './rules/rule.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What `/fetch-token` reports about a device, as far as it helps to find its click. */
-export type DeviceReport = {
-  device_name: string;
-  device_model: string;
-  os_system: string;
-  /** An IANA name. Anything else, such as the timestamp that some SDKs send, counts as unknown. */
-  timezone: string;
-  dpi?: number | undefined;
-  window_height?: number | undefined;
-  window_width?: number | undefined;
-  install_referrer?: string | undefined;
-  click_id?: string | undefined;
-  creative_token?: string | undefined;
-  /** The network that brought the device, if the sender knows it. */
-  network?: string | undefined;
-  ip?: string | undefined;
-} & Partial<Record<(typeof PLAY_TIMES)[number], number | undefined>>;
-
-/** The parameters in the Play Install Referrer's result, whether or not it was decoded on the way; null without our click id. */
-function paramsOf(referrer: string | undefined): Record<string, string> | null {
-  for (const parameters of readingsOf(referrer)) {
-    if (parameters.get('click_id')) return Object.fromEntries(parameters);
-  }
-  return null;
-}
-
-/** The click id in the Play Install Referrer's result. */
-export const clickIdOf = (referrer: string | undefined): string | null =>
-  paramsOf(referrer)?.click_id ?? null;
-
 /** Whether the report itself names a click, passed on by the store or by the device's application. */
-export const namesClick = ({ install_referrer, click_id }: DeviceReport): boolean =>
-  Boolean(click_id) || clickIdOf(install_referrer) !== null;
+export const namesClick = (report: DeviceReport): boolean =>
+  MATCH_RULES.some(({ clickIdIn }) => Boolean(clickIdIn?.(report)));
 
 async function readHints(
   secret: string,
   applicationId: string,
   report: DeviceReport,
 ): Promise<Hints['named']> {
-  const sent = [
-    { text: clickIdOf(report.install_referrer), method: 'referrer' as const },
-    { text: report.click_id, method: 'click_id' as const },
-  ];
-  const read = sent.map(async ({ text, method }) => {
+  const read = MATCH_RULES.map(async ({ method, clickIdIn }) => {
+    const text = clickIdIn?.(report);
     const named = text ? await readClickId(secret, applicationId, text) : null;
     return named ? [{ ...named, method }] : [];
   });
   return (await Promise.all(read)).flat();
 }
+
+/** The tokens of creatives that a report names, by the method of the rule that found them. */
+const creativeTokensIn = (report: DeviceReport): [method: string, token: string][] =>
+  MATCH_RULES.flatMap(({ method, creativeTokenIn }) => {
+    const token = creativeTokenIn?.(report);
+    return token ? [[method, token] as [string, string]] : [];
+  });
 
 /** The ad in Meta's install referrer; null without one, and if the application's key is not that of the referrer. */
 async function readMetaAd(key: string | null, { install_referrer }: DeviceReport): Promise<MetaAd | null> {
@@ -133,7 +110,7 @@ export async function prepareAttribution<Own extends Installation>(
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
-        creativeToken: report.creative_token,
+        creativeTokens: creativeTokensIn(report),
         playReferrer: playReferrerOf(report),
         metaAd: await readMetaAd(metaKey, report),
         guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now),
@@ -157,17 +134,16 @@ export async function prepareAttribution<Own extends Installation>(
           ? click
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
-      const deepLinkCreativeId = found.creatives.get(one.creativeToken ?? '')?.id ?? null;
-      const metaCreativeId = found.metaCreativeOf(one);
-      const hints = { named: one.named, metaCreativeId, deepLinkCreativeId };
+      const hints = { named: one.named, creatives: found.creativesOf(one) };
       const attribution = {
         ...attribute(one.device, hints, clicks, windows, now),
         ...(one.playReferrer ? { play_referrer: one.playReferrer } : {}),
         ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
       };
-      const { click_id, method } = attribution;
+      const { click_id } = attribution;
+      const rule = ruleOf(attribution.method);
       if (click_id !== null && !installation.test) {
-        taken.set(click_id, (taken.get(click_id) ?? 0) + (method === 'probabilistic' ? 0 : 1));
+        taken.set(click_id, (taken.get(click_id) ?? 0) + (rule?.guesses ? 0 : 1));
       }
       const credited = rows.find(({ id }) => id === click_id);
       const creative = found.creatives.get(attribution.creative_id ?? '');
@@ -175,7 +151,7 @@ export async function prepareAttribution<Own extends Installation>(
         attribution.creative_id === null
           ? ''
           : toNetwork(installation.report.network) ||
-            (method === 'meta_referrer' ? 'meta' : (credited?.network ?? creative?.network ?? '')) ||
+            (rule?.network ?? credited?.network ?? creative?.network ?? '') ||
             networkOfParams(paramsOf(installation.report.install_referrer) ?? {});
       return { attribution, clickCountry: credited?.country ?? null, network };
     });

@@ -52,6 +52,7 @@ export async function explainDevice(
   const ids = [
     attribution.creative_id,
     ...(attribution.candidates ?? []).map(({ creative_id }) => creative_id),
+    ...(attribution.refused_clicks ?? []).map(({ creative_id }) => creative_id),
   ].filter((id) => typeof id === 'string');
   const db = database(d1);
   const [[click], named] = await db.batch([

@@ -11,14 +11,17 @@ import {
   toStatement,
 } from '#db';
 import { firstClickId } from './click-id.ts';
-import { type Click, type Device, type Hints, toOsFamily } from './match.ts';
+import { type Hints, toOsFamily } from './match.ts';
 import { idsOfMetaAd, type MetaAd } from './meta-referrer.ts';
+import { metaReferrer } from './rules/named.ts';
+import type { Click, Device } from './rules/rule.ts';
 
 /** The properties of a device that determine which clicks are read for it. */
 type DeviceQuery = {
   device: Device;
   named: Hints['named'];
-  creativeToken: string | undefined;
+  /** The tokens of creatives that it named, by the method of the rule that found them. */
+  creativeTokens: readonly (readonly [method: string, token: string])[];
   /** The ad in its install referrer. */
   metaAd: MetaAd | null;
   /** Whether the device is recent enough to be matched by a guess. */
@@ -28,8 +31,8 @@ type DeviceQuery = {
 export type FoundClicks = {
   /** The application's creatives that the devices named, by their ids and by the tokens of their links. */
   creatives: ReadonlyMap<string, FoundCreative>;
-  /** The creative with the id of a device's ad; null if none has it. */
-  metaCreativeOf: (query: DeviceQuery) => string | null;
+  /** The creatives that a device named, by the method of the rule that found them: by a token, or by the id of its ad. */
+  creativesOf: (query: DeviceQuery) => Hints['creatives'];
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (query: DeviceQuery) => ClickRow[];
 };
@@ -171,7 +174,7 @@ export async function findClicks(
   alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
-  const linkTokens = queries.flatMap(({ creativeToken }) => creativeToken ?? []);
+  const linkTokens = queries.flatMap((one) => one.creativeTokens.map(([, token]) => token));
   const adIds = queries.flatMap(({ metaAd }) => (metaAd ? idsOfMetaAd(metaAd) : []));
   const creativeIds = queries.flatMap(({ named }) => named.flatMap((click) => click.creativeId ?? []));
   const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
@@ -190,16 +193,21 @@ export async function findClicks(
   const adRows = (rowsOfRead.get('ads') ?? []) as { ad: string; id: string }[];
   const creativeOfAd = new Map(adRows.map(({ ad, id: creative }) => [ad, creative]));
   const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
+  const foundCreatives = new Map(
+    ((rowsOfRead.get('creatives') ?? []) as FoundCreative[]).flatMap((creative) => [
+      [creative.id, creative] as const,
+      [creative.token, creative] as const,
+    ]),
+  );
   return {
-    creatives: new Map(
-      ((rowsOfRead.get('creatives') ?? []) as FoundCreative[]).flatMap((creative) => [
-        [creative.id, creative] as const,
-        [creative.token, creative] as const,
-      ]),
-    ),
-    metaCreativeOf: ({ metaAd }) => {
-      const known = metaAd ? idsOfMetaAd(metaAd).map((one) => creativeOfAd.get(one)) : [];
-      return known.find((creative) => creative !== undefined) ?? null;
+    creatives: foundCreatives,
+    creativesOf: ({ metaAd, creativeTokens }) => {
+      const ofAd = metaAd ? idsOfMetaAd(metaAd).flatMap((one) => creativeOfAd.get(one) ?? []) : [];
+      const byToken = creativeTokens.flatMap(([method, token]) => {
+        const creative = foundCreatives.get(token);
+        return creative?.token === token ? [[method, creative.id] as const] : [];
+      });
+      return Object.fromEntries([...ofAd.slice(0, 1).map((id) => [metaReferrer.method, id]), ...byToken]);
     },
     rowsOf: (one) => {
       const own = new Set(one.named.map((click) => click.id));
@@ -231,6 +239,8 @@ export function toClick(row: ClickRow, claim: string): Click {
     screen:
       row.screen_width && row.screen_height ? { width: row.screen_width, height: row.screen_height } : null,
     pixelRatio: row.pixel_ratio,
+    country: row.country,
+    network: row.network,
     credited: row.claimed_by !== null && !isOwn,
     namedInstalls: Math.max(0, row.named_installs - (isOwn ? 1 : 0)),
   };

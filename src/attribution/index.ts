@@ -17,3 +17,4 @@ export { type Explanation, explainDevice } from './explain-device.ts';
 export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';
 export { PLAY_TIMES } from './play-referrer.ts';
+export { METHODS, ruleOf } from './rules/list.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PLAY_TIMES } from '#attribution';
+import { METHODS, PLAY_TIMES } from '#attribution';
 import { nullableText, time } from '#http/operations';
 
 export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
@@ -23,9 +23,7 @@ const country = (description: string) => nullableText().meta({ description });
 export const AttributionExplained = z.object({
   device_id: z.string(),
   acquired_at: time(),
-  method: z
-    .enum(['referrer', 'click_id', 'meta_referrer', 'deep_link', 'probabilistic', 'organic'])
-    .optional(),
+  method: z.enum(Object.keys(METHODS)).optional(),
   confidence: z.number().optional().meta({
     description: 'From 0 to 1. It is 1 if the device named the click or the creative.',
   }),
@@ -83,6 +81,20 @@ export const AttributionExplained = z.object({
     .nullable()
     .meta({
       description: 'The credited click. Null if there is none, or if its attribution window is over.',
+    }),
+  refused_clicks: z
+    .array(
+      z.object({
+        click_id: z.string(),
+        creative_id: z.string(),
+        clicked_at: time(),
+        filter: z.string().meta({ description: 'The filter that refused the click.' }),
+        reason: z.string().meta({ description: 'Completes “The click was not counted because …”.' }),
+      }),
+    )
+    .meta({
+      description:
+        'The clicks that the device named or that are similar to it, but were not counted: up to 3, the newest first.',
     }),
   candidates: z.array(
     z.object({

@@ -1,4 +1,11 @@
-import { type Credit, clickWasTaken, creditStatements, prepareAttribution, undoCredits } from '#attribution';
+import {
+  type Credit,
+  clickWasTaken,
+  creditStatements,
+  prepareAttribution,
+  ruleOf,
+  undoCredits,
+} from '#attribution';
 import { counterOf, homeShard, type PlacedDevice } from '#counting';
 import { batchWithRetry } from '#db';
 import type { AuthenticatedApplication } from '#http';
@@ -71,7 +78,7 @@ async function attributeNew(
 function creditOf({ attribution, test, deviceId, tokenId, claim }: NewDraft): Credit[] {
   const { click_id: clickId, creative_id: creativeId, method } = attribution;
   if (clickId === null || creativeId === null || test) return [];
-  return [{ clickId, creativeId, deviceId, tokenId, claim, guessed: method === 'probabilistic' }];
+  return [{ clickId, creativeId, deviceId, tokenId, claim, guessed: ruleOf(method)?.guesses === true }];
 }
 
 /** Undoes the credits of devices that lost a race against another call. The devices that exist instead keep their own attribution. */

@@ -40,6 +40,11 @@ export async function explainDeviceById(
   return explainStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
 }
 
+const withTime = <Own extends { clicked_at: number }>({ clicked_at, ...click }: Own) => ({
+  ...click,
+  clicked_at: iso(clicked_at),
+});
+
 /**
  * Why the device of a token was attributed as it was: method, confidence and the clicks that were weighed, as stored at its acquisition,
  * and what is still stored of the credited click. Throws `not_found` for an invalid token, an erased device or another team's device.
@@ -55,7 +60,7 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
   if (!explanation) throw new AppError('not_found', 'Device not found');
   const { acquiredAt, place, network, attribution, click } = explanation;
-  const { candidates = [], earlier_installs = 0, ...outcome } = attribution;
+  const { candidates = [], refused_clicks = [], earlier_installs = 0, ...outcome } = attribution;
   return {
     device_id: claims.deviceId,
     acquired_at: iso(acquiredAt),
@@ -71,9 +76,7 @@ export async function explainAttribution(env: Env, teamId: string, token: string
       params: click.params,
       named_installs: click.namedInstalls,
     },
-    candidates: candidates.map(({ clicked_at, ...candidate }) => ({
-      ...candidate,
-      clicked_at: iso(clicked_at),
-    })),
+    refused_clicks: refused_clicks.map(withTime),
+    candidates: candidates.map(withTime),
   };
 }

@@ -118,16 +118,19 @@ const momentFormatter = formatterPerZone('sv-SE', { dateStyle: 'short', timeStyl
 /** A time (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */
 export const moment = (at: number, timezone: string): string => momentFormatter(timezone).format(at);
 
-/** How long ago a time is, in the largest unit that fits. */
-export function ago(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1000));
+/** A span of time (milliseconds) in the largest unit that fits: `3 minutes`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
   for (const [unit, length] of [
     ['day', 86_400],
     ['hour', 3_600],
     ['minute', 60],
   ] as const) {
     const number = Math.floor(seconds / length);
-    if (number >= 1) return `${number} ${unit}${number === 1 ? '' : 's'} ago`;
+    if (number >= 1) return `${number} ${unit}${number === 1 ? '' : 's'}`;
   }
-  return `${seconds} s ago`;
+  return `${seconds} s`;
 }
+
+/** How long ago a time is, in the largest unit that fits. */
+export const ago = (at: number, now: number): string => `${span(now - at)} ago`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Click, mayBeGuessed } from '../../src/attribution/match.ts';
+import { mayBeGuessed } from '../../src/attribution/match.ts';
+import type { Click } from '../../src/attribution/rules/rule.ts';
 import { android, androidDevice, HOUR, iphone, iphoneDevice, matchClicks, NOW } from '../helpers/phones.ts';
 
 // Which of several clicks brought a device, and how sure that is.

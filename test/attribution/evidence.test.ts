@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { networkOf } from '../../src/attribution/address.ts';
-import { clickIdOf } from '../../src/attribution/attribute-device.ts';
 import { parseOs } from '../../src/attribution/device.ts';
+import { clickIdOf } from '../../src/attribution/device-report.ts';
 import {
   compareDensities,
   compareModels,

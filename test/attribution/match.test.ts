@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Attribution,
-  attribute,
-  type Click,
-  type Device,
-  type Hints,
-} from '../../src/attribution/match.ts';
+import { type Attribution, attribute, type Hints } from '../../src/attribution/match.ts';
+import type { Click, Device } from '../../src/attribution/rules/rule.ts';
 import {
   android,
   androidDevice,
@@ -139,7 +134,7 @@ describe('windows', () => {
     ['a clock that is ahead', -5_000, 'referrer'],
   ])('accepts a named click at %s', (_, age, method) => {
     const click = { ...iphone, clickedAt: NOW - age };
-    const hints = { named: [naming(click, 'referrer')], metaCreativeId: null, deepLinkCreativeId: null };
+    const hints = { named: [naming(click, 'referrer')], creatives: {} };
     const outcome = attribute({ ...iphoneDevice, timezone: 'Asia/Tokyo' }, hints, [click], WINDOWS, NOW);
     expect(outcome.method).toBe(method);
   });
@@ -161,8 +156,7 @@ describe('windows', () => {
 describe('order of methods', () => {
   const hints: Hints = {
     named: [naming({ ...bare, id: 'clk_gone' }, 'referrer'), naming(bare, 'click_id')],
-    metaCreativeId: null,
-    deepLinkCreativeId: 'crt_deep',
+    creatives: { deep_link: 'crt_deep' },
   };
   it('uses the first named click that exists, then the deep link, then the probabilistic match', () => {
     const other = { ...iphone, id: 'clk_2', creativeId: 'crt_2' };
@@ -177,7 +171,7 @@ describe('order of methods', () => {
       creative_id: 'crt_deep',
       click_id: null,
     });
-    expect(of({ ...hints, metaCreativeId: null, deepLinkCreativeId: null }, [other])).toMatchObject({
+    expect(of({ ...hints, creatives: {} }, [other])).toMatchObject({
       method: 'probabilistic',
       click_id: 'clk_2',
     });
@@ -216,6 +210,75 @@ describe('order of methods', () => {
   });
 });
 
+describe('clicks that are not counted', () => {
+  const DAY = 24 * HOUR;
+  const refused = (outcome: Attribution) =>
+    outcome.refused_clicks?.map(({ click_id, filter, reason }) => [click_id, filter, reason]);
+  const home = { ...iphone, ipHash: 'home' };
+  const device = { ...iphoneDevice, ipHash: 'home' };
+  it.each([
+    ['taken', { credited: true }, {}, ['clk_1', 'credited', 'another device was already credited with it']],
+    [
+      'of another system',
+      { osFamily: 'macos' as const },
+      {},
+      ['clk_1', 'other_system', 'it came from another operating system'],
+    ],
+    [
+      'later than the install',
+      {},
+      { acquiredAt: NOW - HOUR - DAY - 1 },
+      ['clk_1', 'after_install', 'the app was first opened more than a day earlier'],
+    ],
+    [
+      'older than the window',
+      { clickedAt: NOW - DAY - 1 },
+      {},
+      ['clk_1', 'outside_window', 'it is older than the probabilistic window of 24 hours'],
+    ],
+  ])('are explained if they are %s', (_, click, more, trace) => {
+    const outcome = matchClicks({ ...device, ...more }, { ...home, ...click });
+    expect([outcome.method, refused(outcome)]).toEqual(['organic', [trace]]);
+  });
+
+  it('are explained if the device named them, whatever they look like', () => {
+    const old = naming({ ...bare, clickedAt: NOW - 7 * DAY - 1 }, 'click_id');
+    const outcome = attribute(iphoneDevice, { ...NO_HINTS, named: [old] }, [bare], WINDOWS, NOW);
+    expect([outcome.method, refused(outcome)]).toEqual([
+      'organic',
+      [['clk_1', 'outside_window', 'it is older than the attribution window of 168 hours']],
+    ]);
+  });
+
+  it('are not mentioned if they could not have mattered', () => {
+    const stranger = { ...bare, osFamily: 'android' as const, osVersion: '14' };
+    expect(matchClicks(device, stranger)).not.toHaveProperty('refused_clicks');
+    const certain = { ...NO_HINTS, named: [naming(home, 'click_id')] };
+    const outcome = attribute(
+      device,
+      certain,
+      [home, { ...home, id: 'clk_2', credited: true }],
+      WINDOWS,
+      NOW,
+    );
+    expect(outcome).not.toHaveProperty('refused_clicks');
+  });
+
+  it('are at most three, the newest first', () => {
+    const taken = [1, 2, 3, 4].map((at) => ({
+      ...home,
+      id: `clk_${at}`,
+      clickedAt: NOW - at,
+      credited: true,
+    }));
+    expect(refused(matchClicks(device, ...taken.toReversed()))?.map(([id]) => id)).toEqual([
+      'clk_1',
+      'clk_2',
+      'clk_3',
+    ]);
+  });
+});
+
 it('always leaves some probability that there was no click', () => {
   const some = <Value>(...values: Value[]) => fc.constantFrom<Value | null>(null, ...values);
   const clicks = fc.array(
@@ -230,6 +293,8 @@ it('always leaves some probability that there was no click', () => {
       timezone: some('Europe/Berlin', 'UTC'),
       screen: some({ width: 393, height: 852 }, { width: 0, height: 0 }),
       pixelRatio: some(3, 2),
+      country: fc.constant(null),
+      network: fc.constant(null),
       credited: fc.boolean(),
       namedInstalls: fc.nat(3),
     }),

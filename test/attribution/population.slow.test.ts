@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { attribute, type Click, type Device } from '../../src/attribution/match.ts';
+import { attribute } from '../../src/attribution/match.ts';
+import type { Click, Device } from '../../src/attribution/rules/rule.ts';
 
 // Many phones of one city click on as many creatives and one of them, or a stranger, installs. What a confidence says must
 // hold: of those above 0.9 nearly all are right. The figures of the match are estimates, so this checks them as a whole.
@@ -54,6 +55,8 @@ function simulate(seed: number, phones: number, likeness: number, sameAddress: n
     timezone: zone,
     screen: { width: screen.width, height: screen.height },
     pixelRatio: screen.ratio,
+    country: null,
+    network: null,
     credited: false,
     namedInstalls: 0,
   }));
@@ -70,13 +73,7 @@ function simulate(seed: number, phones: number, likeness: number, sameAddress: n
     dpi: screen.dpi,
     acquiredAt: NOW,
   };
-  const outcome = attribute(
-    device,
-    { named: [], metaCreativeId: null, deepLinkCreativeId: null },
-    clicks,
-    WINDOWS,
-    NOW,
-  );
+  const outcome = attribute(device, { named: [], creatives: {} }, clicks, WINDOWS, NOW);
   return { ...outcome, right: outcome.creative_id === (stranger ? null : `crt_${index}`) };
 }
 

@@ -26,6 +26,7 @@ it('explains an attribution to its own team only', async () => {
       confidence: 0.99,
       ambiguous: false,
       repeated: false,
+      refused_clicks: [],
       earlier_installs: 0,
       country: 'DE',
       country_source: 'timezone',

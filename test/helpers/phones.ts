@@ -1,9 +1,10 @@
-import { attribute, type Click, type Device } from '../../src/attribution/match.ts';
+import { attribute } from '../../src/attribution/match.ts';
+import type { Click, Device } from '../../src/attribution/rules/rule.ts';
 
 export const HOUR = 3_600_000;
 export const NOW = Date.UTC(2026, 10, 20, 12);
 export const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
-export const NO_HINTS = { named: [], metaCreativeId: null, deepLinkCreativeId: null };
+export const NO_HINTS = { named: [], creatives: {} };
 
 export const bare: Click = {
   id: 'clk_1',
@@ -16,6 +17,8 @@ export const bare: Click = {
   timezone: null,
   screen: null,
   pixelRatio: null,
+  country: null,
+  network: null,
   credited: false,
   namedInstalls: 0,
 };

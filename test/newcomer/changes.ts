@@ -45,6 +45,26 @@ export const CHANGES = {
         '  sdk_type: descriptive(optionalNameOrNumber()),\n  build: descriptive(optionalNameOrNumber()),\n',
     },
   ],
+  'match method': [
+    {
+      file: '/src/attribution/rules/list.ts',
+      before: 'export const MATCH_RULES: readonly MatchRule[] = [\n',
+      after: `import { utmContent } from '../../../test/newcomer/attribution-rules.ts';
+export const MATCH_RULES: readonly MatchRule[] = [
+  utmContent,
+`,
+    },
+  ],
+  'click filter': [
+    {
+      file: '/src/attribution/rules/list.ts',
+      before: 'export const CLICK_FILTERS: readonly ClickFilter[] = [\n',
+      after: `import { refusedNetwork } from '../../../test/newcomer/attribution-rules.ts';
+export const CLICK_FILTERS: readonly ClickFilter[] = [
+  refusedNetwork,
+`,
+    },
+  ],
   page: [
     {
       file: '/src/dashboard/pages.ts',
@@ -58,6 +78,10 @@ export const PAGES: readonly PageRecord[] = [
 } as const satisfies Record<string, readonly Edit[]>;
 
 /** The files that a change adds to the source. */
-export const ADDED: Partial<Record<keyof typeof CHANGES, number>> = { page: 1 };
+export const ADDED: Partial<Record<keyof typeof CHANGES, number>> = {
+  page: 1,
+  'match method': 1,
+  'click filter': 1,
+};
 
 export const withChanges = withEdits('with-changes', Object.values(CHANGES).flat());

@@ -1,10 +1,12 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { ADDED, CHANGES } from './changes.ts';
 
 // The Worker is built with the changes of `changes.ts`, and everything else has to follow.
@@ -13,7 +15,7 @@ const worker = startWorker();
 let tenant: Tenant;
 
 beforeAll(async () => {
-  tenant = await createTenant();
+  tenant = await createTenant(STORES);
   const answer = await worker.post(tenant, '/fetch-token', {
     ...{ type: 'device-metrics', created_at: '2026-03-01T10:00:00Z', build: 'first' },
     data: { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' },
@@ -39,6 +41,8 @@ it.each([
   ['field of an answer', 2],
   ['property of events', 3],
   ['page', 2],
+  ['match method', 2],
+  ['click filter', 2],
 ] as const)('a %s takes at most %d files', (name, bar) => {
   const changed = new Set(CHANGES[name].map(({ file }) => file)).size;
   expect(changed + (ADDED[name] ?? 0)).toBeLessThanOrEqual(bar);
@@ -87,4 +91,58 @@ it('has a new page in the navigation, behind the sign-in, and among those that c
   expect((await viewer.submit('/views', { address: '/greeting', name: 'Mine' })).status).toBe(200);
   const found = await pageOf(await viewer.get('/search?q=greet'));
   expect(found.one('.found a').text).toContain('Greeting');
+});
+
+/** The explanation of a device's attribution, and the card that shows it. */
+async function explained(data: Record<string, unknown>) {
+  const token = await fetchToken(worker, tenant, { data });
+  const explanation = await (await worker.team(tenant, `/v1/devices/${token}/attribution`)).json<{
+    device_id: string;
+    method: string;
+    creative_id: string | null;
+    refused_clicks: unknown[];
+  }>();
+  const viewer = await signedIn(worker, tenant.team, 'viewer');
+  const path = `/debugger/device?app=${tenant.application.id}&device_id=${explanation.device_id}`;
+  const page = await pageOf(await viewer.get(path));
+  return { explanation, sentences: page.card('Attribution').texts('p') };
+}
+
+it('attributes by a new match method, and tells it', async () => {
+  const { id, path } = await createCreative(worker, tenant);
+  const token = path.split('/').at(-1);
+  const { explanation, sentences } = await explained({ install_referrer: `utm_content=${token}` });
+  expect(explanation).toMatchObject({ method: 'utm_content', creative_id: id });
+  expect(sentences[0]).toBe(
+    'UTM content, creative Creative, confidence 100%. The install referrer named the creative as its content.',
+  );
+  expect(JSON.stringify(await openApiDocument('Service'))).toContain('"utm_content"');
+  const events = `/v1/events?application_id=${tenant.application.id}&type=install`;
+  const { data } = await (await worker.team(tenant, events)).json<{ data: unknown[] }>();
+  expect(data).toContainEqual(expect.objectContaining({ attribution_method: 'utm_content' }));
+});
+
+it.each([
+  ['named', '203.0.113.1'],
+  ['similar', '203.0.113.2'],
+])('refuses a %s click by a new filter, and tells why', async (kind, ip) => {
+  const { id, path } = await createCreative(worker, tenant);
+  const { clickId, publicId, messages } = await follow(worker, `${path}?network=shady`, ANDROID_AGENT, ip);
+  await worker.deliver(messages);
+  const phone = { device_model: 'Pixel 8', os_system: 'Android 14', ip };
+  const { explanation, sentences } = await explained(kind === 'named' ? { click_id: publicId } : phone);
+  expect(explanation).toMatchObject({
+    method: 'organic',
+    refused_clicks: [
+      {
+        click_id: clickId,
+        creative_id: id,
+        filter: 'refused_network',
+        reason: 'its network is refused',
+      },
+    ],
+  });
+  expect(sentences.at(-2)).toMatch(
+    /^A click of creative Creative \d+ (s|minutes?|hours?|days?) (before|after) the install was not counted because its network is refused\.$/,
+  );
 });

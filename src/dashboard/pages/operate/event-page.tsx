@@ -1,14 +1,14 @@
-import type { Explanation } from '#attribution';
+import { type Explanation, METHODS } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
 import { exactTimeText } from '../../shell/dates.ts';
-import { count, percent } from '../../shell/format.ts';
+import { count, percent, span } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
-import { EventJson, InDebugger, METHODS, summary, typeLabel } from './event-parts.tsx';
+import { EventJson, InDebugger, summary, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 
 const MEANING: Record<EventStatus['status'], string> = {
@@ -109,6 +109,23 @@ const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['
   </p>
 );
 
+/** The clicks that could have led to the device, and why they were not counted. */
+const RefusedClicks = ({
+  explanation: { attribution, creatives, acquiredAt },
+}: {
+  explanation: Explanation;
+}) => (
+  <>
+    {(attribution.refused_clicks ?? []).map(({ creative_id, clicked_at, reason }) => (
+      <p>
+        A click of creative <strong>{creatives[creative_id] ?? creative_id}</strong>{' '}
+        {span(Math.abs(acquiredAt - clicked_at))} {clicked_at > acquiredAt ? 'after' : 'before'} the install
+        was not counted because {reason}.
+      </p>
+    ))}
+  </>
+);
+
 /** Why a device is attributed as it is, with times in `zone`. */
 export const ExplanationCard = ({ explanation, zone }: { explanation: Explanation; zone: string }) => {
   const { attribution, creatives, click } = explanation;
@@ -141,6 +158,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
       )}
       <CountedIn place={explanation.place} />
       {click && <CreditedClick click={click} zone={zone} />}
+      <RefusedClicks explanation={explanation} />
       {(candidates.length > 0 || !click) && (
         <Table
           caption="Candidate clicks"

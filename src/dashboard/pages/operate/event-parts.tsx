@@ -1,3 +1,4 @@
+import { METHODS } from '#attribution';
 import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
 import { count, money } from '../../shell/format.ts';
@@ -11,25 +12,6 @@ export const text = (value: unknown) =>
 
 /** What people call the event: `Ad impression` for `custom.ad`. */
 export const typeLabel = (event: ShownEvent): string => eventLabel(text(event.type));
-
-/** How a device was attributed, by the method that the API names. */
-export const METHODS: Readonly<Record<string, { label: string; reason: string }>> = {
-  referrer: {
-    label: 'Install referrer',
-    reason: 'The store named a click within the attribution window.',
-  },
-  click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
-  meta_referrer: {
-    label: 'Meta referrer',
-    reason: 'The Play Store reported the ad, in Meta’s install referrer.',
-  },
-  deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
-  probabilistic: {
-    label: 'Probabilistic match',
-    reason: 'No click was named; one was similar enough to this device.',
-  },
-  organic: { label: 'Organic', reason: 'No click was named, and none was similar enough to this device.' },
-};
 
 /** A summary of an event in one line. */
 export const summary = (event: ShownEvent): string =>
