@@ -7,9 +7,9 @@ export type Size = { width: number; height: number };
 /** `same` speaks for a match, `close` weakly for it, `different` against it; null if a reading is unknown or says nothing. */
 export type Agreement = 'same' | 'close' | 'different' | null;
 
-// Safari 26 and later still reports iOS 18 (WebKit froze the version in the user agent with release 26).
-const FROZEN_IOS = 18;
-const FIRST_IOS_AFTER = 26;
+// Since release 26, browsers report iOS 18 for the system (WebKit froze the version in the user agent). Only Safari tells its own version.
+export const FROZEN_IOS = 18;
+export const FIRST_IOS_AFTER_FROZEN = 26;
 
 /** Compares versions as far as both go: `17.4` and `17.4.1` are the same, `17.4` and `17.5` close, `16` and `17` different. */
 export function compareVersions(click: string | null, device: string | null, family: string): Agreement {
@@ -17,7 +17,7 @@ export function compareVersions(click: string | null, device: string | null, fam
   const [left, right] = [click, device].map((version) => version.split('.').map(Number));
   if (!left || !right) return null;
   const [major = 0, deviceMajor = 0] = [left[0], right[0]];
-  if (family === 'ios' && major === FROZEN_IOS && deviceMajor >= FIRST_IOS_AFTER) return null;
+  if (family === 'ios' && major === FROZEN_IOS && deviceMajor >= FIRST_IOS_AFTER_FROZEN) return null;
   if (major !== deviceMajor) return 'different';
   const shared = Math.min(left.length, right.length);
   return left.slice(0, shared).every((part, index) => part === right[index]) ? 'same' : 'close';

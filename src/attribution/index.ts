@@ -13,6 +13,7 @@ export {
   undoCredits,
 } from './clicks.ts';
 export { parseOs } from './device.ts';
+export { FIRST_IOS_AFTER_FROZEN, FROZEN_IOS } from './evidence.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';

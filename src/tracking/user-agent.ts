@@ -1,4 +1,5 @@
 import { isbot } from 'isbot';
+import { FIRST_IOS_AFTER_FROZEN, FROZEN_IOS } from '#attribution';
 import type { OsFamily } from '#catalogue';
 
 /** What a browser reveals about its device; null for anything that it hides. */
@@ -15,6 +16,8 @@ const MAX_MODEL_CHARS = 128;
 // Each pattern is matched once from a fixed position and is unambiguous, so matching takes linear time.
 const IOS_DEVICE = /\((?:iPhone|iPad|iPod)/;
 const IOS_VERSION = / OS (\d{1,4}(?:_\d{1,4}){0,2})/;
+/** Safari's own version, which is that of iOS. Other browsers have none. */
+const SAFARI_VERSION = / Version\/(\d{1,4}(?:\.\d{1,4}){0,2}) /;
 const ANDROID_VERSION = /^Android (\d{1,4}(?:\.\d{1,4}){0,2})/;
 /** What may appear in place of a model: a web view, a form factor, a language, Firefox's engine. */
 const NOT_A_MODEL = /^(?:wv|Mobile|Tablet|[a-z]{2}[-_][A-Za-z]{2}|rv:.*)$/;
@@ -54,11 +57,16 @@ export function readUserAgent(header: string): Browser {
   return browser;
 }
 
+const majorOf = (version: string | null): number => Number.parseInt(version ?? '', 10);
+
 function readDevice(userAgent: string): Device {
   const ios = userAgent.search(IOS_DEVICE);
   if (ios >= 0) {
-    const [, version = null] = IOS_VERSION.exec(restOfComment(userAgent, ios)) ?? [];
-    return { osFamily: 'ios', osVersion: version?.replaceAll('_', '.') ?? null, deviceModel: null };
+    const [, reported = null] = IOS_VERSION.exec(restOfComment(userAgent, ios)) ?? [];
+    const [, safari = ''] = SAFARI_VERSION.exec(userAgent) ?? [];
+    const version = reported?.replaceAll('_', '.') ?? null;
+    const isFrozen = majorOf(version) === FROZEN_IOS && majorOf(safari) >= FIRST_IOS_AFTER_FROZEN;
+    return { osFamily: 'ios', osVersion: isFrozen ? safari : version, deviceModel: null };
   }
   const android = userAgent.indexOf('Android');
   if (android >= 0) return parseAndroid(restOfComment(userAgent, android));

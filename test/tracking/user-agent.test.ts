@@ -3,11 +3,17 @@ import { readUserAgent } from '../../src/tracking/user-agent.ts';
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
+const FROZEN =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const CHROME = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
 
 it.each([
   [`${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`, 'ios', '17.4.1', null],
   [`${IPHONE} Mobile/15E148 [FBAN/FBIOS;FBAV/450.0;FBDV/iPhone15,4]`, 'ios', '17.4.1', null],
+  [`${FROZEN} Version/26.3.1 Mobile/15E148 Safari/604.1`, 'ios', '26.3.1', null],
+  [`${FROZEN} Version/18.6 Mobile/15E148 Safari/604.1`, 'ios', '18.6', null],
+  [`${FROZEN} Mobile/15E148 [FBAN/FBIOS;FBAV/450.0]`, 'ios', '18.6', null],
+  [`${IPHONE} Version/26.0 Mobile/15E148 Safari/604.1`, 'ios', '17.4.1', null],
   ['Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15', 'ios', '16.6', null],
   [`Mozilla/5.0 (Linux; Android 10; K) ${CHROME}`, 'android', null, null],
   [`Mozilla/5.0 (Linux; Android 14; SM-S911B) ${CHROME}`, 'android', '14', 'SM-S911B'],
