@@ -15,7 +15,7 @@ import { healthRoutes, operationRoutes } from '#operations/routes';
 import { reportRoutes } from '#reports/routes';
 import { postbackRoutes, skanRoutes } from '#skan/routes';
 import { teamRoutes } from '#teams/routes';
-import { trackingRoutes } from '#tracking';
+import { appLinkRoutes, trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
 /** The team API: every route under `/v1`. */
@@ -41,6 +41,7 @@ export const service = createApp(
     app.route('/', healthRoutes);
     app.route('/', restoreRoutes);
     app.route('/', trackingRoutes);
+    app.route('/', appLinkRoutes);
     app.route('/', docsRoutes);
     app.route('/', postbackRoutes);
   },

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'costs.uploaded',
   'counting.resumed',
   'creative.archived',
+  'creative.link_changed',
   'creative.network_changed',
   'creative.created',
   'creative.external_ids_saved',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, time } from '#http/operations';
+import { list, nullableText, time } from '#http/operations';
 
 const named = z.object({ name: z.string(), is_new: z.boolean() });
 
@@ -38,6 +38,20 @@ export const Creative = z
     network: z.string().nullable().meta({
       description: "The network that the link is for. Null if the clicks' parameters tell.",
     }),
+    app_link: z.url().nullable().meta({
+      description:
+        'Like the tracking link, but opens the app if it is installed. Null unless the application has `apple_app_id_prefix` and `apple_bundle_id`, or `android_fingerprints` and a Google Play URL.',
+    }),
+    deep_link: nullableText().meta({
+      description:
+        'What the app opens for a person who comes by the link. `POST /fetch-token` returns it in the header `X-Deep-Link`.',
+    }),
+    preview: z
+      .object({ title: z.string(), description: nullableText(), image_url: nullableText() })
+      .nullable()
+      .meta({
+        description: 'What messengers and social networks show of the link. Null for what the store shows.',
+      }),
     archived: z.boolean(),
     archived_at: time().nullable(),
     created_at: time(),

@@ -119,6 +119,8 @@ function createStatements(db: Database, wanted: WantedCreative) {
             name: sql<string>`${names.creative}`.as('name'),
             token: sql<string>`${minted.token}`.as('token'),
             network: sql<null>`NULL`.as('network'),
+            deepLink: sql<null>`NULL`.as('deep_link'),
+            preview: sql<null>`NULL`.as('preview'),
             archivedAt: sql<null>`NULL`.as('archived_at'),
             createdAt: sql<number>`${now}`.as('created_at'),
           })

@@ -11,4 +11,4 @@ export {
   MAX_INVENTORY,
   tokensOf,
 } from './inventory.ts';
-export { changeCreative, getCreative, listAdsets, listCampaigns } from './list.ts';
+export { CreativeChanges, changeCreative, getCreative, listAdsets, listCampaigns } from './list.ts';

@@ -3,10 +3,11 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
 import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
-import { AppError, idListQuery, requiredName, requiredText, searchText } from '#http';
+import { AppError, idListQuery, optionalName, requiredName, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
 import { iso } from '#lib/time';
 import { toNetwork } from '#networks';
+import { appLinkEnd, opensApp } from '#tracking';
 import type { Creative } from './answers.ts';
 import { namesContain } from './inventory.ts';
 
@@ -19,18 +20,43 @@ export const CreativesQuery = listQuery('crt');
 type ListQuery = Omit<z.infer<typeof CreativesQuery>, 'q'> & { q?: string | undefined };
 
 /** Body of `PATCH /v1/creatives/:id`. */
+const DEEP_LINK = 'must be a URL or a path such as /levels/3, without spaces and percent-encoded';
+const EXECUTABLE = /^(?:javascript|data|vbscript|file|blob):/i;
+
+/** It is sent in a header, and the app opens it. */
+const deepLink = requiredText(1024).refine(
+  (text) =>
+    /^[\x21-\x7e]+$/.test(text) && (text.startsWith('/') || URL.canParse(text)) && !EXECUTABLE.test(text),
+  DEEP_LINK,
+);
+
+const preview = z.object(
+  {
+    title: requiredName(120),
+    description: optionalName(300).transform((text) => text ?? null),
+    image_url: z
+      .url({ protocol: /^https$/, error: 'must be an https URL' })
+      .max(2048, 'must be at most 2048 characters')
+      .nullish()
+      .transform((url) => url ?? null),
+  },
+  { error: 'must be an object or null' },
+);
+
 export const CreativeChanges = z
   .object(
     {
       archived: z.boolean({ error: 'must be true or false' }).optional(),
       /** The network that the link is for. Null if the clicks tell. */
       network: z.union([z.null(), requiredName(64)], { error: 'must be a name or null' }).optional(),
+      deep_link: deepLink.nullable().optional(),
+      preview: preview.nullable().optional(),
     },
     { error: 'The body must be a JSON object' },
   )
-  .refine(({ archived, network }) => archived !== undefined || network !== undefined, {
+  .refine((changes) => Object.values(changes).some((value) => value !== undefined), {
     path: ['archived'],
-    error: 'is required, unless network is given',
+    error: 'is required, unless network, deep_link or preview is given',
   });
 export type CreativeChanges = z.infer<typeof CreativeChanges>;
 
@@ -93,6 +119,13 @@ const creativeColumns = {
   campaignId: campaigns.id,
   campaign: campaigns.name,
   network: creatives.network,
+  deepLink: creatives.deepLink,
+  preview: creatives.preview,
+  applicationId: applications.id,
+  appleAppIdPrefix: applications.appleAppIdPrefix,
+  appleBundleId: applications.appleBundleId,
+  androidStoreUrl: applications.androidStoreUrl,
+  androidFingerprints: applications.androidFingerprints,
   archivedAt: creatives.archivedAt,
   createdAt: creatives.createdAt,
 };
@@ -107,8 +140,8 @@ const selectCreatives = (db: Database) =>
 
 type CreativeRow = Awaited<ReturnType<ReturnType<typeof selectCreatives>['execute']>>[number];
 
-/** A creative in the team API's format; `linkTo` builds a tracking link from its token. */
-function showCreative(row: CreativeRow, linkTo: (token: string) => string): Creative {
+/** A creative in the team API's format; `linkTo` builds a tracking link from its end. */
+function showCreative(row: CreativeRow, linkTo: (end: string) => string): Creative {
   return {
     id: row.id,
     name: row.name,
@@ -118,6 +151,9 @@ function showCreative(row: CreativeRow, linkTo: (token: string) => string): Crea
     campaign: row.campaign,
     campaign_id: row.campaignId,
     network: row.network,
+    app_link: opensApp(row) ? linkTo(appLinkEnd(row.applicationId, row.token)) : null,
+    deep_link: row.deepLink,
+    preview: row.preview,
     archived: row.archivedAt !== null,
     archived_at: row.archivedAt === null ? null : iso(row.archivedAt),
     created_at: iso(row.createdAt),
@@ -152,13 +188,14 @@ export async function getCreative(
 }
 
 /**
- * Archives or unarchives a creative, whose link works either way, or sets the network that its link is for, which later clicks and devices have.
+ * Archives or unarchives a creative, whose link works either way, or sets the network that its link is for, which later clicks and devices have, or
+ * what its link opens and shows.
  * Throws `not_found` for another team's creative too.
  */
 export async function changeCreative(
   caller: Caller,
   id: string,
-  { archived, network: named }: CreativeChanges,
+  { archived, network: named, deep_link: deepLink, preview }: CreativeChanges,
   linkTo: (token: string) => string,
 ) {
   const { db, team, now } = caller;
@@ -189,6 +226,13 @@ export async function changeCreative(
   const network = named === undefined ? current.network : toNetwork(named ?? '') || null;
   if (network !== current.network) {
     change('creative.network_changed', sql`${creatives.network} IS NOT ${network}`, { network });
+  }
+  if (deepLink !== undefined && deepLink !== current.deepLink) {
+    change('creative.link_changed', sql`${creatives.deepLink} IS NOT ${deepLink}`, { deepLink });
+  }
+  if (preview !== undefined && JSON.stringify(preview) !== JSON.stringify(current.preview)) {
+    const text = preview && JSON.stringify(preview);
+    change('creative.link_changed', sql`${creatives.preview} IS NOT ${text}`, { preview });
   }
   const [first, ...rest] = statements;
   if (first) await db.batch([first, ...rest]);

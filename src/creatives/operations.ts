@@ -69,13 +69,17 @@ export const operations: Operation[] = [
     ...shared,
     method: 'patch',
     path: '/v1/creatives/{id}',
-    summary: 'Archive a creative, or set its network',
+    summary: 'Update a creative',
     description:
-      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are.',
+      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are. `deep_link` is what the app opens for people who come by the link, and `preview` what messengers show of it.',
     parameters: inPath('id', EXAMPLE.creative),
     body: {
       schema: CreativeChanges,
-      examples: { archive: { archived: true }, network: { network: 'tiktok' } },
+      examples: {
+        archive: { archived: true },
+        network: { network: 'tiktok' },
+        link: { deep_link: '/levels/3', preview: { title: 'Play level 3' } },
+      },
     },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
     errors: missing('Creative'),

@@ -22,6 +22,6 @@ export async function acceptDevices(
       return { index, error: message, details };
     }
     const { warnings } = result.data;
-    return { index, token: tokens.next().value ?? '', ...(warnings.length > 0 ? { warnings } : {}) };
+    return { index, token: tokens.next().value?.token ?? '', ...(warnings.length > 0 ? { warnings } : {}) };
   });
 }

@@ -15,6 +15,7 @@ export const VerifiedToken = z.object({
     .object({ name: z.string(), campaign: z.string(), adset: z.string() })
     .nullable()
     .meta({ description: 'The creative that the device is attributed to. Null for an organic device.' }),
+  deep_link: z.string().optional().meta({ description: "The creative's deep link, if it has one." }),
 });
 export type VerifiedToken = z.input<typeof VerifiedToken>;
 

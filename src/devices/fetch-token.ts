@@ -12,6 +12,9 @@ import { KnownDevices } from './known-devices.ts';
 import { signToken } from './token.ts';
 import { TokenRows } from './token-rows.ts';
 
+/** A device's token, and the creative that the device is attributed to. */
+export type IssuedToken = { token: string; creativeId: string | null };
+
 /**
  * Creates devices (or finds those with the same identity) and a token for each, in the order of `metrics`. However many there are, this
  * takes one round trip to D1, which reads the clicks and stores the tokens of devices that are most likely new, and one to each counter,
@@ -28,7 +31,7 @@ export async function fetchTokens(
   application: AuthenticatedApplication,
   metrics: readonly DeviceMetrics[],
   now: number,
-): Promise<string[]> {
+): Promise<IssuedToken[]> {
   const hashKey = await hashKeyOf(env);
   const drafts = await Promise.all(metrics.map((item) => draftOf(hashKey, application, item, now)));
   // Of several drafts with one identity, the first creates the device.
@@ -85,18 +88,18 @@ async function makeDevices(
   });
 }
 
-function tokenOf(
+async function tokenOf(
   env: Env,
   applicationId: string,
   { tokenId, claim }: Draft,
   devices: ReadonlyMap<string, FoundDevice>,
   now: number,
   expiresAt: number,
-): Promise<string> {
+): Promise<IssuedToken> {
   const found = devices.get(claim);
   if (!found) throw new Error('Each token has a device');
   const { shard, device } = found;
-  return signToken(
+  const token = await signToken(
     {
       tokenId,
       applicationId,
@@ -109,4 +112,5 @@ function tokenOf(
     },
     settingsOf(env).TOKEN_SECRET,
   );
+  return { token, creativeId: device.creativeId };
 }

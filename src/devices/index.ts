@@ -1,5 +1,6 @@
 export { acceptDevices, type DeviceResult } from './accept-devices.ts';
 export type { VerifiedToken } from './answers.ts';
+export { deepLinkOf } from './deep-link.ts';
 export { DeviceMetrics } from './device-metrics.ts';
 export { ERASED, ErasedDevice, eraseDevice } from './erase-device.ts';
 export { explainDeviceById } from './explain-attribution.ts';

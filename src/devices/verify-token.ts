@@ -29,6 +29,7 @@ export async function verifyToken(
     .select({
       revokedAt: tokens.revokedAt,
       name: creatives.name,
+      deepLink: creatives.deepLink,
       campaign: campaigns.name,
       adset: adsets.name,
     })
@@ -38,12 +39,13 @@ export async function verifyToken(
     .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
     .where(and(eq(tokens.deviceId, claims.deviceId), eq(tokens.id, claims.tokenId)));
   if (!row || row.revokedAt !== null) throw invalid('Invalid token');
-  const { name, campaign, adset } = row;
+  const { name, campaign, adset, deepLink } = row;
   return {
     success: true,
     valid: true,
     created_at: new Date(claims.createdAt).toISOString(),
     expires_at: new Date(claims.expiresAt).toISOString(),
     creative: name === null || campaign === null || adset === null ? null : { name, campaign, adset },
+    ...(deepLink === null ? {} : { deep_link: deepLink }),
   };
 }

@@ -63,7 +63,7 @@ export const operations: Operation[] = [
     path: '/fetch-token',
     summary: 'Register a device and fetch its token',
     description:
-      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device.',
+      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device. The header `X-Deep-Link` has what the app opens, if the creative has a `deep_link`.',
     body: { schema: DeviceMetrics, examples: { device: DEVICE_METRICS } },
     answer: { status: 200, description: 'The token to send as `creativeToken`.', schema: Token },
     errors: { 403: collectionOff },

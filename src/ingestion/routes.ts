@@ -3,6 +3,7 @@ import { EventEnvelope } from '#catalogue';
 import {
   acceptDevices,
   DeviceMetrics,
+  deepLinkOf,
   fetchTokens,
   tokenRequired,
   type VerifiedToken,
@@ -54,9 +55,16 @@ export const ingestionRoutes = new Hono<AppEnv>()
     requireDataCollection,
     ...jsonBody(DeviceMetrics),
     async (c) => {
-      const [token] = await fetchTokens(c.env, c.get('application'), [c.req.valid('json')], Date.now());
-      if (token === undefined) throw new Error('the device got no token');
-      return answerJson<Token>(c, { token });
+      const [application, metrics] = [c.get('application'), c.req.valid('json')];
+      const [issued] = await fetchTokens(c.env, application, [metrics], Date.now());
+      if (issued === undefined) throw new Error('the device got no token');
+      const answer = answerJson<Token>(c, { token: issued.token });
+      const opened = [metrics.data.creative_token, issued.creativeId];
+      const deepLink = await deepLinkOf(c.env, application.id, opened, (work) =>
+        c.executionCtx.waitUntil(work),
+      );
+      if (deepLink !== null) answer.headers.set('X-Deep-Link', deepLink);
+      return answer;
     },
   )
   .post(

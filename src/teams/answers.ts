@@ -14,6 +14,15 @@ export const Application = z
     allowed_origins: z.array(z.string()).meta({
       description: 'The origins of web pages that may call the ingestion endpoints from a browser.',
     }),
+    apple_app_id_prefix: nullableText().meta({
+      description:
+        "Apple's App ID prefix, in most cases the team ID. With `apple_bundle_id`, `app_link`s open the app on iOS.",
+    }),
+    apple_bundle_id: nullableText(),
+    android_fingerprints: z.array(z.string()).meta({
+      description:
+        'SHA-256 fingerprints of the certificates that sign the Android app. With `android_store_url`, `app_link`s open the app on Android.',
+    }),
     attribution_window_hours: z.int(),
     probabilistic_window_hours: z.int(),
     meta_referrer_key_set: z.boolean().meta({

@@ -41,6 +41,25 @@ const allowedOrigins = z
   .max(MAX_ORIGINS, ORIGINS)
   .refine((origins) => origins.every(isOrigin), ORIGINS);
 
+const MAX_FINGERPRINTS = 10;
+const FINGERPRINTS = `must be a list of at most ${MAX_FINGERPRINTS} SHA-256 fingerprints, such as 91:D7:…, of 32 bytes each`;
+
+const androidFingerprints = z
+  .array(z.string({ error: 'must be text' }).toUpperCase(), { error: FINGERPRINTS })
+  .max(MAX_FINGERPRINTS, FINGERPRINTS)
+  .refine((prints) => prints.every((print) => /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(print)), FINGERPRINTS);
+
+const appleAppIdPrefix = z
+  .string({ error: 'must be text' })
+  .regex(/^[0-9A-Z]{10}$/, 'must be 10 capital letters and digits, such as ABCDE12345')
+  .nullable();
+
+const appleBundleId = z
+  .string({ error: 'must be text' })
+  .max(155, 'must be at most 155 characters')
+  .regex(/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/, 'must be a bundle id, such as com.example.game')
+  .nullable();
+
 const metaReferrerKey = z
   .string({ error: 'must be text' })
   .regex(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits')
@@ -55,6 +74,9 @@ const fields = {
   android_store_url: storeUrl,
   fallback_url: storeUrl,
   allowed_origins: allowedOrigins,
+  apple_app_id_prefix: appleAppIdPrefix,
+  apple_bundle_id: appleBundleId,
+  android_fingerprints: androidFingerprints,
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
   meta_referrer_key: metaReferrerKey,
@@ -90,6 +112,9 @@ export function showApplication(row: ApplicationRow): Application {
     android_store_url: row.androidStoreUrl,
     fallback_url: row.fallbackUrl,
     allowed_origins: row.allowedOrigins,
+    apple_app_id_prefix: row.appleAppIdPrefix,
+    apple_bundle_id: row.appleBundleId,
+    android_fingerprints: row.androidFingerprints,
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
     meta_referrer_key_set: row.metaReferrerKey !== null,
@@ -111,6 +136,9 @@ async function toColumns(
     androidStoreUrl: changes.android_store_url,
     fallbackUrl: changes.fallback_url,
     allowedOrigins: changes.allowed_origins,
+    appleAppIdPrefix: changes.apple_app_id_prefix,
+    appleBundleId: changes.apple_bundle_id,
+    androidFingerprints: changes.android_fingerprints,
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,

@@ -1,2 +1,3 @@
+export { appLinkEnd, opensApp } from './app-links.ts';
 export { LINK_TOKEN } from './links.ts';
-export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';
+export { appLinkRoutes, trackingHost, trackingLink, trackingRoutes } from './routes.ts';

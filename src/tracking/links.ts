@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { applications, creatives, database } from '#db';
+import { applications, creatives, database, type LinkPreview } from '#db';
 import { LookupCache, requireWithin } from '#http';
 import { networkOf } from '#lib/network';
 import { httpsUrl, type Stores } from './destination.ts';
@@ -15,6 +15,8 @@ export type Link = {
   /** The network that the link is for; null if its parameters tell. */
   network: string | null;
   stores: Stores;
+  /** What is shown of the link before anyone follows it; null for what its destination shows. */
+  preview: LinkPreview | null;
 };
 
 /** 16 random bytes as base64url. */
@@ -27,6 +29,7 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
     .select({
       creativeId: creatives.id,
       network: creatives.network,
+      preview: creatives.preview,
       applicationId: applications.id,
       applicationName: applications.name,
       timezone: applications.timezone,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { EXAMPLE, type Operation } from '#http/operations';
+import { AndroidFile, AppleFile } from './answers.ts';
 import { Measurement } from './record.ts';
 
 const shared = {
@@ -10,6 +11,32 @@ const shared = {
 } as const;
 
 const html = { 'text/html': { schema: { type: 'string' } } } as const;
+
+const MEASURED = {
+  click_id: EXAMPLE.click,
+  timezone: 'Europe/Berlin',
+  screen_width: 390,
+  screen_height: 844,
+  pixel_ratio: 3,
+  touch_points: 5,
+};
+
+const appLink = {
+  ...shared,
+  path: '/t/{application}/{token}',
+  parameters: {
+    path: z.object({
+      application: z.string().meta({ example: EXAMPLE.application }),
+      token: z.string().meta({ example: EXAMPLE.link }),
+    }),
+  },
+} as const;
+
+const appFile = {
+  tag: shared.tag,
+  method: 'get',
+  credential: null,
+} as const;
 
 export const operations: Operation[] = [
   {
@@ -32,17 +59,47 @@ export const operations: Operation[] = [
     body: {
       schema: Measurement,
       examples: {
-        measured: {
-          click_id: EXAMPLE.click,
-          timezone: 'Europe/Berlin',
-          screen_width: 390,
-          screen_height: 844,
-          pixel_ratio: 3,
-          touch_points: 5,
-        },
+        measured: MEASURED,
       },
     },
     answer: { status: 204, description: 'The measurements were accepted.' },
     errors: { 404: 'Link not found.' },
+  },
+  {
+    ...appLink,
+    method: 'get',
+    summary: 'Follow a link that opens the app',
+    description:
+      "A creative's `app_link`. A device that has the application's app opens it without calling this address. On every other device it is like the tracking link.",
+    answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
+    otherAnswers: {
+      200: { description: 'A page that leads to the store.', content: html },
+      404: { description: 'Link not found.', content: html },
+    },
+  },
+  {
+    ...appLink,
+    method: 'post',
+    summary: 'Add measurements to a click on such a link',
+    description: 'Sent by its page.',
+    body: { schema: Measurement, examples: { measured: MEASURED } },
+    answer: { status: 204, description: 'The measurements were accepted.' },
+    errors: { 404: 'Link not found.' },
+  },
+  {
+    ...appFile,
+    path: '/.well-known/apple-app-site-association',
+    summary: 'Name the iOS apps that open links',
+    description:
+      "Read by iOS. Lists the applications of the deployment that have `apple_app_id_prefix` and `apple_bundle_id`, each with the path of its `app_link`s. The app's entitlement is `applinks:` and this host.",
+    answer: { status: 200, description: 'The file.', schema: AppleFile },
+  },
+  {
+    ...appFile,
+    path: '/.well-known/assetlinks.json',
+    summary: 'Name the Android apps that open links',
+    description:
+      "Read by Android. Lists the applications of the deployment that have `android_fingerprints` and a Google Play URL. The app's manifest says which paths it opens: those of its `app_link`s.",
+    answer: { status: 200, description: 'The file.', schema: AndroidFile },
   },
 ];

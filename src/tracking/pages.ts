@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
+import type { LinkPreview } from '#db';
 import { toBase64Url } from '#lib/encoding/base64url';
 
 type Page = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
@@ -64,6 +65,18 @@ export function landingPage(applicationName: string, destination: string, clickI
   const content = html`<p><a href="${destination}">Continue to ${applicationName}</a></p>
 <script nonce="${nonce}" data-click="${clickId}" data-to="${destination}">${raw(SCRIPT)}</script>`;
   return { nonce, body: layout(applicationName, nonce, content, goOn) };
+}
+
+/** What messengers and social networks read to show a link. */
+export function previewPage({ title, description, image_url }: LinkPreview, address: string): Page {
+  const nonce = newNonce();
+  const properties = { title, description, image: image_url, url: address, type: 'website' };
+  const tags = Object.entries(properties).flatMap(([name, value]) =>
+    value === null ? [] : [html`<meta property="og:${name}" content="${value}">`],
+  );
+  const card = image_url === null ? 'summary' : 'summary_large_image';
+  const head = html`${tags}<meta name="twitter:card" content="${card}">`;
+  return { nonce, body: layout(title, nonce, html`<h1>${title}</h1><p>${description ?? ''}</p>`, head) };
 }
 
 /** Shown if an application has no destination. */

@@ -11,11 +11,13 @@ import {
   jsonBody,
   limitBody,
 } from '#http';
+import { isId } from '#lib/ids';
 import { networkOf } from '#lib/network';
+import { androidFile, appLinkEnd, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
-import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
+import { contentSecurityPolicy, landingPage, plainPage, previewPage, unknownLinkPage } from './pages.ts';
 import { queryOf } from './query.ts';
 import {
   Measurement,
@@ -29,14 +31,20 @@ import {
 import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
+/** The path of links, unless `TRACKING_BASE_URL` has another one. */
+const DEFAULT_FOLDER = '/t';
 
 const visitorOf = (c: AppContext, address: string): Visitor => ({
   browser: readUserAgent(c.req.header('User-Agent') ?? ''),
   address,
 });
 
-const linkOf = (c: AppContext, token: string, address: string): Promise<Link | null> =>
-  findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
+/** The link in the path. One that opens an app names its application, too. */
+async function linkOf(c: AppContext, address: string): Promise<Link | null> {
+  const [token = '', application] = [c.req.param('token'), c.req.param('application')];
+  const link = await findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  return application === undefined || link?.applicationId === application ? link : null;
+}
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
   c.header('Cache-Control', 'no-store');
@@ -63,9 +71,9 @@ async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
 }
 
 /** Redirects a person; recording the click does not delay the answer. */
-async function follow(c: AppContext, token: string) {
+async function follow(c: AppContext) {
   const address = addressOf(c);
-  const link = await linkOf(c, token, address);
+  const link = await linkOf(c, address);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
   const query = queryOf(c.req.url);
@@ -75,7 +83,11 @@ async function follow(c: AppContext, token: string) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
   }
-  const { osFamily } = visitor.browser;
+  const { osFamily, isRobot } = visitor.browser;
+  if (isRobot && link.preview) {
+    const [ownAddress = c.req.url] = c.req.url.split('?', 1);
+    return answerPage(c, previewPage(link.preview, ownAddress));
+  }
   const destination = chooseDestination(link.stores, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
   if (destination.kind === 'fallback') return answerRedirect(c, withParameters(destination.url, query));
@@ -86,46 +98,71 @@ async function follow(c: AppContext, token: string) {
   return answerPage(c, landingPage(link.applicationName, href, publicId));
 }
 
-export const trackingRoutes = new Hono<AppEnv>()
-  .get('/t/:token', (c) => follow(c, c.req.param('token')))
-  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
-    const address = addressOf(c);
-    const link = await linkOf(c, c.req.param('token'), address);
-    if (!link) throw new AppError('not_found', 'Link not found');
-    const measurement = c.req.valid('json');
-    const clickId = await measuredClickId(c.env, link, measurement, Date.now());
-    if (clickId === null)
-      throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
-    if (link.dataCollection && (await isWithinLimit(c, address))) {
-      const visitor = visitorOf(c, address);
-      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
-    }
-    return c.body(null, 204);
-  });
-
-/** The token of a link under `TRACKING_BASE_URL`, or null if the URL is not one. */
-function tokenUnder(baseUrl: string, requested: string): string | null {
-  if (baseUrl === '') return null;
-  const [base, url] = [new URL(baseUrl), new URL(requested)];
-  const folder = base.pathname.replace(/\/+$/, '');
-  if (base.host !== url.host || !url.pathname.startsWith(`${folder}/`)) return null;
-  const token = url.pathname.slice(folder.length + 1);
-  return LINK_TOKEN.test(token) ? token : null;
+async function measure(c: AppContext, measurement: Measurement) {
+  const address = addressOf(c);
+  const link = await linkOf(c, address);
+  if (!link) throw new AppError('not_found', 'Link not found');
+  const clickId = await measuredClickId(c.env, link, measurement, Date.now());
+  if (clickId === null)
+    throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
+  if (link.dataCollection && (await isWithinLimit(c, address))) {
+    const visitor = visitorOf(c, address);
+    c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
+  }
+  return c.body(null, 204);
 }
+
+const measured = [limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement)] as const;
+
+export const trackingRoutes = new Hono<AppEnv>()
+  .get('/t/:token', follow)
+  .get('/t/:application/:token', follow)
+  .post('/t/:token', ...measured, (c) => measure(c, c.req.valid('json')))
+  .post('/t/:application/:token', ...measured, (c) => measure(c, c.req.valid('json')));
+
+/** `TRACKING_BASE_URL` as its host and its path, without a slash at the end; null without one. */
+function baseOf(baseUrl: string): { host: string; folder: string } | null {
+  if (baseUrl === '') return null;
+  const { host, pathname } = new URL(baseUrl);
+  return { host, folder: pathname.replace(/\/+$/, '') };
+}
+
+/** The end of a link under `TRACKING_BASE_URL`: its token, after its application if it opens an app. Null if the URL is not one. */
+function linkUnder(baseUrl: string, requested: string): string | null {
+  const [base, url] = [baseOf(baseUrl), new URL(requested)];
+  if (base === null || base.host !== url.host || !url.pathname.startsWith(`${base.folder}/`)) return null;
+  const end = url.pathname.slice(base.folder.length + 1);
+  const [token = '', application] = end.split('/').reverse();
+  const isLink = LINK_TOKEN.test(token) && end === (application ? appLinkEnd(application, token) : token);
+  return isLink && (application === undefined || isId('app', application)) ? end : null;
+}
+
+/** What each system reads to learn which apps open links. Without a redirect, as both require, and cached by Apple for about a day. */
+const appFile = (render: (linked: LinkedApp[], base: string) => unknown) => async (c: AppContext) => {
+  const linked = await listLinkedApps(c.env, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  const base = baseOf(settingsOf(c.env).TRACKING_BASE_URL);
+  const folder = base?.host === new URL(c.req.url).host ? base.folder : DEFAULT_FOLDER;
+  c.header('Cache-Control', 'public, max-age=300');
+  return c.body(JSON.stringify(render(linked, folder)), 200, { 'Content-Type': 'application/json' });
+};
+
+export const appLinkRoutes = new Hono<AppEnv>()
+  .get('/.well-known/apple-app-site-association', appFile(appleFile))
+  .get('/.well-known/assetlinks.json', appFile(androidFile));
 
 /** Serves tracking links on a host of their own, such as `https://go.example.com/<token>`. */
 export function trackingHost(app: Hono<AppEnv>) {
   return createMiddleware<AppEnv>((c, next) => {
-    const token = tokenUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
-    if (token === null || c.req.path === `/t/${token}`) return next();
+    const end = linkUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
+    if (end === null || c.req.path === `${DEFAULT_FOLDER}/${end}`) return next();
     const url = new URL(c.req.url);
-    url.pathname = `/t/${token}`;
+    url.pathname = `${DEFAULT_FOLDER}/${end}`;
     return Promise.resolve(app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx));
   });
 }
 
-/** The URL of a creative's link: under `TRACKING_BASE_URL` if set, else `<origin>/t`. */
-export function trackingLink(env: Env, requestUrl: string, token: string): string {
-  const base = settingsOf(env).TRACKING_BASE_URL || `${new URL(requestUrl).origin}/t`;
-  return `${base.replace(/\/+$/, '')}/${token}`;
+/** The URL of a creative's link, from its token or `appLinkEnd`: under `TRACKING_BASE_URL` if set, else `<origin>/t`. */
+export function trackingLink(env: Env, requestUrl: string, end: string): string {
+  const base = settingsOf(env).TRACKING_BASE_URL || `${new URL(requestUrl).origin}${DEFAULT_FOLDER}`;
+  return `${base.replace(/\/+$/, '')}/${end}`;
 }

@@ -325,6 +325,15 @@ const CHANGES: Change[] = [
     }),
   ),
   {
+    action: 'creative.link_changed',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const { id } = await createCreative(worker, tenant);
+      return () =>
+        worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body: { deep_link: '/levels/3' } });
+    },
+  },
+  {
     action: 'creative.network_changed',
     by: 'API',
     prepare: async ({ tenant }) => {

@@ -48,6 +48,9 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
     adset: 'x',
     adset_id: expect.stringMatching(/^ads_/),
     network: null,
+    app_link: null,
+    deep_link: null,
+    preview: null,
     archived: false,
     archived_at: null,
     created_at: expect.any(String),
@@ -123,7 +126,10 @@ it('archives and unarchives a creative', async () => {
   expect(await list.json()).toMatchObject({ data: [archived[1]] });
   expect(await patch(false)).toEqual([200, expect.objectContaining({ archived: false, archived_at: null })]);
   expect(await patch('yes')).toEqual([400, { message: 'archived must be true or false' }]);
-  expect(await patch(undefined)).toEqual([400, { message: 'archived is required, unless network is given' }]);
+  expect(await patch(undefined)).toEqual([
+    400,
+    { message: 'archived is required, unless network, deep_link or preview is given' },
+  ]);
 });
 
 it.each(['campaigns', 'adsets', 'creatives'])('shows no %s of another team', async (what) => {

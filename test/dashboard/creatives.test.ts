@@ -165,6 +165,7 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'Revenue by day',
     'By day',
     'Retention and LTV',
+    'Deep link and preview',
     'Test this link',
   ]);
 });
@@ -263,6 +264,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     'Revenue by day',
     'By day',
     'Retention and LTV',
+    'Deep link and preview',
     'Test this link',
   ]);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
@@ -379,4 +381,30 @@ it('reads the earlier total without reading all creatives once more', async () =
   expect(answer.status).toBe(200);
   expect(new Set(grains)).toEqual(new Set(['creative', 'total']));
   expect(grains.filter((grain) => grain === 'creative')).toHaveLength(grains.length / 2);
+});
+
+it('saves what a creative’s link opens and shows, and names what is wrong with it', async () => {
+  const search = `?${PERIOD}`;
+  const path = `/creatives/${cat.id}/link${search}`;
+  const fields = { deep_link: 'levels', 'preview.title': 'Level 3' };
+  const refused = await pageOf(await admin.post(path, fields));
+  const card = refused.card('Deep link and preview');
+  expect(card.texts('.fault')).toEqual([expect.stringMatching(/^Deep link must be a URL or a path/)]);
+  expect(card.all('input').map((input) => input.getAttribute('value'))).toEqual([
+    'levels',
+    'Level 3',
+    '',
+    '',
+  ]);
+  await admin.post(path, { ...fields, deep_link: '/levels/3' });
+  const shown = (await pageOf(await admin.get(`/creatives/${cat.id}${search}`))).card(
+    'Deep link and preview',
+  );
+  expect(shown.all('input').map((input) => input.getAttribute('value'))).toEqual([
+    '/levels/3',
+    'Level 3',
+    '',
+    '',
+  ]);
+  await admin.post(path, {});
 });

@@ -24,6 +24,9 @@ const defaults = {
   android_store_url: null,
   fallback_url: null,
   allowed_origins: [],
+  apple_app_id_prefix: null,
+  apple_bundle_id: null,
+  android_fingerprints: [],
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
   meta_referrer_key_set: false,
@@ -89,6 +92,20 @@ describe('POST /v1/applications', () => {
       { name: 'x', allowed_origins },
       'allowed_origins must be a list of at most 20 origins, such as https://play.example.com, without a path or a slash at the end',
     ]),
+    ...['abcde12345', 'ABCDE1234', 'ABCDE12345.com.example'].map(
+      (apple_app_id_prefix): [Record<string, unknown>, string] => [
+        { name: 'x', apple_app_id_prefix },
+        'apple_app_id_prefix must be 10 capital letters and digits, such as ABCDE12345',
+      ],
+    ),
+    ...['', 'com..game', 'com.example/game'].map((apple_bundle_id): [Record<string, unknown>, string] => [
+      { name: 'x', apple_bundle_id },
+      'apple_bundle_id must be a bundle id, such as com.example.game',
+    ]),
+    [
+      { name: 'x', android_fingerprints: ['91:D7'] },
+      'android_fingerprints must be a list of at most 10 SHA-256 fingerprints, such as 91:D7:…, of 32 bytes each',
+    ],
     [
       { name: 'x', fallback_url: `https://e.com/${'x'.repeat(2048)}` },
       'fallback_url must be at most 2048 characters',

@@ -26,6 +26,9 @@ export const adsets = sqliteTable(
   ],
 );
 
+/** Texts of a link's preview. The image is an https URL. */
+export type LinkPreview = { title: string; description: string | null; image_url: string | null };
+
 export const creatives = sqliteTable(
   'creatives',
   {
@@ -37,6 +40,10 @@ export const creatives = sqliteTable(
     token: text().notNull(),
     /** The network that its link is for; null if the clicks tell. */
     network: text(),
+    /** What the app opens for a person who comes by this creative's link. */
+    deepLink: text('deep_link'),
+    /** What messengers and social networks show of the link; null for what the store shows. */
+    preview: text({ mode: 'json' }).$type<LinkPreview>(),
     archivedAt: integer('archived_at'),
     createdAt: integer('created_at').notNull(),
   },

@@ -24,6 +24,14 @@ export const applications = sqliteTable(
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
     /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
+    /** Apple's App ID prefix, in most cases the team id, and the app's bundle id. */
+    appleAppIdPrefix: text('apple_app_id_prefix'),
+    appleBundleId: text('apple_bundle_id'),
+    /** SHA-256 fingerprints of the certificates that sign the Android app, as `91:D7:…`. */
+    androidFingerprints: text('android_fingerprints', { mode: 'json' })
+      .$type<string[]>()
+      .notNull()
+      .default([]),
     /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
     metaReferrerKey: text('meta_referrer_key'),
     /** The number of counters that the application's devices are spread over. Grows automatically. */

@@ -10,7 +10,7 @@ import { trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
-import { doneText } from '../../forms/form.ts';
+import { doneText, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
@@ -22,6 +22,7 @@ import { readView, requireView, type View, viewQuery } from '../../shell/view.ts
 import { readCompared } from '../../tables/compared.tsx';
 import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
+import { LinkSettings } from './link-settings.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
@@ -89,7 +90,7 @@ const Within = ({ creative, view }: { creative: Creative; view: View }) => {
 };
 
 /** One creative: its link, costs and revenue, and its devices' retention and LTV. */
-export async function creativePage(c: DashboardContext) {
+export async function creativePage(c: DashboardContext, submitted: Submitted = {}) {
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
   const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
@@ -101,7 +102,8 @@ export async function creativePage(c: DashboardContext) {
       inner: pathOf(id),
       carry: chosenParameters(c.req.query(), HEADLINE),
     },
-    async (view, now) => {
+    async (view, now, answerWith) => {
+      if (submitted.faults) answerWith(400);
       const { person } = c.var;
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
@@ -187,6 +189,7 @@ export async function creativePage(c: DashboardContext) {
               view={view}
             />
           </Card>
+          {mayChange && <LinkSettings creative={creative} submitted={submitted} search={viewQuery(view)} />}
           <TestLink
             c={c}
             creative={creative}

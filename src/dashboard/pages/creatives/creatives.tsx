@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import {
+  CreativeChanges,
   CreativeNames,
   changeCreative,
   createCreative,
@@ -12,7 +13,7 @@ import {
 } from '#creatives';
 import { database } from '#db';
 import { atLeast } from '#members';
-import { readForm, redirectDone } from '../../forms/form.ts';
+import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
@@ -49,6 +50,7 @@ import {
 import { lackingIn } from '../../tables/lacking.tsx';
 import { changesIn } from '../../tables/row-changes.ts';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
+import { toLinkChanges } from './link-settings.tsx';
 
 const PAGE = 50;
 const NAMES_OFFERED = 200;
@@ -292,7 +294,13 @@ const routes = new Hono<DashboardEnv>()
     const done = duplicateOf === null ? 'new_creative' : 'duplicate_creative';
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
-  .get('/:id', creativePage)
+  .get('/:id', (c) => creativePage(c))
+  .post('/:id/link', requireRole('admin'), async (c) => {
+    const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
+    if (!data) return creativePage(c, submitted);
+    const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
+    return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
+  })
   .get('/:id/clicks', clicksPage)
   .post('/:id/key', requireRole('admin'), showKey)
   .post('/:id/archive', requireRole('admin'), async (c) => {

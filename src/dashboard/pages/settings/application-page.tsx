@@ -33,6 +33,9 @@ const toValues = (row: ApplicationRow): Values => ({
   android_store_url: row.androidStoreUrl ?? '',
   fallback_url: row.fallbackUrl ?? '',
   allowed_origins: row.allowedOrigins.join(' '),
+  apple_app_id_prefix: row.appleAppIdPrefix ?? '',
+  apple_bundle_id: row.appleBundleId ?? '',
+  android_fingerprints: row.androidFingerprints.join(' '),
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
 });
@@ -156,6 +159,15 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
       {text('Allowed web origins', 'allowed_origins', {
         hint: 'Only for a web SDK: the origins of its pages, such as https://play.example.com, separated by spaces. The API key is then public.',
       })}
+      <h3 id="app-links">Links that open the app</h3>
+      {text('Apple App ID prefix', 'apple_app_id_prefix', {
+        hint: 'Ten characters, in most cases the team ID, such as ABCDE12345',
+      })}
+      {text('iOS bundle ID', 'apple_bundle_id', { hint: 'Such as com.example.game' })}
+      {text('Android certificate fingerprints (SHA-256)', 'android_fingerprints', {
+        hint: 'Of Play App Signing, such as 91:D7:…; several separated by spaces',
+      })}
+      <h3>Attribution</h3>
       {text('Attribution window (hours after the click)', 'attribution_window_hours', {
         subject: 'The attribution window',
         type: 'number',

@@ -26,16 +26,20 @@ import { applicationPage, pathOf, type Values } from './application-page.tsx';
 const PAGE = 200;
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
 function toChanges(values: Values) {
-  const url = (text: string | undefined) => text?.trim() || null;
+  const optional = (text: string | undefined) => text?.trim() || null;
+  const listOf = (text: string | undefined) => text?.split(/[\s,]+/).filter((item) => item !== '');
   return {
     name: values.name,
     timezone: values.timezone,
     currency: values.currency,
     data_collection: values.data_collection === 'on',
-    ios_store_url: url(values.ios_store_url),
-    android_store_url: url(values.android_store_url),
-    fallback_url: url(values.fallback_url),
-    allowed_origins: values.allowed_origins?.split(/[\s,]+/).filter((origin) => origin !== ''),
+    ios_store_url: optional(values.ios_store_url),
+    android_store_url: optional(values.android_store_url),
+    fallback_url: optional(values.fallback_url),
+    allowed_origins: listOf(values.allowed_origins),
+    apple_app_id_prefix: optional(values.apple_app_id_prefix),
+    apple_bundle_id: optional(values.apple_bundle_id),
+    android_fingerprints: listOf(values.android_fingerprints),
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
   };

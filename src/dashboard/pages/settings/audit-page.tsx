@@ -30,6 +30,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'costs.uploaded': 'Uploaded costs',
   'counting.resumed': 'Resumed counting',
   'creative.archived': 'Archived a creative',
+  'creative.link_changed': 'Changed the deep link or preview of a creative',
   'creative.network_changed': 'Changed the network of a creative',
   'creative.created': 'Created a creative',
   'creative.external_ids_saved': 'Saved the ids of a creative at networks',

@@ -1,0 +1,51 @@
+import type { Submitted } from '../../forms/form.ts';
+import { Copyable } from '../../shell/copyable.tsx';
+import { Field, FoldedCard } from '../../shell/parts.tsx';
+import type { Creative } from './test-link.tsx';
+
+/** The form's text as the team API's schema has it. */
+export function toLinkChanges(values: Record<string, string>) {
+  const text = (name: string) => values[name]?.trim() || null;
+  const [title, description, image_url] = [
+    text('preview.title'),
+    text('preview.description'),
+    text('preview.image_url'),
+  ];
+  const hasPreview = title !== null || description !== null || image_url !== null;
+  return { deep_link: text('deep_link'), preview: hasPreview ? { title, description, image_url } : null };
+}
+
+const valuesOf = ({ deep_link, preview }: Creative): Record<string, string> => ({
+  deep_link: deep_link ?? '',
+  'preview.title': preview?.title ?? '',
+  'preview.description': preview?.description ?? '',
+  'preview.image_url': preview?.image_url ?? '',
+});
+
+type LinkSettingsProps = { creative: Creative; submitted: Submitted; search: string };
+
+/** What the creative's link opens in an installed app, and what messengers show of it. */
+export const LinkSettings = ({ creative, submitted, search }: LinkSettingsProps) => {
+  const { values = valuesOf(creative), faults = [] } = submitted;
+  const field = (label: string, name: string, hint: string) => (
+    <Field label={label} name={name} value={values[name] ?? ''} faults={faults} hint={hint} />
+  );
+  return (
+    <FoldedCard title="Deep link and preview" id="link" open={faults.length > 0}>
+      {creative.app_link === null ? (
+        <p class="muted">
+          To open the installed app, give the application its app identities under Settings → Applications.
+        </p>
+      ) : (
+        <Copyable text={creative.app_link} label="link that opens the app" />
+      )}
+      <form method="post" action={`/creatives/${creative.id}/link${search}#link`} class="stack">
+        {field('Deep link', 'deep_link', 'What the app opens, such as game://levels/3 or /levels/3')}
+        {field('Preview title', 'preview.title', 'Empty: what the store shows')}
+        {field('Preview description', 'preview.description', 'At most 300 characters')}
+        {field('Preview image', 'preview.image_url', 'https://…')}
+        <button type="submit">Save</button>
+      </form>
+    </FoldedCard>
+  );
+};

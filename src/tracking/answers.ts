@@ -1,0 +1,24 @@
+import * as z from 'zod';
+
+/** Source: developer.apple.com/documentation/bundleresources/applinks */
+export const AppleFile = z.object({
+  applinks: z.object({
+    details: z.array(
+      z.object({ appIDs: z.array(z.string()), components: z.array(z.object({ '/': z.string() })) }),
+    ),
+  }),
+});
+export type AppleFile = z.input<typeof AppleFile>;
+
+/** Source: developers.google.com/digital-asset-links/v1/create-statement */
+export const AndroidFile = z.array(
+  z.object({
+    relation: z.array(z.string()),
+    target: z.object({
+      namespace: z.literal('android_app'),
+      package_name: z.string(),
+      sha256_cert_fingerprints: z.array(z.string()),
+    }),
+  }),
+);
+export type AndroidFile = z.input<typeof AndroidFile>;
