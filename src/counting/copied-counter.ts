@@ -32,10 +32,12 @@ const COPIED = {
   files: schema.files,
   key_blocks: schema.keyBlocks,
   key_generations: schema.keyGenerations,
+  purchase_keys: schema.purchaseKeys,
   recent_keys: schema.recentKeys,
   revoked_tokens: schema.revokedTokens,
   seen_ids: schema.seenIds,
   segments: schema.segments,
+  transactions: schema.transactions,
 } as const;
 
 /** The calls with which a counter is copied to R2 and restored from there. */

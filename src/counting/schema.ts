@@ -1,4 +1,5 @@
-import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { TransactionStepKind } from '#catalogue';
 
 // The tables of a counter, which belongs to one application or one shard of it, in the object's own SQLite.
 
@@ -41,8 +42,8 @@ export const seenIds = sqliteTable(
 );
 
 /**
- * Hashed keys are stored by their day and by the week in which they were stored, and expire by week. Those of purchases have their own
- * generation: see `purchase-keys.ts`.
+ * Hashed keys are stored by their day and by the week in which they were stored, and expire by week. Those of purchases have a table of
+ * their own.
  */
 const generation = { day: integer().notNull(), week: integer().notNull() };
 
@@ -58,7 +59,7 @@ export const keyGenerations = sqliteTable(
   (table) => [primaryKey({ columns: [table.day, table.week] })],
 );
 
-/** The hashes that one run stored, 8 bytes each. Once there are many, they are merged into the blocks. */
+/** The hashes that one run stored, 8 bytes each. Once there are many, they are compacted into the blocks. */
 export const recentKeys = sqliteTable(
   'recent_keys',
   { ...generation, run: integer().notNull(), hashes: bytes('hashes') },
@@ -70,6 +71,42 @@ export const keyBlocks = sqliteTable(
   'key_blocks',
   { ...generation, block: integer().notNull(), hashes: bytes('hashes') },
   (table) => [primaryKey({ columns: [table.day, table.week, table.block] })],
+);
+
+/** The hashed keys of purchases, which match at any time: see `purchase-keys.ts`. */
+export const purchaseKeys = sqliteTable('purchase_keys', {
+  hash: blob({ mode: 'buffer' }).primaryKey(),
+  /** The event that was counted under the key: the 16 bytes of its id. */
+  eventId: bytes('event_id'),
+  /** The day on which it was stored, counted from 1970. */
+  takenDay: integer('taken_day').notNull(),
+});
+
+/** Purchases with a transaction id, their refunds and reversals: see `transaction-book.ts`. */
+export const transactions = sqliteTable(
+  'transactions',
+  {
+    /** Of the transaction id. */
+    hash: bytes('hash'),
+    /** The 16 bytes of the event's id. */
+    eventId: bytes('event_id'),
+    step: text().$type<TransactionStepKind>().notNull(),
+    /** In billionths of a unit of `currency`. Of a refund or a reversal, 0 means all that is left. */
+    nanos: real().notNull(),
+    currency: text().notNull(),
+    /** Of the event, since 1970. */
+    second: integer().notNull(),
+    day: text().notNull(),
+    acquiredDay: text('acquired_day').notNull(),
+    /** Empty for an organic device. */
+    creativeId: text('creative_id').notNull(),
+    /** The segment of the event, and that of its device at its acquisition. */
+    eventSegment: integer('event_segment').notNull(),
+    cohortSegment: integer('cohort_segment').notNull(),
+    /** The day on which it was stored, counted from 1970. */
+    takenDay: integer('taken_day').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.hash, table.eventId] })],
 );
 
 /** What is known of each device since its acquisition; never changed. Erased devices have no row. */

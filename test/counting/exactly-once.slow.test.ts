@@ -140,6 +140,8 @@ const LOCAL = [
   'insert into "prepared_writes"',
   'insert into "recent_keys"',
   'insert into "key_generations"',
+  'INSERT INTO "purchase_keys"',
+  'INSERT INTO "transactions"',
   'INSERT INTO "log_outcomes"',
   'INSERT INTO "outbox"',
   'update "progress"',

@@ -20,6 +20,8 @@ const COUNTER_TABLES = [
   'key_generations',
   'recent_keys',
   'key_blocks',
+  'purchase_keys',
+  'transactions',
   'outbox',
 ];
 const D1_TABLES = ['tokens', 'clicks', 'parked_messages', 'access_tokens', 'counter_flushes'];

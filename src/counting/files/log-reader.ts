@@ -123,9 +123,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outc
 /** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
-  const hashes = new Map(
-    keysOf(event).map(({ key }) => [hexOfHash(Uint32Array.from(murmur128(key)), 0), key]),
-  );
+  const hashes = keysOf(event).map(({ key }) => hexOfHash(Uint32Array.from(murmur128(key)), 0));
   for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
   return undefined;
 }

@@ -3,42 +3,34 @@ import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 
-/** The layout of a generation. */
-export type Entries = {
-  /** 32-bit words per entry. The first word decides the block. */
-  words: number;
-  /** Of at most 16 KB on average, so that looking up one key reads little. Smaller ones waste a third of their pages. */
-  perBlock: number;
-  /** With this many recent entries, they are merged however many are in blocks, because every run reads the recent ones. */
-  maxRecent: number;
-};
-export const HASHES: Entries = { words: 2, perBlock: 2_048, maxRecent: Number.POSITIVE_INFINITY };
-/** Every run reads all recent hashes of its days, and a merge rewrites all blocks. */
-const MIN_MERGE = 8_192;
-const MERGE_SHARE = 4;
+/** 32-bit words per hash. The first one decides the block. */
+const HASH_WORDS = 2;
+/** Of at most 16 KB on average, so that looking up one key reads little. Smaller ones waste a third of their pages. */
+const HASHES_PER_BLOCK = 2_048;
+/** Every run reads all recent hashes of its days, and a compaction rewrites all blocks. */
+const MIN_COMPACTED = 8_192;
+const COMPACTED_SHARE = 4;
 
 export const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
 
 /**
- * Merges the recent entries of a generation into its blocks once there are many. An entry is written only a few times while its generation
+ * Compacts the recent hashes of a generation into its blocks once there are many. A hash is written only a few times while its generation
  * grows, hundreds per row. Reads and writes one old block at a time.
  */
-export function mergeWhenDue(store: Store, day: number, week: number, entries: Entries): void {
+export function compactWhenDue(store: Store, day: number, week: number): void {
   const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, week));
   const generation = store.select().from(keyGenerations).where(own).get();
   if (!generation) return;
-  const due = Math.min(Math.max(MIN_MERGE, generation.blocked / MERGE_SHARE), entries.maxRecent);
-  if (generation.recent < due) return;
+  if (generation.recent < Math.max(MIN_COMPACTED, generation.blocked / COMPACTED_SHARE)) return;
   const total = generation.blocked + generation.recent;
   const oldBits = generation.bits;
-  const bits = Math.max(oldBits, Math.ceil(Math.log2(total / entries.perBlock)));
+  const bits = Math.max(oldBits, Math.ceil(Math.log2(total / HASHES_PER_BLOCK)));
   const ofRecent = and(eq(recentKeys.day, day), eq(recentKeys.week, week));
   const recent = store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(ofRecent).all();
   const added = splitByBlock(
     recent.map(({ hashes }) => wordsOf(hashes)),
     oldBits,
     0,
-    entries.words,
   );
   const blockRow = and(
     eq(keyBlocks.day, day),
@@ -62,7 +54,7 @@ export function mergeWhenDue(store: Store, day: number, week: number, entries: E
     const lists = [old ? wordsOf(old.hashes) : new Uint32Array(), added[block] ?? new Uint32Array()];
     if (bits > oldBits && old) remove.run({ block });
     const first = block * 2 ** (bits - oldBits);
-    for (const [index, words] of splitByBlock(lists, bits, first, entries.words).entries()) {
+    for (const [index, words] of splitByBlock(lists, bits, first).entries()) {
       if (words.length > 0) write.run({ block: first + index, hashes: bytesOf(words) });
     }
   }
@@ -70,31 +62,27 @@ export function mergeWhenDue(store: Store, day: number, week: number, entries: E
   store.update(keyGenerations).set({ bits, blocked: total, recent: 0 }).where(own).run();
 }
 
-/** Splits entries into their blocks, starting at `first`, with as many blocks as the entries need. */
-function splitByBlock(
-  lists: readonly Uint32Array[],
-  bits: number,
-  first: number,
-  width: number,
-): Uint32Array[] {
+/** Splits hashes into their blocks, starting at `first`, with as many blocks as they need. */
+function splitByBlock(lists: readonly Uint32Array[], bits: number, first: number): Uint32Array[] {
   const sizes: number[] = [];
   for (const words of lists) {
-    for (let at = 0; at < words.length; at += width) {
+    for (let at = 0; at < words.length; at += HASH_WORDS) {
       const block = blockOf(words[at] ?? 0, bits) - first;
       while (sizes.length <= block) sizes.push(0);
-      sizes[block] = (sizes[block] ?? 0) + width;
+      sizes[block] = (sizes[block] ?? 0) + HASH_WORDS;
     }
   }
   const parts = sizes.map((size) => new Uint32Array(size));
   const filled = sizes.map(() => 0);
   for (const words of lists) {
-    for (let at = 0; at < words.length; at += width) {
+    for (let at = 0; at < words.length; at += HASH_WORDS) {
       const block = blockOf(words[at] ?? 0, bits) - first;
       const part = parts[block];
       const place = filled[block] ?? 0;
       if (!part) continue;
-      for (let word = 0; word < width; word++) part[place + word] = words[at + word] ?? 0;
-      filled[block] = place + width;
+      part[place] = words[at] ?? 0;
+      part[place + 1] = words[at + 1] ?? 0;
+      filled[block] = place + HASH_WORDS;
     }
   }
   return parts;

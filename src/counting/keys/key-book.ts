@@ -8,16 +8,9 @@ import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 import { FLAG, HashTable } from './hash-table.ts';
-import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
-import {
-  hexOfHash,
-  mergePurchases,
-  pruneEntries,
-  prunePurchases,
-  readPurchases,
-  savePurchases,
-} from './purchase-keys.ts';
-import { TRANSACTION_GENERATIONS } from './transaction-book.ts';
+import { blockOf, compactWhenDue } from './key-blocks.ts';
+import { hexOfHash, prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
+import { pruneTransactions } from './transaction-book.ts';
 
 /** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
@@ -45,7 +38,7 @@ export class KeyBook {
   private readonly purchases = new Map<string, Purchase>();
   /** The number of keys of each day. */
   private readonly days = new Map<number, number>();
-  /** The generations that were added to since the last merge. */
+  /** The generations that were added to since the last compaction. */
   private readonly added: { day: number; week: number }[] = [];
 
   private constructor(store: Store, keys: number) {
@@ -139,7 +132,7 @@ export class KeyBook {
   }
 
   /**
-   * Writes the keys that were taken since the last call. Call it in the transaction that commits `run`, and `merge` after it. Later events of the
+   * Writes the keys that were taken since the last call. Call it in the transaction that commits `run`, and `compact` after it. Later events of the
    * run still find them.
    */
   save(run: number, now: number): void {
@@ -166,21 +159,20 @@ export class KeyBook {
       purchases.push([hex, purchase.taken]);
       this.purchases.set(hex, { stored: purchase.taken, taken: null });
     }
-    savePurchases(this.store, run, purchases, dayOf(now));
+    savePurchases(this.store, purchases, dayOf(now));
   }
 
-  /** Merges recent keys into the blocks where there are many, each generation in a transaction of its own. Changes no lookup. */
-  *merge(transaction: (work: () => void) => void): Steps {
+  /** Compacts recent keys into the blocks where there are many, each generation in a transaction of its own. Changes no lookup. */
+  *compact(transaction: (work: () => void) => void): Steps {
     for (const { day, week } of this.added.splice(0)) {
-      transaction(() => mergeWhenDue(this.store, day, week, HASHES));
+      transaction(() => compactWhenDue(this.store, day, week));
       yield;
     }
-    transaction(() => mergePurchases(this.store));
   }
 
   private *markPurchases(): Steps {
     if (this.purchases.size === 0) return;
-    for (const page of readPurchases(this.store, this.purchases)) {
+    for (const page of readPurchases(this.store, this.purchases.keys())) {
       for (const [hex, eventId] of page) {
         const purchase = this.purchases.get(hex);
         if (purchase) purchase.stored = eventId;
@@ -282,9 +274,7 @@ export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: nu
   for (const table of [recentKeys, keyBlocks, keyGenerations])
     store.delete(table).where(lt(table.week, week)).run();
   prunePurchases(store, dayOf(purchasesBefore), dayOf(now));
-  for (const generation of TRANSACTION_GENERATIONS) {
-    pruneEntries(store, generation, dayOf(purchasesBefore), dayOf(now));
-  }
+  pruneTransactions(store, dayOf(purchasesBefore), dayOf(now));
 }
 
 const dayOf = (time: number) => Math.floor(time / DAY_MS);

@@ -218,7 +218,7 @@ export class Run {
     }
     storage.transactionSync(() => {
       this.book.save(run, now);
-      this.transactions.save(run);
+      this.transactions.save();
       this.saveOutcomes();
       this.reduceErased();
       this.saveSegments();
@@ -231,8 +231,7 @@ export class Run {
     this.devices.unload();
     yield;
     yield* applyDevices(storage, store);
-    yield* this.book.merge((work) => storage.transactionSync(work));
-    storage.transactionSync(() => this.transactions.merge());
+    yield* this.book.compact((work) => storage.transactionSync(work));
   }
 
   /** Everything that the run adds to D1, as parts of the outbox. */
