@@ -33,8 +33,12 @@ export {
 } from './logged-event.ts';
 export {
   type Amounts,
+  ATTRIBUTIONS,
+  type Attribution,
+  attributionOf,
   columnsOf,
   isMoney,
+  keysTogether,
   MEASURES,
   type MoneyMeasure,
   ROLLUP_KEYS,

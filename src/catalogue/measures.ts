@@ -56,7 +56,14 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup. */
+/** What the devices and clicks behind a sum came from: `paid` if from a creative. */
+export const ATTRIBUTIONS = ['paid', 'organic'] as const;
+export type Attribution = (typeof ATTRIBUTIONS)[number];
+
+/** `creativeId` is empty for an organic device. */
+export const attributionOf = (creativeId: string): Attribution => (creativeId === '' ? 'organic' : 'paid');
+
+/** The key of each rollup's sums by creative. Organic devices have an empty `creative_id`. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_hours: ['application_id', 'day', 'hour', 'creative_id', 'currency'],
@@ -66,6 +73,10 @@ export const ROLLUP_KEYS = {
   cohort_activity: ['application_id', 'acquired_day', 'creative_id', 'age'],
   cohort_revenue: ['application_id', 'acquired_day', 'creative_id', 'day', 'currency'],
 } as const satisfies Record<RollupTable, readonly string[]>;
+
+/** The key of a rollup's sums of all creatives together: the attribution in place of the creative. */
+export const keysTogether = (table: RollupTable): string[] =>
+  ROLLUP_KEYS[table].map((name) => (name === 'creative_id' ? 'attribution' : name));
 
 const MONEY_MEASURES = [
   'ad_revenue',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  ATTRIBUTIONS,
   EVENT_COLUMNS,
   EVENT_TYPES,
   isOfDevice,
@@ -43,7 +44,7 @@ export const EventsQuery = z.object({
   ),
   /** As sent with the event, or the device's at its acquisition, or the click's; `unknown` matches events without one. */
   ...segmentFilters(),
-  attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
+  attribution: z.enum(ATTRIBUTIONS, { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
   cursor: z

@@ -1,4 +1,6 @@
 import {
+  type Attribution,
+  attributionOf,
   DEVICE_DIMENSIONS,
   isOfDevice,
   type LoggedEvent,
@@ -22,7 +24,7 @@ export type EventFilter = {
   /** Events of any of these creatives; an empty list matches nothing. */
   creativeIds?: readonly string[];
   /** Events with a creative, or without one. */
-  attribution?: 'paid' | 'organic';
+  attribution?: Attribution;
   /** By dimension, the wanted values: those of `Placed`, or what the event was sent with. Empty text matches events without a value. */
   segment?: Partial<Record<SegmentDimension, readonly string[] | undefined>>;
   eventId?: string;
@@ -60,7 +62,7 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
     (!eventName || ('event_name' in event && event.event_name === eventName)) &&
     (!deviceId || (isOfDevice(event) && event.device_id === deviceId)) &&
     (!creativeIds || (event.creative_id !== null && creativeIds.includes(event.creative_id))) &&
-    (!attribution || (event.creative_id !== null) === (attribution === 'paid')) &&
+    (!attribution || attributionOf(event.creative_id ?? '') === attribution) &&
     SEGMENT_DIMENSIONS.every((name) => segment[name]?.includes(valueIn(event, name)) ?? true) &&
     (!eventId || event.id === eventId)
   );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { segmentFilters } from '#catalogue';
+import { ATTRIBUTIONS, segmentFilters } from '#catalogue';
 import { optionalText, repeatable, requiredText, searchText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
@@ -19,7 +19,7 @@ const filterFields = {
   adset_id: repeatable(requiredText(128)),
   creative_id: repeatable(requiredText(128)),
   ...segmentFilters(),
-  attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
+  attribution: z.enum(ATTRIBUTIONS, { error: 'must be paid or organic' }).optional(),
 };
 export const ReportFilters = z.object(filterFields);
 export type ReportFilters = z.infer<typeof ReportFilters>;

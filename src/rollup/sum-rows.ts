@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
+import { isMoney, keysTogether, MEASURES } from '#catalogue';
 import { toStatement } from '#db';
 import { addParts, type PartRow, type PartSource } from './cube/cube.ts';
 import { additionColumns, NANOS_PER_HIGH, ROLLUP_TABLES, type StoredTable } from './tables.ts';
@@ -36,7 +36,7 @@ const assigned = (table: StoredTable): string =>
 
 /** Adds rows (`ROWS`, a JSON array) with these columns to a rollup table. */
 function additionSql(table: StoredTable, columns: readonly string[]): string {
-  const keys: readonly string[] = ROLLUP_KEYS[table];
+  const keys = keysTogether(table);
   const own = additionColumns(table);
   const values = own.map((name) => {
     const at = columns.indexOf(name);

@@ -2,6 +2,7 @@ import {
   type Amounts,
   columnsOf as columnsOfMeasure,
   isMoney,
+  keysTogether,
   MEASURES,
   ROLLUP_KEYS,
   type RollupTable,
@@ -266,8 +267,8 @@ function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amo
 /** The columns of a table's sums, in the order of a segment's sums. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** The columns of a table's rows, in the order of `Additions.rows`. */
+/** The columns of a table's rows, which have all creatives together, in the order of `Additions.rows`. */
 export const additionColumns = (table: RollupTable): string[] => [
-  ...ROLLUP_KEYS[table],
+  ...keysTogether(table),
   ...sumColumnsOf(table),
 ];

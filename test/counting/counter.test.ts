@@ -277,7 +277,7 @@ it('compacts the parts of many runs without changing a sum', async () => {
     const parts = await partsOf(applicationId, 'rollup_ads', 'segment');
     let impressions = 0;
     for (const data of parts)
-      for (const { sums } of await rowsOf('rollup_ads', data)) impressions += sums[0] ?? 0;
+      for (const { sums } of await rowsOf('rollup_ads', 'segment', data)) impressions += sums[0] ?? 0;
     return { count: parts.length, impressions };
   };
   expect(await found()).toEqual({ count: RUNS, impressions: RUNS });

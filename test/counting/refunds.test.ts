@@ -52,7 +52,7 @@ async function daysOf({ applicationId }: TestCounter) {
 
 async function cohortOf({ applicationId }: TestCounter) {
   const { results } = await env.DB.prepare(
-    `SELECT acquired_day, creative_id, day, currency, returned_revenue / 1e9 AS returned FROM cohort_revenue
+    `SELECT acquired_day, attribution, day, currency, returned_revenue / 1e9 AS returned FROM cohort_revenue
      WHERE application_id = ? AND returned_revenue <> 0`,
   )
     .bind(applicationId)
@@ -71,7 +71,7 @@ it('counts a late refund on its day, and against the day and cohort of its purch
   await count(refund('2026-03-20'));
   expect(await daysOf(counter)).toEqual(BOTH_DAYS);
   expect(await cohortOf(counter)).toEqual([
-    { acquired_day: '2026-03-01', creative_id: 'paid', day: '2026-03-02', currency: 'usd', returned: 10 },
+    { acquired_day: '2026-03-01', attribution: 'paid', day: '2026-03-02', currency: 'usd', returned: 10 },
   ]);
 });
 

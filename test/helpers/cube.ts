@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { type OpenPart, openPart } from '#rollup';
+import { type Grain, type OpenPart, openPart } from '#rollup';
 
 export type Row = { key: string[]; segment: string[]; sums: number[] };
 
 /** The rows of a part: the values of the key, country, OS and app version, and the sums. */
-export const rowsOf = async (table: RollupTable, data: string): Promise<Row[]> =>
-  rowsIn(await openPart(table, data));
+export const rowsOf = async (table: RollupTable, grain: Grain, data: string): Promise<Row[]> =>
+  rowsIn(await openPart(table, grain, data));
 
 export function rowsIn({ size, keys, segments, sums }: OpenPart): Row[] {
   const textsAt = (columns: typeof keys, row: number) =>
@@ -19,9 +19,13 @@ export function rowsIn({ size, keys, segments, sums }: OpenPart): Row[] {
 }
 
 /** What parts hold: by key and segment, the sums. */
-export async function addedUp(table: RollupTable, parts: Iterable<string>): Promise<Map<string, number[]>> {
+export async function addedUp(
+  table: RollupTable,
+  grain: Grain,
+  parts: Iterable<string>,
+): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
-  for (const data of parts) addRowsTo(found, await rowsOf(table, data));
+  for (const data of parts) addRowsTo(found, await rowsOf(table, grain, data));
   return found;
 }
 
@@ -56,7 +60,7 @@ export async function creativeSumsOf(
   const creativeAt = (ROLLUP_KEYS[rollup] as readonly string[]).indexOf('creative_id') - 1;
   const sums: Record<string, Record<string, number>> = {};
   for (const data of await partsOf(applicationId, rollup, 'creative')) {
-    for (const { key, sums: own } of await rowsOf(rollup, data)) {
+    for (const { key, sums: own } of await rowsOf(rollup, 'creative', data)) {
       const creative = key[creativeAt] ?? '';
       const known = sums[creative] ?? Object.fromEntries(columns.map((column) => [column, 0]));
       for (const [at, column] of columns.entries()) known[column] = (known[column] ?? 0) + (own[at] ?? 0);

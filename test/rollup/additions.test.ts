@@ -98,12 +98,12 @@ it.each(ROLLUP_TABLES)(
       await addRun(env.DB, { applicationId, shard: 0, sequence: run + 1 }, additions);
     }
     const { results } = await env.DB.prepare(
-      `SELECT * FROM ${table} WHERE application_id = ? ORDER BY creative_id`,
+      `SELECT * FROM ${table} WHERE application_id = ? ORDER BY attribution`,
     )
       .bind(applicationId)
       .all<Record<string, string | number>>();
-    const rowOf = (creative_id: string, rows: number) => ({
-      creative_id,
+    const rowOf = (attribution: string, rows: number) => ({
+      attribution,
       ...Object.fromEntries(
         MEASURES[table].flatMap((name): [string, number][] => {
           const nanos = BigInt(rows * amount);
@@ -116,6 +116,6 @@ it.each(ROLLUP_TABLES)(
         }),
       ),
     });
-    expect(results).toMatchObject([rowOf('', 2), rowOf('paid', 4)]);
+    expect(results).toMatchObject([rowOf('organic', 2), rowOf('paid', 4)]);
   },
 );

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable, type Segment, UNKNOWN_SEGMENT, valuesOfSegment } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { packParts, sumRowsOf } from '../../src/rollup/cube/cube.ts';
-import { PAID } from '../../src/rollup/cube/grains.ts';
+import { segmentColumns } from '../../src/rollup/cube/grains.ts';
 import { writePart } from '../../src/rollup/cube/part-file.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addedUp, rowsOf } from '../helpers/cube.ts';
@@ -37,6 +37,16 @@ const segmentOf = (id: number): Segment => ({
 });
 const segmentTexts = (id: number) => valuesOfSegment(segmentOf(id));
 const UNKNOWN = valuesOfSegment(UNKNOWN_SEGMENT);
+
+/** The names of a part's columns. */
+async function columnsOf(data: string): Promise<string[]> {
+  const { parquetMetadata } = await loadParquet();
+  const { buffer, byteOffset, byteLength } = Buffer.from(data, 'base64');
+  const bytes = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
+  return parquetMetadata(bytes)
+    .schema.slice(1)
+    .map(({ name }) => name);
+}
 
 /** The month of the events of a row. */
 function monthOf(table: RollupTable, key: readonly string[]): string {
@@ -77,11 +87,12 @@ describe.each(CUBED)('parts of %s', (table) => {
         expect(
           await addedUp(
             table,
+            'both',
             parts.map(({ data }) => data),
           ),
         ).toEqual(expected);
         for (const part of parts) {
-          const own = await rowsOf(table, part.data);
+          const own = await rowsOf(table, 'both', part.data);
           const days = own.map(({ key }) => key[0] ?? '').sort();
           expect([part.fromDay, part.toDay, part.rows]).toEqual([days[0], days.at(-1), own.length]);
           expect(new Set(own.map(({ key }) => monthOf(table, key)))).toEqual(new Set([part.month]));
@@ -115,7 +126,17 @@ describe.each(CUBED)('parts of %s', (table) => {
       [table, 'creative', 7],
       [table, 'both', 8],
     ]);
-    const found = await Promise.all(parts.map(({ data }) => addedUp(table, [data])));
+    const columns = await Promise.all(parts.map(({ data }) => columnsOf(data)));
+    const together = columns.slice(0, 2).map((own) => own.slice(0, ROLLUP_KEYS[table].length - 1));
+    const key = ROLLUP_KEYS[table].slice(1);
+    expect(together).toEqual(
+      Array(2).fill(key.map((name) => (name === 'creative_id' ? 'attribution' : name))),
+    );
+    expect(columns.slice(2)).toEqual([
+      [...key, ...sumColumnsOf(table)],
+      [...key, ...segmentColumns('both'), ...sumColumnsOf(table)],
+    ]);
+    const found = await Promise.all(parts.map(({ grain, data }) => addedUp(table, grain, [data])));
     const named = (creative: string, segment: number | null) =>
       JSON.stringify([
         keyOf(creative).slice(1).map(String),
@@ -125,13 +146,13 @@ describe.each(CUBED)('parts of %s', (table) => {
       sums(0).map((index) => firsts.reduce((total, first) => total + first + index, 0));
     expect(found).toEqual([
       new Map([
-        [named('', null), added(1)],
-        [named(PAID, null), added(10, 100, 1_000)],
+        [named('organic', null), added(1)],
+        [named('paid', null), added(10, 100, 1_000)],
       ]),
       new Map([
-        [named('', 7), added(1)],
-        [named(PAID, 7), added(10)],
-        [named(PAID, 8), added(100, 1_000)],
+        [named('organic', 7), added(1)],
+        [named('paid', 7), added(10)],
+        [named('paid', 8), added(100, 1_000)],
       ]),
       new Map([
         [named('', null), added(1)],
@@ -205,12 +226,18 @@ it('takes a missing column for empty or 0, and ignores one that it does not know
   ]);
   const sums = sumColumnsOf('rollup_daily').map((name) => (name === 'installs' ? [1, 2] : []));
   // The grain `creative` has no segments; what is read by both finds none.
-  expect(await rowsOf('rollup_daily', writePart('rollup_daily', 'creative', { texts, sums }))).toEqual([
+  expect(
+    await rowsOf('rollup_daily', 'creative', writePart('rollup_daily', 'creative', { texts, sums })),
+  ).toEqual([
     { key: ['2026-03-01', 'crt_1', 'usd'], segment: UNKNOWN, sums: sums.map(([one = 0]) => one) },
     { key: ['2026-03-02', '', 'usd'], segment: UNKNOWN, sums: sums.map(([, two = 0]) => two) },
   ]);
   // A rollup without a currency reads a part that has one.
-  const other = await rowsOf('rollup_custom', writePart('rollup_daily', 'creative', { texts, sums }));
+  const other = await rowsOf(
+    'rollup_custom',
+    'creative',
+    writePart('rollup_daily', 'creative', { texts, sums }),
+  );
   expect(other.map(({ key }) => key)).toEqual([
     ['2026-03-01', '', 'crt_1'],
     ['2026-03-02', '', ''],
@@ -218,5 +245,5 @@ it('takes a missing column for empty or 0, and ignores one that it does not know
 });
 
 it('refuses a text that is no part', async () => {
-  await expect(rowsOf('rollup_daily', 'AAAA')).rejects.toThrow('parquet');
+  await expect(rowsOf('rollup_daily', 'both', 'AAAA')).rejects.toThrow('parquet');
 });

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
+import { isMoney, keysTogether, MEASURES } from '#catalogue';
 import { additionColumns, parkedSums, type SumRows, sumStatement } from '#rollup';
 import { readParkedSums } from '../../src/rollup/sum-rows.ts';
 import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
@@ -16,7 +16,7 @@ it.each(ROLLUP_TABLES)('adds rows of %s by the names of their columns, in any or
   const [missing] = MEASURES[table];
   const isMissing = (name: string) => name === missing || name === `${missing}_high`;
   const columns = ['of_a_later_release', ...known.filter((name) => !isMissing(name)).toReversed()];
-  const keys: readonly string[] = ROLLUP_KEYS[table];
+  const keys = keysTogether(table);
   const shownAs = (name: string) =>
     name === 'age' ? 3 : keys.includes(name) ? `a ${name}` : 1 + known.indexOf(name);
   const row = columns.map(shownAs);

@@ -1,4 +1,4 @@
-import { isSegmentDimension } from '#catalogue';
+import { attributionOf, isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
 import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
 import { columnOfDimension, type DeviceFactsRow, type HistoryRow } from '../devices/device-row.ts';
@@ -37,8 +37,7 @@ function matcherOf({ creativeIds, segment = {}, attribution }: DeviceFilter) {
   );
   return (row: DeviceFactsRow): boolean => {
     const creativeId = row[1];
-    if (attribution === 'paid' && creativeId === '') return false;
-    if (attribution === 'organic' && creativeId !== '') return false;
+    if (attribution && attributionOf(creativeId) !== attribution) return false;
     return (creatives?.has(creativeId) ?? true) && wanted.every(({ at, values }) => values.has(row[at]));
   };
 }

@@ -1,4 +1,4 @@
-import type { DeviceDimension, SegmentDimension } from '#catalogue';
+import type { Attribution, DeviceDimension, SegmentDimension } from '#catalogue';
 import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 
@@ -159,7 +159,7 @@ export type ClientTotals = {
 export type DeviceFilter = {
   creativeIds?: string[];
   segment?: Partial<Record<SegmentDimension, string[]>>;
-  attribution?: 'paid' | 'organic';
+  attribution?: Attribution;
 };
 
 /** A version is that of an event, so payers are not grouped by it. */

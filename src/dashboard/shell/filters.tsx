@@ -1,4 +1,5 @@
 import type { PropsWithChildren } from 'hono/jsx';
+import { ATTRIBUTIONS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
@@ -149,7 +150,7 @@ const AddFilter = ({ view, path, carry }: Carried) => {
         {FILTER_NAMES.map((name) =>
           name === 'attribution' ? (
             !isSet(name) &&
-            (['paid', 'organic'] as const).map((value) => (
+            ATTRIBUTIONS.map((value) => (
               <li>
                 <a href={path + viewQuery(view, { ...carry, ...withFilter(view, name, value) })}>
                   {value === 'paid' ? 'Paid only' : 'Organic only'}

@@ -3,26 +3,24 @@ import { measureColumns } from './measure-columns.ts';
 
 const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
-/** Empty text instead of null, because a primary key with nulls would not be unique. */
-const creativeId = () => text('creative_id').notNull();
 /**
- * `paid` for all creatives together, and empty for organic devices. The sums of each creative are in `cube_parts`, because a table with
- * them would be most of the database, and unpacking blocks is faster than reading its rows.
+ * `paid` for all creatives together, or `organic`. The sums of each creative are in `cube_parts`, because a table with them would be most of
+ * the database, and opening parts is faster than reading its rows.
  */
-const paidOrOrganic = creativeId;
+const attribution = () => text().notNull();
+/** Empty for sums without one instead of null, because a primary key with nulls would not be unique. */
 const currency = () => text().notNull();
 
-/** Sums without a currency are in rows with currency ''. */
 export const rollupDaily = sqliteTable(
   'rollup_daily',
   {
     applicationId: applicationId(),
     day: day(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     currency: currency(),
     ...measureColumns('rollup_daily'),
   },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.attribution, table.currency] })],
 );
 
 export const rollupAds = sqliteTable(
@@ -33,7 +31,7 @@ export const rollupAds = sqliteTable(
     source: text().notNull(),
     mediaSource: text('media_source').notNull(),
     placement: text().notNull(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     currency: currency(),
     ...measureColumns('rollup_ads'),
   },
@@ -45,7 +43,7 @@ export const rollupAds = sqliteTable(
         table.source,
         table.mediaSource,
         table.placement,
-        table.creativeId,
+        table.attribution,
         table.currency,
       ],
     }),
@@ -58,12 +56,14 @@ export const rollupItems = sqliteTable(
     applicationId: applicationId(),
     day: day(),
     itemId: text('item_id').notNull(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     currency: currency(),
     ...measureColumns('rollup_items'),
   },
   (table) => [
-    primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
+    primaryKey({
+      columns: [table.applicationId, table.day, table.itemId, table.attribution, table.currency],
+    }),
   ],
 );
 
@@ -73,10 +73,10 @@ export const rollupCustom = sqliteTable(
     applicationId: applicationId(),
     day: day(),
     eventName: text('event_name').notNull(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     ...measureColumns('rollup_custom'),
   },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.attribution] })],
 );
 
 /** Devices by acquisition day. A cohort's size is its `active_devices` of age 0: every install is active then. */
@@ -85,12 +85,14 @@ export const cohortActivity = sqliteTable(
   {
     applicationId: applicationId(),
     acquiredDay: text('acquired_day').notNull(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     /** Days since acquisition. */
     age: integer().notNull(),
     ...measureColumns('cohort_activity'),
   },
-  (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
+  (table) => [
+    primaryKey({ columns: [table.applicationId, table.acquiredDay, table.attribution, table.age] }),
+  ],
 );
 
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
@@ -99,14 +101,14 @@ export const cohortRevenue = sqliteTable(
   {
     applicationId: applicationId(),
     acquiredDay: text('acquired_day').notNull(),
-    creativeId: paidOrOrganic(),
+    attribution: attribution(),
     day: day(),
     currency: currency(),
     ...measureColumns('cohort_revenue'),
   },
   (table) => [
     primaryKey({
-      columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+      columns: [table.applicationId, table.acquiredDay, table.attribution, table.day, table.currency],
     }),
   ],
 );

@@ -1,6 +1,6 @@
 import { daysBetween } from '#lib/time';
 import { type Entries, sumColumnsOf } from '#rollup';
-import { type Chunk, valuesIn } from '../engine/chunk.ts';
+import { type Chunk, organicIn, valuesIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
@@ -108,8 +108,8 @@ export class RevenueReader {
     this.days = valuesIn(chunk, 'day');
     this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
     const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
-    const [currencyAt, creativeAt] = [columns.indexOf('currency'), columns.indexOf('creative_id')];
-    const organic = valuesIn(chunk, 'creative_id').indexOf('');
+    const currencyAt = columns.indexOf('currency');
+    const organic = organicIn(chunk);
     this.between = [];
     await this.places.open(chunk);
     const { at } = this;
@@ -125,7 +125,7 @@ export class RevenueReader {
         at.row = this.places.rowAt(entry);
         at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
         at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
-        const isOrganic = organic >= 0 && keys[creativeAt]?.[entry] === organic;
+        const isOrganic = organic.value >= 0 && keys[organic.at]?.[entry] === organic.value;
         this.add(sums, entry, isOfCosts, isOrganic);
       }
     });

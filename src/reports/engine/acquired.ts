@@ -2,7 +2,7 @@ import { type Entries, sumColumnsOf } from '#rollup';
 import type { DimensionName } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Chunk, organicIn, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { GroupCells } from './group-cells.ts';
@@ -37,8 +37,7 @@ export class Acquired {
   async read(chunk: Chunk): Promise<void> {
     const conversionsIn = await conversionsOf(this.rates, chunk);
     await this.lookup.open(chunk, 'acquired_day');
-    const creativeAt = chunk.columns.indexOf('creative_id');
-    const organic = valuesIn(chunk, 'creative_id').indexOf('');
+    const organic = organicIn(chunk);
     chunk.read((entries) => {
       const { size, keys } = entries;
       if (this.groups.length < size) {
@@ -46,7 +45,7 @@ export class Acquired {
       }
       this.lookup.find(entries, this.groups, this.ranking.places.rest);
       for (let entry = 0; entry < size; entry++) {
-        const isOrganic = keys[creativeAt]?.[entry] === organic;
+        const isOrganic = keys[organic.at]?.[entry] === organic.value;
         this.paidGroups[entry] = isOrganic ? SKIPPED : (this.groups[entry] ?? SKIPPED);
       }
       const conversions = conversionsIn(entries);

@@ -22,6 +22,13 @@ export type Chunk = {
 export const valuesIn = ({ columns, values }: Chunk, column: string): readonly string[] =>
   values[columns.indexOf(column)] ?? [];
 
+/** Where a chunk's keys tell organic devices: entries with the number `value` in the column `at` are of them. `value` is -1 if none is. */
+export function organicIn({ columns, values }: Chunk): { at: number; value: number } {
+  const together = columns.indexOf('attribution');
+  const at = together < 0 ? columns.indexOf('creative_id') : together;
+  return { at, value: (values[at] ?? []).indexOf(together < 0 ? '' : 'organic') };
+}
+
 /** Merges two sequences of chunks, each with the latest day first. */
 export async function* latestFirst(
   left: AsyncGenerator<Chunk>,

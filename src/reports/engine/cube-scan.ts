@@ -1,4 +1,4 @@
-import { type RollupTable, SEGMENT_DIMENSIONS, type Segment } from '#catalogue';
+import { attributionOf, type RollupTable, SEGMENT_DIMENSIONS, type Segment } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
@@ -25,7 +25,7 @@ export type CubeScan = {
   from: string;
   to: string;
   filters: ReportFilters;
-  /** Whether rows are needed by creative. Otherwise all creatives are one, `PAID`, and far fewer rows are read. */
+  /** Whether rows are needed by creative. Otherwise rows have all creatives together, by attribution, and far fewer are read. */
   byCreative: boolean;
   /** Whether rows are needed by segment. */
   bySegment: boolean;
@@ -65,22 +65,22 @@ export async function* scanCube(
   const creativeIds = isByCreative(filters)
     ? new Set(await findCreativeIds(database(stores.DB), applicationId, filters))
     : null;
-  const columns = keyColumns(rollup);
+  const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
+  const columns = keyColumns(rollup, grain);
+  const { attribution } = filters;
   const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
     day: through === undefined ? undefined : (day) => day <= through,
     [columns[0] ?? '']: (day) => day >= from && day <= to,
     // An hour is text such as `2026-11-01T01:00:00-04:00`.
     hour:
       untilHour === undefined ? undefined : (hour) => hour < `${to}T${String(untilHour).padStart(2, '0')}`,
+    attribution: attribution ? (own) => own === attribution : undefined,
     creative_id:
-      creativeIds || filters.attribution
-        ? (id) =>
-            (!creativeIds || creativeIds.has(id)) &&
-            (!filters.attribution || (id !== '') === (filters.attribution === 'paid'))
+      creativeIds || attribution
+        ? (id) => (!creativeIds || creativeIds.has(id)) && (!attribution || attributionOf(id) === attribution)
         : undefined,
   };
   const known = new PartSegments();
-  const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
   const giveWay = givingWay();
   let rows = 0;
   for await (const stored of readParts(stores, { ...scan, grain }, pageCharacters)) {

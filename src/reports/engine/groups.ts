@@ -2,7 +2,7 @@ import type { Entries } from '#rollup';
 import { type DimensionName, isTime } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Chunk, organicIn, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { GroupCells, type Span } from './group-cells.ts';
@@ -56,8 +56,7 @@ export class Groups {
     await this.lookup.open(chunk, this.names.includes('hour') ? 'hour' : 'day');
     const currencies = valuesIn(chunk, 'currency');
     const currencyAt = columns.indexOf('currency');
-    const creativeAt = columns.indexOf('creative_id');
-    const organic = valuesIn(chunk, 'creative_id').indexOf('');
+    const organic = organicIn(chunk);
     chunk.read((entries) => {
       const conversions = conversionsIn(entries);
       if (this.cells.length < entries.size) {
@@ -69,17 +68,18 @@ export class Groups {
         this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
       } else {
         this.table.addEntries(this.cells, entries, conversions);
-        this.table.addAttributed(this.paidAmong(entries, entries.keys[creativeAt], organic), entries);
+        this.table.addAttributed(this.paidAmong(entries, organic), entries);
       }
       if (conversions) this.addUnconverted(entries, conversions, { currencies, currencyAt, isOfCosts });
     });
   }
 
-  /** The groups of entries, without those of organic devices. `organic` is the index of the creative that these have. */
-  private paidAmong({ size }: Entries, creatives: Int32Array | undefined, organic: number): Int32Array {
-    if (organic < 0) return this.cells;
+  /** The groups of entries, without those of organic devices: see `organicIn`. */
+  private paidAmong({ size, keys }: Entries, { at, value }: ReturnType<typeof organicIn>): Int32Array {
+    if (value < 0) return this.cells;
+    const own = keys[at];
     for (let entry = 0; entry < size; entry++) {
-      this.paidCells[entry] = creatives?.[entry] === organic ? SKIPPED : (this.cells[entry] ?? SKIPPED);
+      this.paidCells[entry] = own?.[entry] === value ? SKIPPED : (this.cells[entry] ?? SKIPPED);
     }
     return this.paidCells;
   }

@@ -95,7 +95,7 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
       .where(and(own, isAmong(cubeParts.sequence, sequences)))
       .orderBy(cubeParts.sequence);
     for (const { data } of found) {
-      const part = await openPart(rollup, data);
+      const part = await openPart(rollup, grain, data);
       addRows(part, segments, owner.applicationId, () => together);
     }
   }

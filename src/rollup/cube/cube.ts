@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { ROLLUP_KEYS, type RollupTable, type Segment } from '#catalogue';
+import { attributionOf, ROLLUP_KEYS, type RollupTable, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { addDays } from '#lib/time';
 import { type Additions, hasTable, type SegmentedRow, type StoredTable, sumColumnsOf } from '../tables.ts';
-import { type Grain, grainsOf, keyColumns, PAID, segmentColumns } from './grains.ts';
+import { type Grain, grainsOf, keyColumns, segmentColumns } from './grains.ts';
 import { type PartColumns, writePart } from './part-file.ts';
 
 // The cube: the rollups by creative and by segment. A run only adds parts and changes none: usually one for each rollup and grain that it counted
@@ -32,7 +32,7 @@ export function* packParts(
   rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
 ): Generator<PackedPart> {
-  const monthOf = monthReader(table);
+  const monthOf = monthReader(table, grain);
   const months = new Map<string, Columns>();
   for (const cell of cellsOf(table, grain, rows, segmentOf)) {
     const month = monthOf(cell.texts);
@@ -53,8 +53,8 @@ export function* packParts(
  * Reads the month of a row, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
  * no rows once it is over, except of late events.
  */
-function monthReader(table: RollupTable): (texts: readonly string[]) => string {
-  const columns = keyColumns(table);
+function monthReader(table: RollupTable, grain: Grain): (texts: readonly string[]) => string {
+  const columns = keyColumns(table, grain);
   const [dayAt, ageAt] = [columns.indexOf('day'), columns.indexOf('age')];
   const dayOf = (texts: readonly string[]) =>
     dayAt < 0 ? addDays(texts[0] ?? '', Number(texts[ageAt])) : (texts[dayAt] ?? '');
@@ -89,7 +89,7 @@ export class Columns {
   readonly sums: readonly number[][];
 
   constructor(table: RollupTable, grain: Grain, columns?: PartColumns) {
-    const names = [...keyColumns(table), ...segmentColumns(grain)];
+    const names = [...keyColumns(table, grain), ...segmentColumns(grain)];
     this.texts = new Map(names.map((name) => [name, [...(columns?.texts.get(name) ?? [])]]));
     this.sums = sumColumnsOf(table).map((_, at) => [...(columns?.sums[at] ?? [])]);
   }
@@ -154,9 +154,10 @@ export function* sumRowsOf(
 ): Generator<[table: StoredTable, row: (string | number)[]] | [table: 'parts', row: PartRow]> {
   const { table } = additions;
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
+  // Its keys are those of `keysTogether`.
   const together = additions.emptied();
   for (const { key, segments } of additions.segmentedRows()) {
-    together.addSegments(key.with(creativeAt, key[creativeAt] === '' ? '' : PAID), segments);
+    together.addSegments(key.with(creativeAt, attributionOf(String(key[creativeAt]))), segments);
   }
   if (hasTable(table)) for (const row of together.rows()) yield [table, row];
   // Rows are not kept: a run may have hundreds of thousands.

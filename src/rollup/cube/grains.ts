@@ -1,4 +1,10 @@
-import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
+import {
+  keysTogether,
+  ROLLUP_KEYS,
+  type RollupTable,
+  SEGMENT_DIMENSIONS,
+  type SegmentDimension,
+} from '#catalogue';
 
 // The cube has each rollup in four grains, so that a report reads no more rows than it needs: with 200 creatives in 20 countries, `creative`
 // has a twentieth of the rows of `both`, `segment` a hundredth, and `total` less than a thousandth.
@@ -7,15 +13,13 @@ import { ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimensio
 export const GRAINS = ['total', 'segment', 'creative', 'both'] as const;
 export type Grain = (typeof GRAINS)[number];
 
-/** The creative of sums of all creatives together. Those of organic devices have none, as elsewhere. */
-export const PAID = 'paid';
-
 /** The grains of a rollup. Figures by hour have no segments. */
 export const grainsOf = (rollup: RollupTable): readonly Grain[] =>
   rollup === 'rollup_hours' ? ['total', 'creative'] : GRAINS;
 
-/** The columns of a row's key: all of the rollup's except the application. */
-export const keyColumns = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
+/** The columns of a row's key: all of the rollup's except the application. Where all creatives are together, it has their attribution. */
+export const keyColumns = (table: RollupTable, grain: Grain): readonly string[] =>
+  (grain === 'creative' || grain === 'both' ? ROLLUP_KEYS[table] : keysTogether(table)).slice(1);
 
 /** The columns of a row's segment; none in the grains without segments. */
 export const segmentColumns = (grain: Grain): readonly SegmentDimension[] =>

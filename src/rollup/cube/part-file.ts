@@ -94,7 +94,7 @@ type FileOptions = {
  */
 export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, hasRanges }: FileOptions) {
   const { compressors, ParquetWriter } = loadedParquet();
-  const texts = [...keyColumns(table), ...segmentColumns(grain)];
+  const texts = [...keyColumns(table, grain), ...segmentColumns(grain)];
   const elements = [
     ...texts.map((name) => ({ name, ...(storedText[name] ?? PLAIN_TEXT).element })),
     ...sumColumnsOf(table).flatMap((name) => {
@@ -156,10 +156,10 @@ const bytesOfText = (text: string): Bytes => {
 };
 
 /** Reads a part. Throws if the text is none. */
-export async function openPart(table: RollupTable, text: string): Promise<OpenPart> {
+export async function openPart(table: RollupTable, grain: Grain, text: string): Promise<OpenPart> {
   const { parquetMetadata } = await loadParquet();
   const bytes = bytesOfText(text);
-  return openRows(table, parquetMetadata(bytes.buffer), bytes);
+  return openRows(table, grain, parquetMetadata(bytes.buffer), bytes);
 }
 
 /** The columns of sums that a part has. */
@@ -176,6 +176,7 @@ export const sumTypesIn = ({ schema }: FileMetaData): SumTypes =>
 /** Reads the rows of a file whose row groups are among the bytes. */
 export async function openRows(
   table: RollupTable,
+  grain: Grain,
   metadata: FileMetaData,
   { buffer, start }: Bytes,
 ): Promise<OpenPart> {
@@ -204,7 +205,7 @@ export async function openRows(
   };
   return {
     size,
-    keys: keyColumns(table).map(textsOf),
+    keys: keyColumns(table, grain).map(textsOf),
     segments: SEGMENT_DIMENSIONS.map(textsOf),
     sums: sumColumnsOf(table).map((name) => toSums(size, found.get(name))),
   };

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cubeMonths, cubeParts, database } from '#db';
 import { chunksBySize } from '#lib/collections/chunks';
-import { type MonthFile, monthKey, type ReadableBucket, readMonth } from '../months/month-file.ts';
+import { type MonthFile, type ReadableBucket, readMonth } from '../months/month-file.ts';
 import type { Grain } from './grains.ts';
 import { PartCache } from './part-cache.ts';
 import { type OpenPart, openPart } from './part-file.ts';
@@ -111,7 +111,7 @@ async function* load(
       parts.filter((part) => !kept.get(part)),
     );
     const openKept = async (part: ListedPart, data: string) => {
-      const open = await openPart(place.rollup, data);
+      const open = await openPart(place.rollup, place.grain, data);
       keep(nameOf(place, part), open);
       return open;
     };
@@ -122,7 +122,7 @@ async function* load(
     });
     for (const one of page) {
       if (one.kind === 'month' && isWanted(one)) {
-        yield* readMonth(RAW_EVENTS, place.rollup, monthKey(place, one), one, isWanted);
+        yield* readMonth(RAW_EVENTS, place, one, isWanted);
       }
     }
   }

@@ -73,15 +73,20 @@ type Group = { rowGroup: RowGroup; start: number; end: number; fromDay: string; 
 /** Reads the row groups that are wanted, several at a time. The opened part of each has nothing of the others. */
 export async function* readMonth(
   bucket: ReadableBucket,
-  rollup: RollupTable,
-  key: string,
-  file: Omit<Located, 'key'>,
+  place: Place,
+  file: MonthFile,
   isWanted: (days: { fromDay: string; toDay: string }) => boolean,
 ): AsyncGenerator<(() => Promise<OpenPart>)[]> {
+  const key = monthKey(place, file);
   const { metadata, bytes: tail } = await readFooter(bucket, { key, ...file });
   const groups = metadata.row_groups.map(toGroup).filter(isWanted);
   const open = (group: Group, bytes: Bytes) => () =>
-    openRows(rollup, { ...metadata, row_groups: [group.rowGroup], num_rows: group.rowGroup.num_rows }, bytes);
+    openRows(
+      place.rollup,
+      place.grain,
+      { ...metadata, row_groups: [group.rowGroup], num_rows: group.rowGroup.num_rows },
+      bytes,
+    );
   while (groups.length > 0) {
     const [first] = groups;
     if (!first) return;
