@@ -36,6 +36,8 @@ export class StandIn {
   readonly buckets = new Set<string>();
   readonly scripts = new Map<string, Script>();
   readonly domains = new Map<string, string>();
+  /** The routes of each zone: the Workers by their patterns. */
+  readonly zones = new Map<string, Record<string, string>>();
   /** Every requested change, and every unknown request. */
   readonly changes: string[] = [];
   readonly unknown: string[] = [];
@@ -133,6 +135,14 @@ export class StandIn {
             : area === 'workers'
               ? await this.worker(request, rest)
               : undefined;
+    if (path === '/zones') {
+      const name = request.query.get('name') ?? '';
+      return this.zones.has(name) ? [{ id: `zone-${name}`, name }] : [];
+    }
+    const [, zoneName = ''] = /^\/zones\/zone-(.+)\/workers\/routes$/.exec(path) ?? [];
+    if (zoneName !== '') {
+      return Object.entries(this.zones.get(zoneName) ?? {}).map(([pattern, script]) => ({ pattern, script }));
+    }
     if (path === '/accounts') return [{ id: ACCOUNT, name: 'Tests' }];
     if (path === '/memberships') return [{ id: 'm', account: { id: ACCOUNT, name: 'Tests' } }];
     if (handled === undefined) {

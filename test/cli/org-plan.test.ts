@@ -43,7 +43,36 @@ it('stops at a live org that the file does not know, unless it is to be adopted'
   );
   expect(await plan(true)).toContain(`write the section [env.acme] of ${file}`);
   const configuration = await Configuration.read(file);
-  const settings = { org: 'acme', domain: null, databaseId: '', deployed: false };
+  const settings = { org: 'acme', domain: null, zone: null, databaseId: '', deployed: false };
   await configuration.save(configuration.withSection(settings));
   expect(await plan()).toContain('apply pending database migrations');
+});
+
+it.each([
+  ['attr.example.com', 'example.com', 'example.com'],
+  ['a.b.example.co.uk', 'example.co.uk', 'example.co.uk'],
+  ['example.com', 'example.com', null],
+  ['attr.example.com', 'other.com', null],
+])('receives the postbacks of %s, with the zone %s, on %s', async (domain, zone, apex) => {
+  account.zones.set(zone, {});
+  const steps = await planCreate(api, file, { org: 'acme', domain }, null);
+  const deploy = steps.find(({ title }) => title.startsWith('deploy the Worker'))?.title ?? '';
+  expect(/Apple's postbacks on (.*)$/.exec(deploy)?.[1] ?? null).toBe(apex);
+  for (const { title, run } of steps) if (title.startsWith('write the section')) await run();
+  expect((await Configuration.read(file)).settingsOf('acme')).toMatchObject({ domain, zone: apex });
+});
+
+it('leaves the postbacks of a zone to the Worker that receives them', async () => {
+  const zoneOf = async (org: string) => {
+    const steps = await planCreate(api, file, { org, domain: `${org}.example.com` }, null);
+    for (const { title, run } of steps) if (title.startsWith('write the section')) await run();
+    return (await Configuration.read(file)).settingsOf(org)?.zone;
+  };
+  account.zones.set('example.com', { 'example.com/.well-known/skadnetwork/*': 'another-worker' });
+  expect(await zoneOf('acme')).toBeNull();
+  account.zones.set('example.com', { 'example.com/.well-known/skadnetwork/*': 'attribution-acme' });
+  expect(await zoneOf('acme')).toBe('example.com');
+  account.zones.set('example.com', {});
+  expect(await zoneOf('beta')).toBeNull();
+  expect(await zoneOf('acme')).toBe('example.com');
 });

@@ -4,11 +4,17 @@ import path from 'node:path';
 import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { Configuration } from '../../src/cli/org/section.ts';
+import { Configuration, type OrgSettings } from '../../src/cli/org/section.ts';
 
 // The section that `npm run org` writes for an org.
 
-const ACME = { org: 'acme', domain: 'acme.example.com', databaseId: 'db-1', deployed: true };
+const ACME: OrgSettings = {
+  org: 'acme',
+  domain: 'acme.example.com',
+  zone: null,
+  databaseId: 'db-1',
+  deployed: true,
+};
 type Queues = { queues: { consumers: Record<string, unknown>[] } };
 const MAIL = '[[send_email]]\nname = "MAIL"\n';
 
@@ -22,9 +28,9 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Writes the org's section; answers it as wrangler would read it. */
-async function save(): Promise<Record<string, unknown>> {
+async function save(settings = ACME): Promise<Record<string, unknown>> {
   const configuration = await Configuration.read(file);
-  await configuration.save(configuration.withSection(ACME));
+  await configuration.save(configuration.withSection(settings));
   const { env } = parse(await readFile(file, 'utf8')) as { env: Record<string, Record<string, unknown>> };
   return env.acme ?? {};
 }
@@ -35,6 +41,20 @@ const edit = async (change: (text: string) => string) =>
 describe('the section of an org', () => {
   it('has every binding of the top level, which sections do not inherit', async () => {
     expect(await save()).toHaveProperty('version_metadata', { binding: 'CF_VERSION_METADATA' });
+  });
+
+  it('has routes for the postbacks of Apple on the zone, which it keeps', async () => {
+    const domain = { pattern: 'acme.example.com', custom_domain: true };
+    expect(await save()).toMatchObject({ routes: [domain] });
+    const ofApple = ['skadnetwork', 'appattribution'].map((framework) => ({
+      pattern: `example.com/.well-known/${framework}/*`,
+      zone_name: 'example.com',
+    }));
+    const withZone = { ...ACME, zone: 'example.com' };
+    expect(await save(withZone)).toMatchObject({ routes: [domain, ...ofApple] });
+    const configuration = await Configuration.read(file);
+    expect(configuration.settingsOf('acme')).toEqual(withZone);
+    expect(configuration.holds(withZone)).toBe(true);
   });
 
   it('has no mail binding unless one is configured', async () => {

@@ -118,6 +118,24 @@ export class Cloudflare {
     return found.find(({ hostname }) => hostname === domain)?.service ?? null;
   }
 
+  /** The zone that a domain is in, such as `example.com` of `attr.example.com`; null if the account has none. */
+  async zoneOf(domain: string): Promise<{ id: string; name: string } | null> {
+    const labels = domain.split('.');
+    const names = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
+    for (const name of names) {
+      const found = await allOf(this.client.zones.list({ name, account: { id: this.accountId } }));
+      const zone = found.find((one) => one.name === name);
+      if (zone) return { id: zone.id, name };
+    }
+    return null;
+  }
+
+  /** The Workers behind routes of a zone, by their patterns. */
+  async routesOf(zoneId: string): Promise<Map<string, string>> {
+    const routes = await allOf(this.client.workers.routes.list({ zone_id: zoneId }));
+    return new Map(routes.map(({ pattern, script = '' }) => [pattern, script]));
+  }
+
   async deleteWorker(worker: string): Promise<void> {
     await unlessMissing(this.client.workers.scripts.delete(worker, { ...this.account, force: true }));
   }

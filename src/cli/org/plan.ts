@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { secretsIn } from '#lib/crypto';
 import type { Cloudflare } from './cloudflare.ts';
 import type { SecretsCopy } from './secrets.ts';
-import { Configuration, type OrgQueue, type OrgSettings } from './section.ts';
+import { Configuration, type OrgQueue, type OrgSettings, postbackPatterns } from './section.ts';
 import { applyRemoteMigrations, deployWorker } from './wrangler.ts';
 
 /** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
@@ -42,9 +42,11 @@ export async function planCreate(
     );
   }
   const steps: Step[] = [];
+  const domain = wanted.domain ?? known?.domain ?? null;
   const settings: OrgSettings = {
     org: wanted.org,
-    domain: wanted.domain ?? known?.domain ?? null,
+    domain,
+    zone: await zoneFor(api, configuration, { org: wanted.org, domain }),
     databaseId: (await api.findDatabase(names.database)) ?? NO_DATABASE,
     deployed: known?.deployed ?? false,
   };
@@ -92,6 +94,24 @@ async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise
   return steps;
 }
 
+/**
+ * The zone on which an org receives Apple's postbacks, beside its domain, which is in it. Null if the domain is the zone itself, if the account
+ * does not have the zone, and if another Worker receives its postbacks already: a route leads to one Worker.
+ */
+async function zoneFor(
+  api: Cloudflare,
+  configuration: Configuration,
+  { org, domain }: Pick<OrgSettings, 'org' | 'domain'>,
+): Promise<string | null> {
+  const zone = domain && (await api.zoneOf(domain));
+  if (!zone || zone.name === domain) return null;
+  if (configuration.orgs().some((other) => other.org !== org && other.zone === zone.name)) return null;
+  const { worker } = configuration.namesOf(org);
+  const routes = await api.routesOf(zone.id);
+  const isTaken = postbackPatterns(zone.name).some((pattern) => (routes.get(pattern) ?? worker) !== worker);
+  return isTaken ? null : zone.name;
+}
+
 /** Without a terminal, wrangler moves a domain from another Worker without asking. */
 async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
   const owner = domain && (await api.workerOf(domain));
@@ -111,7 +131,8 @@ export async function planDeploy(
   const { worker } = configuration.namesOf(org);
   await refuseTakenDomain(api, worker, known.domain);
   const missing = await missingSecrets(api, configuration, org);
-  const begun = { ...known, deployed: false };
+  const current = { ...known, zone: await zoneFor(api, configuration, known) };
+  const begun = { ...current, deployed: false };
   return [
     ...(await queueSteps(api, configuration.queuesOf(org))),
     ...(configuration.holds(begun)
@@ -122,7 +143,7 @@ export async function planDeploy(
             run: () => configuration.save(configuration.withSection(begun)),
           },
         ]),
-    ...deploySteps(api, file, known, await newSecrets(configuration, missing, copy)),
+    ...deploySteps(api, file, current, await newSecrets(configuration, missing, copy)),
   ];
 }
 
@@ -204,11 +225,12 @@ export async function planRotate(
 function deploySteps(
   api: Cloudflare,
   file: string,
-  { org, domain }: Pick<OrgSettings, 'org' | 'domain'>,
+  { org, domain, zone }: Pick<OrgSettings, 'org' | 'domain' | 'zone'>,
   secrets: NewSecrets,
 ): Step[] {
   const deployment = { config: file, org, accountId: api.accountId };
-  const address = domain ? ` and serve it on ${domain}, replacing any DNS record there` : '';
+  const postbacks = zone ? `, and Apple's postbacks on ${zone}` : '';
+  const address = domain ? ` and serve it on ${domain}, replacing any DNS record there${postbacks}` : '';
   return [
     {
       title: 'apply pending database migrations',

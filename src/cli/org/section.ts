@@ -18,6 +18,8 @@ export type OrgSettings = {
   org: string;
   /** Null if it is only on workers.dev. */
   domain: string | null;
+  /** The zone of the domain, which gets Apple's postbacks; null if the domain itself does, or the account has no zone for it. */
+  zone: string | null;
   databaseId: string;
   deployed: boolean;
 };
@@ -34,6 +36,10 @@ const end = (org: string) => `# <<< ${org}`;
 /** The optional mail binding, which a single org may have. */
 const sendEmail = (binding: Unstable_RawEnvironment['send_email']) =>
   binding && binding.length > 0 ? { send_email: binding } : {};
+
+/** Apple's devices post to the registrable domain alone, without its subdomains. The rest of that domain stays where it is. */
+export const postbackPatterns = (zone: string): string[] =>
+  ['skadnetwork', 'appattribution'].map((framework) => `${zone}/.well-known/${framework}/*`);
 
 /** The configuration of all deployments: wrangler's file, in which each org has its own section. */
 export class Configuration {
@@ -87,10 +93,11 @@ export class Configuration {
   settingsOf(org: string): OrgSettings | null {
     const section = this.raw.env?.[org];
     if (!section) return null;
-    const [route] = section.routes ?? [];
+    const [route, ofZone] = section.routes ?? [];
     return {
       org,
       domain: typeof route === 'object' ? route.pattern : null,
+      zone: typeof ofZone === 'object' && 'zone_name' in ofZone ? ofZone.zone_name : null,
       databaseId: section.d1_databases?.[0]?.database_id ?? '',
       deployed: this.blockOf(org)?.includes(DEPLOYED) ?? false,
     };
@@ -137,7 +144,7 @@ export class Configuration {
   }
 
   /** Sections inherit everything except bindings. Settings that an operator may have changed are kept. */
-  private sectionFor({ org, domain, databaseId }: OrgSettings) {
+  private sectionFor({ org, domain, zone, databaseId }: OrgSettings) {
     const { raw } = this;
     const names = this.namesOf(org);
     const existing = raw.env?.[org];
@@ -146,7 +153,14 @@ export class Configuration {
     return {
       name: names.worker,
       workers_dev: domain === null,
-      ...(domain === null ? {} : { routes: [{ pattern: domain, custom_domain: true }] }),
+      ...(domain === null
+        ? {}
+        : {
+            routes: [
+              { pattern: domain, custom_domain: true },
+              ...(zone ? postbackPatterns(zone) : []).map((pattern) => ({ pattern, zone_name: zone })),
+            ],
+          }),
       vars: { ...raw.vars, ...existing?.vars },
       d1_databases: [{ ...database, database_name: names.database, database_id: databaseId }],
       queues: {
