@@ -48,3 +48,41 @@ it('lets neither a viewer nor another team delete an application', async () => {
   expect((await stranger.post(`${path}/delete`, fields)).status).toBe(404);
   expect((await viewer.get(path)).status).toBe(200);
 });
+
+it('saves the app’s identities and Meta’s key, which it never shows', async () => {
+  const tenant = await createTenant();
+  const admin = await signedIn(worker, tenant.team, 'admin');
+  const path = `/settings/applications/${tenant.application.id}`;
+  const print = Array.from({ length: 32 }, () => 'AB').join(':');
+  const fields = {
+    name: tenant.application.name,
+    timezone: 'UTC',
+    currency: 'USD',
+    data_collection: 'on',
+    attribution_window_hours: '168',
+    probabilistic_window_hours: '24',
+    apple_app_id_prefix: 'ABCDE12345',
+    apple_bundle_id: 'com.example.game',
+    android_fingerprints: `${print.toLowerCase()}, ${print}`,
+  };
+  const key = 'ab'.repeat(32);
+  const refused = await admin.post(path, { ...fields, meta_referrer_key: 'abc', apple_bundle_id: 'a b' });
+  expect((await pageOf(refused)).faults).toEqual({
+    apple_bundle_id: 'iOS bundle ID must be a bundle id, such as com.example.game',
+    meta_referrer_key: 'Meta install referrer decryption key must be 64 hexadecimal digits',
+  });
+  const stored = async () =>
+    (await worker.team(tenant, `/v1/applications/${tenant.application.id}`)).json<Record<string, unknown>>();
+  for (const changes of [{ meta_referrer_key: key }, {}]) {
+    expect((await admin.post(path, { ...fields, ...changes })).status).toBe(303);
+    expect(await stored()).toMatchObject({
+      apple_app_id_prefix: 'ABCDE12345',
+      apple_bundle_id: 'com.example.game',
+      android_fingerprints: [print, print],
+      meta_referrer_key_set: true,
+    });
+  }
+  const page = await (await admin.get(path)).text();
+  expect(page).not.toContain(key);
+  expect(page).toContain('Set. From the app’s settings at Meta');
+});

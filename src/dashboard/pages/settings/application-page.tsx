@@ -179,6 +179,9 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
         required: true,
         hint: '0 turns probabilistic matching off.',
       })}
+      {text('Meta install referrer decryption key', 'meta_referrer_key', {
+        hint: `${row.metaReferrerKey === null ? 'Not set' : 'Set'}. From the app’s settings at Meta: Basic → Android. Never shown; leave it empty to keep it.`,
+      })}
       <SuggestedValues />
       {mayChange && <button type="submit">Save</button>}
     </fieldset>

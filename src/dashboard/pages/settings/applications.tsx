@@ -40,6 +40,8 @@ function toChanges(values: Values) {
     apple_app_id_prefix: optional(values.apple_app_id_prefix),
     apple_bundle_id: optional(values.apple_bundle_id),
     android_fingerprints: listOf(values.android_fingerprints),
+    // It is never shown, so an empty field leaves it as it is.
+    meta_referrer_key: values.meta_referrer_key?.trim() || undefined,
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
   };
