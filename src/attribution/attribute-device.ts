@@ -81,7 +81,7 @@ export type AttributionSettings = {
   probabilisticWindowHours: number;
 };
 
-/** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown, and for an organic device. */
+/** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown. */
 export type Attributed = { attribution: Attribution; clickCountry: string | null; network: string };
 
 /**
@@ -107,13 +107,15 @@ export async function prepareAttribution<Own extends Installation>(
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
       const ipHash = await hashAddress(hashKey, application.id, report.ip);
+      const playReferrer = playReferrerOf(report);
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeTokens: creativeTokensIn(report),
-        playReferrer: playReferrerOf(report),
+        playReferrer,
         metaAd: await readMetaAd(metaKey, report),
-        guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now),
+        // A network's click id in the referrer is certain, and no guess may contradict it.
+        guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now) && !playReferrer?.network,
       };
     }),
   );
@@ -149,7 +151,7 @@ export async function prepareAttribution<Own extends Installation>(
       const creative = found.creatives.get(attribution.creative_id ?? '');
       const network =
         attribution.creative_id === null
-          ? ''
+          ? (one.playReferrer?.network ?? '')
           : toNetwork(installation.report.network) ||
             (rule?.network ?? credited?.network ?? creative?.network ?? '') ||
             networkOfParams(paramsOf(installation.report.install_referrer) ?? {});

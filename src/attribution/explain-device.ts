@@ -25,7 +25,7 @@ export type Explanation = {
   acquiredDay: string;
   acquiredAt: number;
   place: Place;
-  /** The network that brought the device; null if unknown, and for an organic device. */
+  /** The network that brought the device; null if unknown. */
   network: string | null;
   attribution: Partial<Attribution>;
   /** Null if no click was credited, or if the click is no longer in any window. */

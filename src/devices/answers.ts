@@ -66,7 +66,7 @@ export const AttributionExplained = z.object({
   }),
   network: nullableText().meta({
     description:
-      "The network that brought the device: from the request, the link, the click's parameters or the install referrer. Null if none of them names one, and for an organic device.",
+      "The network that brought the device: from the request, the link, the click's parameters or the install referrer. Null if none of them names one. A device without a creative has the network of the click id in its install referrer, if any.",
   }),
   click: z
     .object({

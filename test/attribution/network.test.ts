@@ -75,8 +75,38 @@ it('is in the install referrer before the click is stored', async () => {
   expect(await networkOf(tenant, { install_referrer: encodeURIComponent(install_referrer) })).toBe('google');
 });
 
-it('is what the sender knows of an imported device, and an organic device has none', async () => {
+it('is what the sender knows of an imported device, and not of an organic one', async () => {
   const { tenant, token } = await withLink();
   expect(await networkOf(tenant, { creative_token: token, network: 'Googleadwords_int' })).toBe('google');
-  expect(await networkOf(tenant, { network: 'meta', install_referrer: 'utm_source=meta&gclid=1' })).toBe('');
+  expect(await networkOf(tenant, { network: 'meta', install_referrer: 'utm_source=meta' })).toBe('');
+});
+
+it.each(['gclid', 'gbraid', 'wbraid'])(
+  'is Google’s by the %s of an install without a tracking link',
+  async (id) => {
+    const { tenant } = await withLink();
+    const referrer = `${id}=Cj0KCQ&utm_source=google-play`;
+    expect(await networkOf(tenant, { install_referrer: referrer })).toBe('google');
+    expect(await networkOf(tenant, { install_referrer: encodeURIComponent(referrer), network: 'meta' })).toBe(
+      'google',
+    );
+  },
+);
+
+it('is not guessed against a click id in the install referrer', async () => {
+  const { tenant, click } = await withLink();
+  const { messages } = await click('?ttclid=1');
+  await worker.deliver(messages);
+  const phone = { device_model: 'Pixel 8', os_system: 'Android 14', ip: '203.0.113.9' };
+  const explained = async (data: Record<string, unknown>) => {
+    const token = await fetchToken(worker, tenant, { data: { ...phone, ...data } });
+    const answer = await worker.team(tenant, `/v1/devices/${token}/attribution`);
+    return answer.json<{ method: string; network: string | null }>();
+  };
+  expect(await explained({ install_referrer: 'gclid=1' })).toMatchObject({
+    method: 'organic',
+    network: 'google',
+    play_referrer: { network: 'google', click_ids: { gclid: '1' } },
+  });
+  expect(await explained({})).toMatchObject({ method: 'probabilistic', network: 'tiktok' });
 });
