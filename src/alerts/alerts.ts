@@ -3,31 +3,35 @@ import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { findNames, MAX_NAMES } from '#creatives';
-import { alerts, applications, type Database } from '#db';
+import { alertChanges, alerts, applications, type Database } from '#db';
 import { AppError, invalidRequest } from '#http';
 import { newId } from '#lib/ids';
 import { type ApplicationRow, getApplication } from '#teams';
-import { ALERT_KIND_NAMES, ALERT_KINDS, kindText } from './kinds.ts';
+import { STATE_KIND_NAMES, STATE_KINDS, type StateKind, stateText } from './kinds.ts';
 import { type MetricRule, numberOrText, readRule, ruleText } from './rule.ts';
 
 const MAX_ALERTS = 50;
 
 export type Alert = typeof alerts.$inferSelect;
 
-const Kind = z.object({
-  kind: z.enum(ALERT_KIND_NAMES, { error: `must be one of ${ALERT_KIND_NAMES.join(', ')}` }),
+export const stateFields = {
+  kind: z.enum(STATE_KIND_NAMES, { error: `must be one of ${['metric', ...STATE_KIND_NAMES].join(', ')}` }),
   threshold: numberOrText(z.number({ error: 'must be a number' }).positive('must be above 0')),
-});
+};
 
 /** Checks a threshold against the largest of its kind. */
-export function checkThreshold({ kind, threshold }: NewAlert, ctx: z.RefinementCtx): void {
-  const { max } = ALERT_KINDS[kind];
+export function checkThreshold(
+  { kind, threshold }: { kind: StateKind; threshold: number },
+  ctx: z.RefinementCtx,
+): void {
+  const { max } = STATE_KINDS[kind];
   if (threshold > max)
     ctx.addIssue({ code: 'custom', path: ['threshold'], message: `must be at most ${max}` });
 }
 
-export const NewAlert = Kind.superRefine(checkThreshold);
-export type NewAlert = z.infer<typeof Kind>;
+/** What an alert watches: the state of the application, or a metric. */
+export const StateAlert = z.object(stateFields).superRefine(checkThreshold);
+export type NewAlert = z.infer<typeof StateAlert> | { kind: 'metric'; rule: MetricRule };
 
 /** An application's alerts, the oldest first; with `after`, those after this id. */
 export const listAlerts = (
@@ -58,21 +62,14 @@ export async function getAlert(
   return { alert: row.alert, application: await getApplication(db, team.id, row.alert.applicationId) };
 }
 
-/** An alert as a sentence: `CPI is above $2.00`. */
-export const alertText = (alert: Pick<Alert, 'kind' | 'threshold' | 'rule'>, currency: string): string =>
-  alert.rule === null ? kindText(alert, currency) : ruleText(readRule(alert.rule), currency);
+/** An alert as a sentence: `CPI over the last 7 days is above $2.00`. */
+export const alertText = (alert: Watched, currency: string): string =>
+  alert.rule === null ? stateText(alert) : ruleText(readRule(alert.rule), currency);
 
 type Watched = Pick<Alert, 'kind' | 'threshold' | 'rule'>;
 
 const subjectOf = ({ name, currency }: ApplicationRow, alert: Watched) =>
   `${name}: ${alertText(alert, currency)}`;
-
-/** The first check is due at once. Throws `conflict` beyond 50 alerts per application. */
-export const createAlert = (
-  caller: Caller,
-  application: ApplicationRow,
-  { kind, threshold }: NewAlert,
-): Promise<Alert> => insertAlert(caller, application, { kind, threshold, rule: null });
 
 const NAMED = ['campaign', 'adset', 'creative'] as const;
 
@@ -100,43 +97,105 @@ export async function withScope(
   return { ...rule, scope };
 }
 
-/** Like `createAlert`. Throws `invalid_request` for a campaign, ad set or creative that the application does not have. */
-export async function createMetricAlert(
-  caller: Caller,
-  application: ApplicationRow,
-  rule: MetricRule,
-): Promise<Alert> {
-  const scoped = await withScope(caller.db, application, rule);
-  const stored = { kind: 'metric', threshold: rule.threshold, rule: JSON.stringify(scoped) };
-  return insertAlert(caller, application, stored);
+/** An alert as it is stored. Throws `invalid_request` for a campaign, ad set or creative that the application does not have. */
+async function toWatched(db: Database, application: ApplicationRow, alert: NewAlert): Promise<Watched> {
+  if (alert.kind !== 'metric') return { kind: alert.kind, threshold: alert.threshold, rule: null };
+  const scoped = await withScope(db, application, alert.rule);
+  return { kind: 'metric', threshold: alert.rule.threshold, rule: JSON.stringify(scoped) };
 }
 
-async function insertAlert(caller: Caller, application: ApplicationRow, alert: Watched): Promise<Alert> {
+/** An alert that has not been checked, and whose first check is due. */
+const unchecked = (now: number) => ({
+  nextCheckAt: now,
+  firingSince: null,
+  firingGroups: null,
+  finding: null,
+  isKnown: false,
+  offSince: null,
+});
+
+/**
+ * The first check is due at once. Throws `invalid_request` for a campaign, ad set or creative that the application does not have, and `conflict`
+ * beyond 50 alerts per application.
+ */
+export async function createAlert(
+  caller: Caller,
+  application: ApplicationRow,
+  alert: NewAlert,
+): Promise<Alert> {
   const { db, now } = caller;
+  const watched = await toWatched(db, application, alert);
   if ((await db.$count(alerts, eq(alerts.applicationId, application.id))) >= MAX_ALERTS) {
     throw new AppError('conflict', `An application has at most ${MAX_ALERTS} alerts`);
   }
   const row = {
-    ...{ ...alert, id: newId('alr'), applicationId: application.id, nextCheckAt: now, createdAt: now },
-    ...{ firingSince: null, firingGroups: null, finding: null },
+    ...{ ...watched, id: newId('alr'), applicationId: application.id, createdAt: now },
+    ...unchecked(now),
   };
   await db.batch([
     db.insert(alerts).values(row),
-    auditStatement(caller, newAuditEntry('alert.created', subjectOf(application, alert))),
+    auditStatement(caller, newAuditEntry('alert.created', subjectOf(application, row))),
   ]);
+  return row;
+}
+
+/** What changes about an alert: what it watches, and whether it is on. */
+export type AlertChanges = { watches?: NewAlert; enabled?: boolean };
+
+/**
+ * Changes an alert. One that watches something else, or is turned on, starts anew: it is checked at once, and fires again if its condition
+ * holds. One that is turned off is not checked and does not fire. A change to what it is already does nothing. Throws `not_found` for another
+ * application's alert too, and like `createAlert`.
+ */
+export async function changeAlert(
+  caller: Caller,
+  application: ApplicationRow,
+  id: string,
+  { watches, enabled }: AlertChanges,
+): Promise<Alert> {
+  const { db, now } = caller;
+  const row = await findAlert(db, application, id);
+  const watched = watches ? await toWatched(db, application, watches) : row;
+  const isOff = enabled === undefined ? row.offSince !== null : !enabled;
+  const isSame =
+    watched.rule === row.rule && watched.threshold === row.threshold && watched.kind === row.kind;
+  if (isSame && isOff === (row.offSince !== null)) return row;
+  const { kind, threshold, rule } = watched;
+  const offSince = isOff ? (row.offSince ?? now) : null;
+  const changed = { ...{ kind, threshold, rule }, ...unchecked(now), offSince };
+  const facts = [
+    ...(isSame ? [] : [`now ${alertText(watched, application.currency)}`]),
+    ...(isOff === (row.offSince !== null) ? [] : [isOff ? 'turned off' : 'turned on']),
+  ];
+  const subject = `${subjectOf(application, row)}, ${facts.join(', ')}`;
+  await db.batch([
+    db.update(alerts).set(changed).where(eq(alerts.id, id)),
+    auditStatement(caller, newAuditEntry('alert.changed', subject)),
+  ]);
+  return { ...row, ...changed };
+}
+
+/** An alert of an application. Throws `not_found` for another application's alert too. */
+export async function findAlert(
+  db: Database,
+  application: Pick<ApplicationRow, 'id'>,
+  id: string,
+): Promise<Alert> {
+  const [row] = await db
+    .select()
+    .from(alerts)
+    .where(and(eq(alerts.id, id), eq(alerts.applicationId, application.id)));
+  if (!row) throw alertNotFound();
   return row;
 }
 
 /** Throws `not_found` for another application's alert too. */
 export async function removeAlert(caller: Caller, application: ApplicationRow, id: string): Promise<void> {
   const { db } = caller;
-  const [row] = await db
-    .select()
-    .from(alerts)
-    .where(and(eq(alerts.id, id), eq(alerts.applicationId, application.id)));
-  if (!row) throw alertNotFound();
+  const row = await findAlert(db, application, id);
   await db.batch([
     db.delete(alerts).where(eq(alerts.id, id)),
+    db.delete(alertChanges).where(eq(alertChanges.alertId, id)),
     auditStatement(caller, newAuditEntry('alert.removed', subjectOf(application, row))),
   ]);
 }

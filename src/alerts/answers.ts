@@ -5,7 +5,8 @@ import { day, list, nullableText, time } from '#http/operations';
 const rule = z
   .object({
     metric: z.string(),
-    condition: z.enum(['below', 'above']),
+    condition: z.enum(['below', 'above', 'falls', 'rises', 'changes']),
+    compared_with: z.enum(['weekdays', 'previous']).nullable(),
     days: z.int(),
     group_by: nullableText(),
     filters: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
@@ -23,6 +24,7 @@ export const Alert = z.object({
   threshold: z.number(),
   ...rule.shape,
   text: z.string().meta({ description: 'The alert as a sentence.' }),
+  enabled: z.boolean().meta({ description: 'Whether it is on. An alert that is off is not checked.' }),
   firing_since: time().nullable(),
   firing_groups: z
     .array(
@@ -33,6 +35,7 @@ export const Alert = z.object({
       }),
     )
     .meta({ description: 'The groups that an alert with `group_by` fires for.' }),
+  last_fired_at: time().nullable(),
   finding: nullableText().meta({ description: 'What the last check found; null before the first.' }),
   created_at: time(),
 });
@@ -51,6 +54,10 @@ const group = z.object({
     .number()
     .nullable()
     .meta({ description: "In the metric's unit, as in reports; null if it does not exist." }),
+  before: z
+    .number()
+    .nullable()
+    .meta({ description: 'What the value is compared with; null if it is not, or too little is known.' }),
   firing: z.boolean().nullable().meta({ description: 'Null if there is no data, or too little.' }),
 });
 

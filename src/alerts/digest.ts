@@ -1,14 +1,34 @@
+import { settleCounters } from '#counting';
 import { count, money, percent } from '#lib/format';
 import { addDays } from '#lib/time';
-import { numberOf, readPerformance, type WatchedApplication, yesterdayOf } from './check.ts';
+import { PerformanceQuery, reportPerformance } from '#reports';
+import { type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
-import { weekdayOf } from './findings.ts';
+import { numberOf } from './evaluate.ts';
 import type { Message } from './message.ts';
 
 const CAMPAIGNS_NAMED = 3;
 const CAMPAIGNS_READ = 100;
 
 type Days = { from: string; to: string };
+
+const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
+const weekdayOf = (day: string) => weekday.format(Date.parse(`${day}T00:00:00Z`));
+
+/** The performance report for a range of days, in the team API's format. */
+const readPerformance = (
+  env: Env,
+  application: WatchedApplication,
+  period: Days & { group_by: string; limit?: number },
+  now: number,
+) =>
+  reportPerformance(
+    env,
+    application,
+    PerformanceQuery.parse({ application_id: application.id, ...period }),
+    now,
+  );
+
 type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 
 /** A change for people: `+12%`. Empty if there is nothing to compare with. */
@@ -81,6 +101,7 @@ export async function composeDigest(
   now: number,
 ): Promise<{ subject: string; message: Message }> {
   const { days, name, compared } = daysOf(digest, yesterdayOf(application, now));
+  await settleCounters(env, application);
   const [current, ...before] = await Promise.all([
     readPerformance(env, application, { ...days, group_by: 'campaign', limit: CAMPAIGNS_READ }, now),
     ...compared.map((earlier) =>

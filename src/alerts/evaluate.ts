@@ -1,25 +1,171 @@
-import { valueName } from '#catalogue';
+import { METRICS, valueName } from '#catalogue';
+import { settleCounters } from '#counting';
 import { daysOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
-import { PerformanceQuery, reportPerformance } from '#reports';
-import { numberOf, type WatchedApplication, yesterdayOf } from './check.ts';
-import { judge, type MetricRule } from './rule.ts';
+import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
+import { type WatchedApplication, yesterdayOf } from './check.ts';
+import { comparedWith, type GroupFigures, judge, type MetricRule } from './rule.ts';
 
 /** Of a rule with more groups, the largest are judged. */
 const MAX_RULE_GROUPS = 100;
+/** So many of the others are named. */
+const LEFT_OUT_NAMED = 5;
 
-/** What the evaluation of a day says of a group. `firing` is null if there is no data, or too little. */
-export type Judged = {
+/** A report's figure, or null if it does not exist. */
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+type Group = {
   key: string;
   name: string;
   /** The filter that selects the group in reports; null if there is none. */
   filter: readonly [name: string, value: string] | null;
+};
+
+/** What the evaluation of a day says of a group. `firing` is null if there is no data, or too little. */
+export type Judged = Group & {
   value: number | null;
+  /** What the value is compared with. Null if it is not compared, or there is too little. */
+  before: number | null;
   firing: boolean | null;
 };
 
 /** `leftOut` is the number of groups beyond the largest. */
 export type Evaluated = { from: string; to: string; groups: Judged[]; leftOut: number };
+
+type Read = {
+  to: string;
+  from: string;
+  figures: Map<string, Group & GroupFigures>;
+  leftOut: number;
+};
+
+/** The figures of a rule's days up to `to`, as they stood at its end: nothing that devices earned later counts. */
+async function readFigures(
+  env: Env,
+  application: WatchedApplication,
+  { group_by: by, metric, filters, days }: MetricRule,
+  to: string,
+  now: number,
+  limit = MAX_RULE_GROUPS,
+): Promise<Read> {
+  const from = addDays(to, 1 - days);
+  const query = PerformanceQuery.parse({
+    ...{ application_id: application.id, from, to, group_by: by ?? 'month', limit },
+    ...filters,
+  });
+  const metrics = [...new Set([metric, 'spend' as const, 'installs' as const])];
+  const asked = { ...query, metrics, totals: by === undefined, asOf: to };
+  const { data, totals, total_rows } = await reportPerformance(env, application, asked, now);
+  const figuresOf = (row: Readonly<Record<string, unknown>>): GroupFigures => ({
+    value: numberOf(row[metric]),
+    spend: numberOf(row.spend),
+    installs: numberOf(row.installs),
+  });
+  if (by === undefined) {
+    const whole = { key: '', name: '', filter: null, ...figuresOf(totals) };
+    return { from, to, figures: new Map([['', whole]]), leftOut: 0 };
+  }
+  const rows = data.filter((row) => !row.is_other);
+  const groups = rows.map((row): Group & GroupFigures => {
+    const [id, name] = [row[`${by}_id`], row[by]];
+    const isNamed = id !== undefined;
+    const value = isNamed ? id : name;
+    return {
+      key: JSON.stringify(isNamed && id !== null ? [id] : [id ?? null, name]),
+      name: valueName(by, String(name ?? '')),
+      filter: typeof value === 'string' ? [isNamed ? `${by}_id` : by, value] : null,
+      ...figuresOf(row),
+    };
+  });
+  const figures = new Map(groups.map((group) => [group.key, group]));
+  return { from, to, figures, leftOut: Math.max(0, total_rows - groups.length) };
+}
+
+/** How many earlier periods a change is from, and how many of them must be known. */
+const PERIODS = { weekdays: { count: 4, least: 2 }, previous: { count: 1, least: 1 } } as const;
+
+/** The last days of the periods that the days up to `to` are compared with, the latest first. */
+function earlierEnds(rule: MetricRule, to: string): string[] {
+  const compared = comparedWith(rule);
+  const ends: string[] = [];
+  let period = { from: addDays(to, 1 - rule.days), to };
+  for (let left = compared ? PERIODS[compared].count : 0; compared && left > 0; left--) {
+    period = earlierDays(period, compared);
+    ends.push(period.to);
+  }
+  return ends;
+}
+
+/**
+ * The mean of earlier values, the latest first. Periods before the first data do not count, and neither does an unknown value. Null if fewer
+ * than `least` are left.
+ */
+export function meanOf(values: readonly (number | null)[], least: number): number | null {
+  const known = values
+    .slice(0, values.findLastIndex((value) => value !== null && value !== 0) + 1)
+    .filter((value) => value !== null);
+  return known.length < least ? null : known.reduce((sum, one) => sum + one, 0) / known.length;
+}
+
+/** What a rule says at the end of the day `to`, from the figures of its days and of those that they are compared with. */
+function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): Evaluated {
+  const now = readOf(to);
+  const earlier = earlierEnds(rule, to).map(readOf);
+  const compared = comparedWith(rule);
+  // A group without a row has nothing of a sum, unless it is among those left out.
+  const nothing = METRICS[rule.metric].kind === 'ratio' ? null : 0;
+  const lacking = ({ leftOut }: Read): GroupFigures =>
+    leftOut > 0
+      ? { value: null, spend: null, installs: null }
+      : { value: nothing, spend: null, installs: null };
+  const known = new Map([...earlier].reverse().flatMap(({ figures }) => [...figures]));
+  for (const [key, group] of now.figures) known.set(key, group);
+  const groups = [...known.values()].map(({ key, name, filter }): Judged => {
+    const own = now.figures.get(key) ?? lacking(now);
+    const before = earlier.map((read) => read.figures.get(key) ?? lacking(read));
+    const mean = (pick: (figures: GroupFigures) => number | null, least = 1) =>
+      meanOf(before.map(pick), least);
+    const figures: GroupFigures = compared
+      ? {
+          value: own.value,
+          before: mean(({ value }) => value, PERIODS[compared].least),
+          // A campaign that has stopped is as large as it was.
+          spend: mean(({ spend }) => spend),
+          installs: mean(({ installs }) => installs),
+        }
+      : own;
+    const { value, before: was = null } = figures;
+    return { key, name, filter, value, before: was, firing: judge(rule, figures) };
+  });
+  return { from: now.from, to, groups, leftOut: now.leftOut };
+}
+
+/** So many reports are made at once, so that they wait for the stores together. */
+const REPORTS_AT_ONCE = 5;
+
+/** What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it. */
+async function evaluateDays(
+  env: Env,
+  application: WatchedApplication,
+  rule: MetricRule,
+  days: readonly string[],
+  now: number,
+): Promise<Evaluated[]> {
+  await settleCounters(env, application);
+  const ends = [...new Set(days.flatMap((to) => [to, ...earlierEnds(rule, to)]))];
+  const reads = new Map<string, Read>();
+  for (let start = 0; start < ends.length; start += REPORTS_AT_ONCE) {
+    const some = ends.slice(start, start + REPORTS_AT_ONCE);
+    const read = await Promise.all(some.map((to) => readFigures(env, application, rule, to, now)));
+    for (const one of read) reads.set(one.to, one);
+  }
+  const readOf = (to: string): Read => {
+    const read = reads.get(to);
+    if (!read) throw new Error(`no report of ${to}`);
+    return read;
+  };
+  return days.map((to) => judgeDay(rule, to, readOf));
+}
 
 /**
  * What a rule says at the end of the day `to`, of the days up to it: nothing that devices earned later counts. The cron's check and the preview
@@ -32,47 +178,13 @@ export async function evaluateRule(
   to: string,
   now: number,
 ): Promise<Evaluated> {
-  const { group_by: by, metric, filters } = rule;
-  const from = addDays(to, 1 - rule.days);
-  const query = PerformanceQuery.parse({
-    ...{ application_id: application.id, from, to, group_by: by ?? 'month', limit: MAX_RULE_GROUPS },
-    ...filters,
-  });
-  const metrics = [...new Set([metric, 'spend' as const, 'installs' as const])];
-  const asked = { ...query, metrics, totals: by === undefined, asOf: to };
-  const { data, totals, total_rows } = await reportPerformance(env, application, asked, now);
-  const figures = (row: Readonly<Record<string, unknown>>) => ({
-    value: numberOf(row[metric]),
-    spend: numberOf(row.spend),
-    installs: numberOf(row.installs),
-  });
-  if (by === undefined) {
-    const own = figures(totals);
-    const whole = { key: '', name: '', filter: null, value: own.value, firing: judge(rule, own) };
-    return { from, to, groups: [whole], leftOut: 0 };
-  }
-  const rows = data.filter((row) => !row.is_other);
-  const groups = rows.map((row): Judged => {
-    const [id, name] = [row[`${by}_id`], row[by]];
-    const own = figures(row);
-    const isNamed = id !== undefined;
-    const value = isNamed ? id : name;
-    return {
-      key: JSON.stringify(isNamed && id !== null ? [id] : [id ?? null, name]),
-      name: valueName(by, String(name ?? '')),
-      filter: typeof value === 'string' ? [isNamed ? `${by}_id` : by, value] : null,
-      value: own.value,
-      firing: judge(rule, own),
-    };
-  });
-  return { from, to, groups, leftOut: Math.max(0, total_rows - rows.length) };
+  const [evaluated] = await evaluateDays(env, application, rule, [to], now);
+  if (!evaluated) throw new Error('a day was not evaluated');
+  return evaluated;
 }
 
-/** Days are evaluated so many at once, so that they wait for the stores together. */
-const DAYS_AT_ONCE = 5;
-
 /** The evaluations of the last `days` full days, the latest first, from what is known now. */
-export async function previewRule(
+export function previewRule(
   env: Env,
   application: WatchedApplication,
   rule: MetricRule,
@@ -80,11 +192,20 @@ export async function previewRule(
   now: number,
 ): Promise<Evaluated[]> {
   const last = yesterdayOf(application, now);
-  const each = daysOf(addDays(last, 1 - days), last).reverse();
-  const found: Evaluated[] = [];
-  for (let start = 0; start < each.length; start += DAYS_AT_ONCE) {
-    const some = each.slice(start, start + DAYS_AT_ONCE);
-    found.push(...(await Promise.all(some.map((day) => evaluateRule(env, application, rule, day, now)))));
-  }
-  return found;
+  return evaluateDays(env, application, rule, daysOf(addDays(last, 1 - days), last).reverse(), now);
+}
+
+/** The names of the largest groups that an evaluation left out, at most five. */
+export async function namesLeftOut(
+  env: Env,
+  application: WatchedApplication,
+  rule: MetricRule,
+  { to, groups, leftOut }: Evaluated,
+  now: number,
+): Promise<string[]> {
+  if (leftOut === 0) return [];
+  const judged = new Set(groups.map(({ key }) => key));
+  const limit = MAX_RULE_GROUPS + LEFT_OUT_NAMED;
+  const { figures } = await readFigures(env, application, rule, to, now, limit);
+  return [...figures.values()].filter(({ key }) => !judged.has(key)).map(({ name }) => name);
 }

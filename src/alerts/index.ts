@@ -1,11 +1,13 @@
 export {
   type Alert,
   alertText,
+  changeAlert,
   createAlert,
-  createMetricAlert,
+  findAlert,
   listAlerts,
-  NewAlert,
+  type NewAlert,
   removeAlert,
+  StateAlert,
   withScope,
 } from './alerts.ts';
 export {
@@ -19,8 +21,18 @@ export {
   sendTestMessage,
 } from './channels.ts';
 export { DIGESTS } from './digest-time.ts';
-export { type Evaluated, previewRule } from './evaluate.ts';
-export { ALERT_KINDS, type AlertKind } from './kinds.ts';
-export { MetricRule, RULE_GROUPS, valueText } from './rule.ts';
+export { type Evaluated, namesLeftOut, previewRule } from './evaluate.ts';
+export { findLastFired, listChanges } from './history.ts';
+export { isStateKind, STATE_KIND_NAMES, STATE_KINDS } from './kinds.ts';
+export {
+  COMPARED_WITH,
+  CONDITIONS,
+  changeOf,
+  isChange,
+  MetricRule,
+  RULE_GROUPS,
+  readFiringGroups,
+  readRule,
+} from './rule.ts';
 export { canMail, sendNotices } from './send.ts';
 export { composeDigests, watchAlerts } from './watch.ts';

@@ -1,6 +1,6 @@
 import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import { Alert, AlertPreview, AlertsListed } from './answers.ts';
-import { AlertBody, AlertsQuery, PreviewBody } from './requests.ts';
+import { AlertBody, AlertPatch, AlertsQuery, PreviewBody } from './requests.ts';
 
 const shared = { credential: 'teamToken', tag: 'Alerts' } as const;
 const notFound = missing('Alert');
@@ -13,7 +13,7 @@ const roas = {
 };
 
 const RULE =
-  'An alert of the kind `metric` watches a metric of the performance report over the last `days` full days (1 to 30), with the filters of reports in `filters`. With `group_by`, each of the 100 largest groups is judged apart. Groups with less than `min_spend` or `min_installs` are not judged. `threshold` is in percent for ratios, otherwise in the unit of the metric. A field that is not documented is refused.';
+  'An alert of the kind `metric` watches a metric of the performance report over the last `days` full days (1 to 30), with the filters of reports in `filters`. With `group_by`, each of the 100 largest groups is judged apart. Groups with less than `min_spend` or `min_installs` are not judged. `threshold` is in percent for ratios, otherwise in the unit of the metric. With the condition `falls`, `rises` or `changes`, it is a change in percent from the mean of the same weekdays of the four weeks before (`compared_with` is `weekdays`, the default) or from as many days just before (`previous`); the minimums then apply to these earlier days, and what was not above 0 in them is not judged. A field that is not documented is refused.';
 
 export const operations: Operation[] = [
   {
@@ -38,7 +38,7 @@ export const operations: Operation[] = [
       schema: AlertBody,
       examples: {
         metric: roas,
-        cpi: { application_id: EXAMPLE.application, kind: 'cpi_above', threshold: 2 },
+        silence: { application_id: EXAMPLE.application, kind: 'no_events', threshold: 1 },
       },
     },
     answer: { status: 201, description: 'The alert.', schema: Alert },
@@ -62,6 +62,18 @@ export const operations: Operation[] = [
     summary: 'Retrieve an alert',
     parameters: inPath('alert_id', EXAMPLE.alert),
     answer: { status: 200, description: 'The alert.', schema: Alert },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'patch',
+    path: '/v1/alerts/{alert_id}',
+    summary: 'Update an alert',
+    description:
+      'Fields that you leave out keep their values; `null` removes a grouping or a minimum. An alert that watches something else, or is turned on, starts anew: it is checked at once. `enabled: false` turns it off: it is not checked and does not fire.',
+    parameters: inPath('alert_id', EXAMPLE.alert),
+    body: { schema: AlertPatch, examples: { off: { enabled: false }, threshold: { threshold: 40 } } },
+    answer: { status: 200, description: 'The updated alert.', schema: Alert },
     errors: notFound,
   },
   {

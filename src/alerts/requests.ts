@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { idListQuery, requiredText } from '#http';
+import { idListQuery, invalidRequest, requiredText, toFaults } from '#http';
 import { ReportFilters } from '#reports';
-import { checkThreshold, NewAlert } from './alerts.ts';
-import { ALERT_KIND_NAMES } from './kinds.ts';
-import { checkRule, ruleFields } from './rule.ts';
+import { type Alert, checkThreshold, type NewAlert, StateAlert, stateFields } from './alerts.ts';
+import { STATE_KIND_NAMES } from './kinds.ts';
+import { checkRule, isChange, MetricRule, readRule, ruleFields } from './rule.ts';
 
 // The bodies and queries of the team API. A field that they do not have is refused: without it, an alert would watch something else than was meant.
 
@@ -17,33 +17,61 @@ const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 const application_id = requiredText(128);
 
+const filters = z
+  .strictObject(ReportFilters.shape, { error: unknownIn('') })
+  // A report takes an empty list as no filter. A program that finds no campaign means something else.
+  .superRefine((given, ctx) => {
+    for (const [name, values] of Object.entries(given)) {
+      if (values?.length === 0) ctx.addIssue({ code: 'custom', path: [name], message: 'must have a value' });
+    }
+  })
+  .optional();
+
 const metricFields = {
   application_id,
   kind: z.literal('metric', { error: 'must be metric' }),
   ...ruleFields,
-  filters: z
-    .strictObject(ReportFilters.shape, { error: unknownIn('') })
-    // A report takes an empty list as no filter. A program that finds no campaign means something else.
-    .superRefine((filters, ctx) => {
-      for (const [name, values] of Object.entries(filters)) {
-        if (values?.length === 0)
-          ctx.addIssue({ code: 'custom', path: [name], message: 'must have a value' });
-      }
-    })
-    .optional()
-    .transform((filters) => filters ?? {}),
+  filters: filters.transform((given) => given ?? {}),
 };
 
-const KINDS = ['metric', ...ALERT_KIND_NAMES].join(', ');
+const KINDS = ['metric', ...STATE_KIND_NAMES].join(', ');
 
 export const AlertBody = z.discriminatedUnion(
   'kind',
   [
     body(metricFields).superRefine(checkRule),
-    body({ application_id, ...NewAlert.shape }).superRefine(checkThreshold),
+    body({ application_id, ...stateFields }).superRefine(checkThreshold),
   ],
   { error: (issue) => (issue.code === 'invalid_union' ? `must be one of ${KINDS}` : undefined) },
 );
+
+/** The fields that change; the others stay. `null` removes a grouping or a minimum. */
+export const AlertPatch = body({
+  enabled: z.boolean({ error: 'must be true or false' }),
+  filters,
+  ...ruleFields,
+})
+  .partial()
+  .refine((changes) => Object.keys(changes).length > 0, 'needs a field to change');
+
+/** What an alert watches after a change. Throws `invalid_request` if that cannot be watched. */
+export function watchesAfter(alert: Alert, changes: Omit<z.infer<typeof AlertPatch>, 'enabled'>): NewAlert {
+  const check = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
+    const result = schema.safeParse(value);
+    if (!result.success) throw invalidRequest(toFaults(result.error));
+    return result.data;
+  };
+  if (alert.rule === null) {
+    const { threshold = alert.threshold, ...others } = changes;
+    const faults = Object.keys(others).map((path) => ({ path, message: `is not of the kind ${alert.kind}` }));
+    if (faults.length > 0) throw invalidRequest(faults);
+    return check(StateAlert, { kind: alert.kind, threshold });
+  }
+  const { scope: _, compared_with, ...own } = readRule(alert.rule);
+  const isCompared = isChange(changes.condition ?? own.condition);
+  const rule = { ...own, ...(isCompared ? { compared_with } : {}), ...changes };
+  return { kind: 'metric', rule: check(MetricRule, rule) };
+}
 
 const MAX_PREVIEW_DAYS = 90;
 const daysError = `must be a whole number from 1 to ${MAX_PREVIEW_DAYS}`;

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
-import { apiCaller } from '#audit';
-import { settleCounters } from '#counting';
+import { apiCaller, type Caller } from '#audit';
 import { database } from '#db';
 import {
   type AppEnv,
@@ -12,13 +11,25 @@ import {
   requireReportSlot,
   requireTeamToken,
 } from '#http';
-import { getApplication } from '#teams';
-import { createAlert, createMetricAlert, getAlert, listAlerts, removeAlert, withScope } from './alerts.ts';
+import { type ApplicationRow, getApplication } from '#teams';
+import {
+  type Alert as AlertRow,
+  changeAlert,
+  createAlert,
+  getAlert,
+  listAlerts,
+  removeAlert,
+  withScope,
+} from './alerts.ts';
 import type { Alert, AlertPreview, AlertsListed } from './answers.ts';
 import { previewRule } from './evaluate.ts';
-import { AlertBody, AlertsQuery, PreviewBody } from './requests.ts';
+import { findLastFired } from './history.ts';
+import { AlertBody, AlertPatch, AlertsQuery, PreviewBody, watchesAfter } from './requests.ts';
 import { MetricRule } from './rule.ts';
 import { showAlert, showPreview } from './show.ts';
+
+const showStored = async ({ db }: Caller, alert: AlertRow, application: ApplicationRow): Promise<Alert> =>
+  showAlert(alert, application, (await findLastFired(db, [alert.id])).get(alert.id));
 
 export const alertRoutes = new Hono<AppEnv>()
   .get('/v1/alerts', requireTeamToken, queryString(AlertsQuery), async (c) => {
@@ -27,8 +38,12 @@ export const alertRoutes = new Hono<AppEnv>()
     const application = await getApplication(db, c.get('team').id, application_id);
     const rows = await listAlerts(db, application.id, { limit: limit + 1, after: cursor });
     const page = rows.slice(0, limit);
+    const lastFired = await findLastFired(
+      db,
+      page.map(({ id }) => id),
+    );
     return c.json<AlertsListed>({
-      data: page.map((row) => showAlert(row, application)),
+      data: page.map((row) => showAlert(row, application, lastFired.get(row.id))),
       next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
     });
   })
@@ -42,11 +57,9 @@ export const alertRoutes = new Hono<AppEnv>()
       const caller = apiCaller(c);
       const alert = c.req.valid('json');
       const application = await getApplication(caller.db, caller.team.id, alert.application_id);
-      const row =
-        alert.kind === 'metric'
-          ? await createMetricAlert(caller, application, MetricRule.parse(alert))
-          : await createAlert(caller, application, alert);
-      return c.json<Alert>(showAlert(row, application), 201);
+      const watches = alert.kind === 'metric' ? { kind: alert.kind, rule: MetricRule.parse(alert) } : alert;
+      const row = await createAlert(caller, application, watches);
+      return c.json<Alert>(showAlert(row, application, undefined), 201);
     },
   )
   .post(
@@ -61,18 +74,37 @@ export const alertRoutes = new Hono<AppEnv>()
       const db = database(c.env.DB);
       const application = await getApplication(db, c.get('team').id, application_id);
       const rule = await withScope(db, application, MetricRule.parse(asked));
-      await settleCounters(c.env, application);
       const evaluated = await previewRule(c.env, application, rule, preview_days, Date.now());
       return c.json<AlertPreview>(showPreview(evaluated, application));
     },
   )
   .get('/v1/alerts/:alert_id', requireTeamToken, noQuery, async (c) => {
-    const { alert, application } = await getAlert(apiCaller(c), c.req.param('alert_id'));
-    return c.json<Alert>(showAlert(alert, application));
+    const caller = apiCaller(c);
+    const { alert, application } = await getAlert(caller, c.req.param('alert_id'));
+    return c.json<Alert>(await showStored(caller, alert, application));
   })
+  .patch(
+    '/v1/alerts/:alert_id',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    noQuery,
+    ...jsonBody(AlertPatch),
+    async (c) => {
+      const caller = apiCaller(c);
+      const { enabled, ...rest } = c.req.valid('json');
+      const { alert, application } = await getAlert(caller, c.req.param('alert_id'));
+      const changes = {
+        ...(enabled === undefined ? {} : { enabled }),
+        ...(Object.keys(rest).length > 0 ? { watches: watchesAfter(alert, rest) } : {}),
+      };
+      const changed = await changeAlert(caller, application, alert.id, changes);
+      return c.json<Alert>(await showStored(caller, changed, application));
+    },
+  )
   .delete('/v1/alerts/:alert_id', requireTeamToken, noQuery, async (c) => {
     const caller = apiCaller(c);
     const { alert, application } = await getAlert(caller, c.req.param('alert_id'));
+    const shown = await showStored(caller, alert, application);
     await removeAlert(caller, application, alert.id);
-    return c.json<Alert>(showAlert(alert, application));
+    return c.json<Alert>(shown);
   });

@@ -3,7 +3,7 @@ import type { ApplicationRow } from '#teams';
 import { type Alert as AlertRow, alertText } from './alerts.ts';
 import type { Alert, AlertPreview } from './answers.ts';
 import type { Evaluated } from './evaluate.ts';
-import { type MetricRule, readFiringGroups, readRule } from './rule.ts';
+import { comparedWith, type MetricRule, readFiringGroups, readRule } from './rule.ts';
 
 type Currency = Pick<ApplicationRow, 'currency'>;
 
@@ -12,13 +12,16 @@ const showFilters = (filters: MetricRule['filters']): Record<string, string | st
     Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-const showRule = ({ metric, condition, days, group_by, filters, min_spend, min_installs }: MetricRule) => ({
-  ...{ metric, condition, days, group_by: group_by ?? null, filters: showFilters(filters) },
-  ...{ min_spend: min_spend ?? null, min_installs: min_installs ?? null },
-});
+const showRule = (rule: MetricRule) => {
+  const { metric, condition, days, group_by, filters, min_spend, min_installs } = rule;
+  return {
+    ...{ metric, condition, compared_with: comparedWith(rule), days, group_by: group_by ?? null },
+    ...{ filters: showFilters(filters), min_spend: min_spend ?? null, min_installs: min_installs ?? null },
+  };
+};
 
-/** An alert in the team API's format. */
-export function showAlert(row: AlertRow, { currency }: Currency): Alert {
+/** An alert in the team API's format; `lastFiredAt` in epoch milliseconds. */
+export function showAlert(row: AlertRow, { currency }: Currency, lastFiredAt: number | undefined): Alert {
   const rule = row.rule === null ? null : readRule(row.rule);
   const firing = rule?.group_by ? Object.values(readFiringGroups(row.firingGroups)) : [];
   return {
@@ -28,8 +31,10 @@ export function showAlert(row: AlertRow, { currency }: Currency): Alert {
     threshold: row.threshold,
     ...(rule ? showRule(rule) : {}),
     text: alertText(row, currency),
+    enabled: row.offSince === null,
     firing_since: row.firingSince === null ? null : iso(row.firingSince),
     firing_groups: firing.map(({ name, since, day }) => ({ name, since: iso(since), last_day: day })),
+    last_fired_at: lastFiredAt === undefined ? null : iso(lastFiredAt),
     finding: row.finding,
     created_at: iso(row.createdAt),
   };
@@ -41,8 +46,8 @@ export const showPreview = (evaluated: readonly Evaluated[], { currency }: Curre
   data: evaluated.map(({ from, to, groups, leftOut }) => ({
     from,
     to,
-    groups: groups.map(({ name, filter, value, firing }) => ({
-      ...{ name, value, firing },
+    groups: groups.map(({ name, filter, value, before, firing }) => ({
+      ...{ name, value, before, firing },
       filter: filter && { [filter[0]]: filter[1] },
     })),
     left_out: leftOut,

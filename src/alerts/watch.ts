@@ -1,15 +1,15 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, notices } from '#db';
 import { logError } from '#lib/log';
 import { type Alert, alertText } from './alerts.ts';
-import { checkAlert, type WatchedApplication } from './check.ts';
+import type { WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
 import { turnOfTeam } from './fair-order.ts';
-import { ALERT_KINDS, isAlertKind } from './kinds.ts';
-import { alertsLink } from './message.ts';
+import { changeStatements } from './history.ts';
+import type { Message } from './message.ts';
 import { noticeEachChannel } from './notice.ts';
-import { watchRule } from './watch-rule.ts';
+import { checkAlert } from './outcome.ts';
 
 // The cron's part: a bounded number of checks and digests per run, the teams in turn. A run claims each by moving its time ahead,
 // so that concurrent runs do not repeat work, and whatever fails is retried later.
@@ -17,7 +17,9 @@ import { watchRule } from './watch-rule.ts';
 const CHECKS_PER_RUN = 20;
 const DIGESTS_PER_RUN = 10;
 const CLAIM_MS = 10 * 60_000;
-const MINUTE_MS = 60_000;
+/** As often as what is watched can change. */
+const STATE_EVERY_MS = 5 * 60_000;
+const METRIC_EVERY_MS = 60 * 60_000;
 
 async function applicationsById(
   db: Database,
@@ -30,52 +32,50 @@ async function applicationsById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Checks one alert. If it starts or stops firing, queues a message for each channel in the same transaction. */
+/** What changes when an alert is edited, turned off or checked: a check that began before must not store what it found. */
+const isAsRead = ({ id, rule, threshold, firingGroups }: Alert) =>
+  and(
+    eq(alerts.id, id),
+    eq(alerts.threshold, threshold),
+    isNull(alerts.offSince),
+    sql`${alerts.rule} IS ${rule}`,
+    sql`${alerts.firingGroups} IS ${firingGroups}`,
+  );
+
+/** Checks one alert. Stores what starts and stops firing in one transaction with a message for each channel. */
 async function watchAlert(
   env: Env,
   db: Database,
   application: WatchedApplication,
   alert: Alert,
   now: number,
-) {
-  if (alert.rule !== null) return watchRule(env, db, application, { ...alert, rule: alert.rule }, now);
-  if (!isAlertKind(alert.kind)) return;
-  const { firing, text } = await checkAlert(env, alert.kind, {
-    application,
-    threshold: alert.threshold,
-    now,
+): Promise<void> {
+  const { finding, isKnown, firing, told } = await checkAlert(env, application, alert, now);
+  const since = Object.values(firing).map((group) => group.since);
+  const guard = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${isAsRead(alert)})`;
+  const statements = told.flatMap(({ state, sentences, link }) => {
+    const word = state === 'fired' ? 'Alert' : 'Resolved';
+    const heading = `${application.name} · ${word}: ${alertText(alert, application.currency)}`;
+    const message: Message = { heading, sentences, figures: [], comparedWith: [], link };
+    const notice = { id: `${alert.id}:${state}:${now}`, subject: heading, message, now };
+    const change = {
+      ...{ alertId: alert.id, at: now, state, applicationId: application.id },
+      text: sentences.join('\n'),
+    };
+    return [noticeEachChannel(db, application.id, notice, guard), ...changeStatements(db, change, guard)];
   });
-  const checked = {
-    finding: text,
-    nextCheckAt: now + ALERT_KINDS[alert.kind].every * MINUTE_MS,
-  };
-  const wasFiring = alert.firingSince !== null;
-  if (firing === null || firing === wasFiring) {
-    await db.update(alerts).set(checked).where(eq(alerts.id, alert.id));
-    return;
-  }
-  const state = firing ? isNull(alerts.firingSince) : isNotNull(alerts.firingSince);
-  const unchanged = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.id} = ${alert.id} AND ${state})`;
-  const heading = `${firing ? 'Alert' : 'Resolved'}: ${alertText(alert, application.currency)}`;
-  const notice = {
-    id: `${alert.id}:${firing ? 'fired' : 'resolved'}:${now}`,
-    subject: `${application.name} · ${heading}`,
-    message: {
-      heading: `${application.name} · ${heading}`,
-      sentences: [text],
-      figures: [],
-      comparedWith: [],
-      link: alertsLink(application),
-    },
-    now,
-  };
-  await db.batch([
-    noticeEachChannel(db, application.id, notice, unchanged),
-    db
-      .update(alerts)
-      .set({ ...checked, firingSince: firing ? now : null })
-      .where(and(eq(alerts.id, alert.id), state)),
-  ]);
+  const update = db
+    .update(alerts)
+    .set({
+      finding,
+      isKnown,
+      nextCheckAt: now + (alert.rule === null ? STATE_EVERY_MS : METRIC_EVERY_MS),
+      firingSince: since.length > 0 ? Math.min(...since) : null,
+      firingGroups: JSON.stringify(firing),
+    })
+    .where(isAsRead(alert));
+  const [first, ...others] = statements;
+  await (first ? db.batch([first, ...others, update]) : update);
 }
 
 /**
@@ -88,7 +88,7 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
     .select({ id: alerts.id })
     .from(alerts)
     .leftJoin(applications, eq(applications.id, alerts.applicationId))
-    .where(lte(alerts.nextCheckAt, now))
+    .where(and(lte(alerts.nextCheckAt, now), isNull(alerts.offSince)))
     .orderBy(turnOfTeam(alerts.nextCheckAt), asc(alerts.nextCheckAt))
     .limit(CHECKS_PER_RUN);
   const claimed = await db

@@ -8,6 +8,7 @@ export const AUDIT_ACTIONS = [
   'access_token.created',
   'access_token.revoked',
   'access_token.taken_over',
+  'alert.changed',
   'alert.created',
   'alert.removed',
   'api_key.regenerated',

@@ -120,6 +120,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.skanSchemas,
   schema.parkedMessages,
   schema.parkedChunks,
+  schema.alertChanges,
   schema.alerts,
   schema.channels,
   schema.notes,

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { createMetricAlert, listAlerts, MetricRule, watchAlerts } from '#alerts';
+import { createAlert, listAlerts, MetricRule, watchAlerts } from '#alerts';
 import type { Alert, AlertPreview, AlertsListed } from '#alerts/answers';
 import { listAudit } from '#audit';
 import { alerts, database } from '#db';
@@ -45,15 +45,16 @@ it('creates, lists by page, retrieves and deletes alerts of every kind', async (
       {
         ...RULE,
         ...{ id, application_id: tenant.application.id, group_by: 'campaign', filters: { country: ['de'] } },
-        ...{ min_spend: null, min_installs: null, firing_since: null, firing_groups: [], finding: null },
+        ...{ compared_with: null, min_spend: null, min_installs: null, enabled: true },
+        ...{ firing_since: null, firing_groups: [], last_fired_at: null, finding: null },
         text: expect.stringMatching(/^Spend of .* by campaign over the last day is above \$50\.00$/),
         created_at: expect.any(String),
       },
     ],
     next_cursor: null,
   });
-  const second = await create(tenant, { kind: 'cpi_above', threshold: 2 });
-  expect(second).toMatchObject({ kind: 'cpi_above', threshold: 2, text: 'CPI is above $2.00' });
+  const second = await create(tenant, { kind: 'no_events', threshold: 2 });
+  expect(second).toMatchObject({ kind: 'no_events', threshold: 2, text: 'No events arrive for 2 hours' });
   expect(second).not.toHaveProperty('metric');
   const first = await list(tenant, '&limit=1');
   expect(first.data.map((alert) => alert.id)).toEqual([id]);
@@ -66,8 +67,8 @@ it('creates, lists by page, retrieves and deletes alerts of every kind', async (
   expect((await list(tenant)).data).toHaveLength(1);
   const log = await listAudit(db, tenant.team.id, { limit: 20 });
   expect(log.map(({ action, subject }) => [action, subject])).toEqual([
-    ['alert.removed', 'Test game: CPI is above $2.00'],
-    ['alert.created', 'Test game: CPI is above $2.00'],
+    ['alert.removed', 'Test game: No events arrive for 2 hours'],
+    ['alert.created', 'Test game: No events arrive for 2 hours'],
     ['alert.created', expect.stringContaining('Test game: Spend of ')],
   ]);
 });
@@ -77,7 +78,7 @@ it('stores what the dashboard stores, and shows the groups that fire', async () 
   const { id } = await create(tenant, { ...RULE, group_by: 'campaign' });
   const caller = { db, team: tenant.team, actor: 'someone@team.test', now: Date.now() };
   const rule = MetricRule.parse({ ...RULE, threshold: '50', days: '1', group_by: 'campaign', min_spend: '' });
-  await createMetricAlert(caller, tenant.application, rule);
+  await createAlert(caller, tenant.application, { kind: 'metric', rule });
   const [ours, theirs] = await listAlerts(db, tenant.application.id);
   expect([ours?.kind, ours?.threshold, JSON.parse(ours?.rule ?? '')]).toEqual([
     theirs?.kind,
@@ -114,8 +115,8 @@ it('previews what the evaluation of each day says, and creates nothing', async (
       const said = await evaluateRule(env, tenant.application, rule, day, Date.now());
       expected.push({
         ...{ from: addDays(day, -1), to: day, left_out: said.leftOut },
-        groups: said.groups.map(({ name, filter, value, firing }) => ({
-          ...{ name, value, firing },
+        groups: said.groups.map(({ name, filter, value, before, firing }) => ({
+          ...{ name, value, before, firing },
           filter: filter && Object.fromEntries([filter]),
         })),
       });
@@ -141,6 +142,10 @@ it.each([
   [{ ...RULE, filters: { campaign_id: ['cmp_unknown'] } }, 'filters.campaign_id is not of this application'],
   [{ ...RULE, filters: { campaign_id: [] } }, 'filters.campaign_id must have a value'],
   [{ ...RULE, filter: {} }, 'The body has no field filter'],
+  [{ ...RULE, condition: 'moves' }, 'condition must be one of below, above, falls, rises, changes'],
+  [{ ...RULE, condition: 'falls', threshold: 0 }, 'threshold must be above 0, as a change in percent'],
+  [{ ...RULE, condition: 'falls', compared_with: 'year' }, 'compared_with must be weekdays or previous'],
+  [{ ...RULE, compared_with: 'weekdays' }, 'compared_with needs the condition falls, rises or changes'],
 ])('refuses %o, also in a preview', async (body, message) => {
   const tenant = await createTenant();
   for (const path of ['/v1/alerts', '/v1/alerts/preview']) {
@@ -154,23 +159,89 @@ it.each([
 });
 
 it.each([
-  ['/v1/alerts', { kind: 'weather', threshold: 1 }, 'kind must be one of metric, revenue_change, '],
+  [
+    '/v1/alerts',
+    { kind: 'weather', threshold: 1 },
+    'kind must be one of metric, no_events, service_problems',
+  ],
   ['/v1/alerts', {}, 'kind must be one of metric, '],
-  ['/v1/alerts', { kind: 'cpi_above', threshold: 0 }, 'threshold must be above 0'],
+  ['/v1/alerts', { kind: 'no_events', threshold: 0 }, 'threshold must be above 0'],
   ['/v1/alerts', { kind: 'no_events', threshold: 721 }, 'threshold must be at most 720'],
-  ['/v1/alerts', { kind: 'cpi_above', threshold: 2, metric: 'cpi' }, 'The body has no field metric'],
-  ['/v1/alerts/preview', { kind: 'cpi_above', threshold: 2 }, 'kind must be metric'],
+  ['/v1/alerts', { kind: 'no_events', threshold: 2, metric: 'cpi' }, 'The body has no field metric'],
+  ['/v1/alerts/preview', { kind: 'no_events', threshold: 2 }, 'kind must be metric'],
   ['/v1/alerts/preview', { ...RULE, preview_days: 91 }, 'preview_days must be a whole number from 1 to 90'],
 ])('names the field of %s that is wrong in %o', async (path, body, message) => {
   const answer = await post(await createTenant(), path, body);
   expect([answer.status, await answer.json()]).toEqual([400, { message: expect.stringContaining(message) }]);
 });
 
+const change = async (tenant: Tenant, id: string, body: object) => {
+  const answer = await worker.team(tenant, `/v1/alerts/${id}`, { method: 'PATCH', body });
+  return { status: answer.status, alert: await answer.json<Alert>() };
+};
+
+it('changes what a body names and keeps the rest, and clears with null', async () => {
+  const tenant = await createTenant();
+  const made = await create(tenant, {
+    ...{ ...RULE, group_by: 'campaign', filters: { country: ['de'] }, min_spend: 5, min_installs: 2 },
+  });
+  const { text: _, ...same } = made;
+  const higher = await change(tenant, made.id, { threshold: 60, min_installs: null });
+  expect(higher).toMatchObject({ status: 200, alert: { ...same, threshold: 60, min_installs: null } });
+  const falls = await change(tenant, made.id, { condition: 'falls', compared_with: 'previous' });
+  expect(falls.alert).toMatchObject({ condition: 'falls', compared_with: 'previous', min_spend: 5 });
+  const below = await change(tenant, made.id, { condition: 'below', group_by: null, filters: {} });
+  expect(below.alert).toMatchObject({ compared_with: null, group_by: null, filters: {}, threshold: 60 });
+  const state = await create(tenant, { kind: 'no_events', threshold: 2 });
+  expect((await change(tenant, state.id, { threshold: 3 })).alert.text).toBe('No events arrive for 3 hours');
+});
+
+it.each([
+  [RULE, {}, 'needs a field to change'],
+  [RULE, { enabled: 1 }, 'enabled must be true or false'],
+  [RULE, { kind: 'no_events' }, 'The body has no field kind'],
+  [RULE, { metric: 'roas', group_by: 'item' }, 'metric is not known with this grouping and these filters'],
+  [RULE, { compared_with: 'previous' }, 'compared_with needs the condition falls, rises or changes'],
+  [RULE, { filters: { campaign_id: ['cmp_x'] } }, 'filters.campaign_id is not of this application'],
+  [{ kind: 'no_events', threshold: 1 }, { threshold: 721 }, 'threshold must be at most 720'],
+  [{ kind: 'no_events', threshold: 1 }, { metric: 'cpi' }, 'metric is not of the kind no_events'],
+])('refuses to change %o to %o', async (before, changes, message) => {
+  const tenant = await createTenant();
+  const made = await create(tenant, before);
+  const { status, alert } = await change(tenant, made.id, changes);
+  expect([status, alert]).toEqual([400, { message: expect.stringContaining(message) }]);
+  expect((await list(tenant)).data).toEqual([made]);
+});
+
+it('does not check an alert that is off, and checks it anew when it is on again', async () => {
+  const tenant = await createTenant();
+  const { id } = await create(tenant, { ...RULE, group_by: 'campaign' });
+  await spend(tenant, yesterday(), 'Summer', 80);
+  const now = Date.now() + 1_000;
+  await watchAlerts(env, now);
+  const fired = new Date(now).toISOString();
+  expect((await list(tenant)).data[0]).toMatchObject({ firing_since: fired, last_fired_at: fired });
+  const off = await change(tenant, id, { enabled: false });
+  expect(off.alert).toMatchObject({
+    enabled: false,
+    firing_since: null,
+    finding: null,
+    last_fired_at: fired,
+  });
+  await watchAlerts(env, now + 3_600_000);
+  expect((await list(tenant)).data).toEqual([off.alert]);
+  expect((await change(tenant, id, { enabled: false })).alert).toEqual(off.alert);
+  expect((await change(tenant, id, { enabled: true })).alert).toMatchObject({ enabled: true, finding: null });
+  await watchAlerts(env, now + 3_600_001);
+  expect((await list(tenant)).data[0]?.firing_since).toBe(new Date(now + 3_600_001).toISOString());
+});
+
 it('keeps the alerts of a team to itself', async () => {
   const [tenant, other] = [await createTenant(), await createTenant()];
   const { id } = await create(tenant, RULE);
-  for (const method of ['GET', 'DELETE'] as const) {
-    const answer = await worker.team(other, `/v1/alerts/${id}`, { method });
+  for (const method of ['GET', 'DELETE', 'PATCH'] as const) {
+    const body = method === 'PATCH' ? { body: { enabled: false } } : {};
+    const answer = await worker.team(other, `/v1/alerts/${id}`, { method, ...body });
     expect([answer.status, await answer.json()]).toEqual([404, { message: 'Alert not found' }]);
   }
   const { application } = tenant;

@@ -3,13 +3,13 @@ import { env } from 'cloudflare:workers';
 import { and, eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
-  ALERT_KINDS,
-  type AlertKind,
   composeDigests,
   createAlert,
   createChannel,
   listAlerts,
   listChannels,
+  MetricRule,
+  type NewAlert,
   NewChannel,
   removeAlert,
   removeChannel,
@@ -68,8 +68,16 @@ async function makeChannel(
   );
 }
 
-const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: number) =>
-  createAlert(callerFor(application), application, { kind, threshold });
+const makeAlert = (application: ApplicationRow, alert: NewAlert) =>
+  createAlert(callerFor(application), application, alert);
+
+const onMetric = (rule: object): NewAlert => ({
+  kind: 'metric',
+  rule: MetricRule.parse({ metric: 'revenue', condition: 'changes', threshold: 30, days: 1, ...rule }),
+});
+const REVENUE_CHANGES = onMetric({});
+const ROAS_BELOW = onMetric({ metric: 'roas', condition: 'below', threshold: 50, days: 7 });
+const NO_EVENTS: NewAlert = { kind: 'no_events', threshold: 1 };
 
 /** Sets what an application brought on a day, of all creatives together. */
 async function setDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
@@ -98,13 +106,13 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   const application = await withFridays();
   await setDay(application, '2026-03-27', 40);
   await makeChannel(application);
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, REVENUE_CHANGES);
   await run(NOW);
-  const textOf = (...lines: string[]) =>
-    [...lines, `https://dash.test/alerts?app=${application.id}`].join('\n');
+  const link = `https://dash.test/breakdown?app=${application.id}&from=2026-03-27&to=2026-03-27&metric=revenue&compare=weekdays&by=day`;
+  const textOf = (...lines: string[]) => [...lines, link].join('\n');
   const fired = textOf(
-    'Test game · Alert: Revenue differs by more than 30%',
-    'Revenue on Friday, 2026-03-27, was $40.00, 60% below the mean of the last 4 Fridays ($100.00).',
+    'Test game · Alert: Revenue over the last day changes by more than 30% from the same weekdays before',
+    'All: $40.00 on 2026-03-27, 60% below the mean of the same weekdays before ($100.00).',
   );
   expect(posts).toEqual([{ url: SLACK, text: fired }]);
   for (const hours of [1, 2, 3]) await run(NOW + hours * HOUR);
@@ -116,8 +124,8 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   expect(posts).toHaveLength(2);
   expect(posts[1]?.text).toBe(
     textOf(
-      'Test game · Resolved: Revenue differs by more than 30%',
-      'Revenue on Friday, 2026-03-27, was $95.00, 5% below the mean of the last 4 Fridays ($100.00).',
+      'Test game · Resolved: Revenue over the last day changes by more than 30% from the same weekdays before',
+      'All: $95.00 on 2026-03-27, 5% below the mean of the same weekdays before ($100.00).',
     ),
   );
   await setDay(application, '2026-03-27', 10);
@@ -127,10 +135,10 @@ it('sends one message when the figure leaves the limit, none while it stays, one
 
 it('checks an alert only as often as its answer can change', async () => {
   const application = await withFridays();
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, REVENUE_CHANGES);
   await run(NOW);
   const [first] = await listAlerts(db, application.id);
-  expect(first?.nextCheckAt).toBe(NOW + ALERT_KINDS.revenue_change.every * 60_000);
+  expect(first?.nextCheckAt).toBe(NOW + HOUR);
   await setDay(application, '2026-03-27', 1);
   await run(NOW + 30 * 60_000);
   expect((await listAlerts(db, application.id))[0]).toEqual(first);
@@ -139,7 +147,7 @@ it('checks an alert only as often as its answer can change', async () => {
 it('sends once, however many runs check at the same time', async () => {
   const application = await withFridays();
   await makeChannel(application);
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, REVENUE_CHANGES);
   await Promise.all([watchAlerts(env, NOW), watchAlerts(env, NOW), watchAlerts(env, NOW)]);
   await Promise.all([sendNotices(env, NOW), sendNotices(env, NOW)]);
   expect(posts).toHaveLength(1);
@@ -148,21 +156,22 @@ it('sends once, however many runs check at the same time', async () => {
 it('keeps its state while the figure is unknown', async () => {
   const { application } = await createTenant();
   await makeChannel(application);
-  await makeAlert(application, 'roas_below', 50);
-  await makeAlert(application, 'no_events', 1);
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, ROAS_BELOW);
+  await makeAlert(application, NO_EVENTS);
+  await makeAlert(application, REVENUE_CHANGES);
   await run(NOW);
   const found = await listAlerts(db, application.id);
   expect(found.map(({ firingSince }) => firingSince)).toEqual([null, null, null]);
   expect(found.map(({ finding }) => finding)).toEqual([
-    'ROAS of the last seven days is not known.',
+    'No data, 2026-03-21 to 2026-03-27.',
     'No event has arrived yet.',
-    'Not enough weeks of revenue to compare with yet.',
+    'Too few earlier days to compare with, 2026-03-27.',
   ]);
+  expect(found.map(({ isKnown }) => isKnown)).toEqual([false, false, false]);
   expect(posts).toEqual([]);
 });
 
-it('watches installs, spend without installs, and CPI', async () => {
+it('watches installs, and campaigns that spend without installs', async () => {
   const application = await withFridays();
   await setDay(application, '2026-03-27', 100, 9);
   await env.DB.prepare(
@@ -172,12 +181,13 @@ it('watches installs, spend without installs, and CPI', async () => {
     .bind(application.id)
     .run();
   await makeChannel(application);
-  await makeAlert(application, 'installs_change', 500);
-  await makeAlert(application, 'spend_without_installs', 20);
+  await makeAlert(application, onMetric({ metric: 'installs', threshold: 500 }));
+  const idle = { metric: 'installs', condition: 'below', threshold: 1, group_by: 'campaign', min_spend: 20 };
+  await makeAlert(application, onMetric(idle));
   await run(NOW);
   expect(posts.map(({ text }) => text.split('\n')[1]).sort()).toEqual([
-    'Installs on Friday, 2026-03-27, were 9, 800% above the mean of the last 4 Fridays (1).',
-    'Spend without installs on 2026-03-27: Summer ($45.00).',
+    'All: 9 on 2026-03-27, 800% above the mean of the same weekdays before (1).',
+    'Summer: 0 on 2026-03-27, below 1.',
   ]);
 });
 
@@ -187,8 +197,8 @@ it('checks the other alerts when one fails, and retries that one ten minutes lat
   await makeChannel(application);
   // No report can be made of days in a time zone that does not exist.
   await db.update(applications).set({ timezone: 'Nowhere/Land' }).where(eq(applications.id, broken.id));
-  await makeAlert(broken, 'roas_below', 1);
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(broken, ROAS_BELOW);
+  await makeAlert(application, REVENUE_CHANGES);
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   await watchAlerts(env, NOW);
   await sendNotices(env, NOW);
@@ -201,7 +211,7 @@ it('checks the other alerts when one fails, and retries that one ten minutes lat
 
 it('checks at most 20 alerts per run, the longest due first', async () => {
   const { application } = await createTenant();
-  for (let index = 0; index < 25; index++) await makeAlert(application, 'roas_below', 50);
+  for (let index = 0; index < 25; index++) await makeAlert(application, ROAS_BELOW);
   await watchAlerts(env, NOW);
   const checked = async () =>
     (await listAlerts(db, application.id)).filter(({ finding }) => finding !== null).length;
@@ -334,7 +344,7 @@ it('is run by the cron of every minute', async () => {
 it('lists, removes and tests only an application’s own alerts and channels', async () => {
   const [{ application: own }, { application: other }] = [await createTenant(), await createTenant()];
   for (const application of [own, other]) {
-    await makeAlert(application, 'revenue_change', 30);
+    await makeAlert(application, REVENUE_CHANGES);
     await makeChannel(application, { target: `${SLACK}${application.id}` });
   }
   const [alert, ...moreAlerts] = await listAlerts(db, other.id);
@@ -356,7 +366,7 @@ it('lists, removes and tests only an application’s own alerts and channels', a
 it('sends a message of one application to its own channels only', async () => {
   const application = await withFridays();
   await setDay(application, '2026-03-27', 40);
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, REVENUE_CHANGES);
   await makeChannel(application);
   await makeChannel((await createTenant()).application, {
     target: 'https://hooks.slack.test.example/services/X/Y/z',
@@ -386,7 +396,7 @@ it('keeps the failure of a channel when another one succeeds', async () => {
 
 it('checks an alert once, however many runs are due at the same time', async () => {
   const application = await withFridays();
-  await makeAlert(application, 'revenue_change', 30);
+  await makeAlert(application, REVENUE_CHANGES);
   let started = 0;
   const reads = vi.fn();
   // Both runs have begun before either finishes its first check.

@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
-  type AlertKind,
   composeDigests,
   createAlert,
   createChannel,
+  MetricRule,
+  type NewAlert,
   NewChannel,
   sendNotices,
   watchAlerts,
@@ -151,15 +152,21 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
   );
 });
 
+const onMetric = (rule: object): NewAlert => ({
+  kind: 'metric',
+  rule: MetricRule.parse({ days: 7, ...rule }),
+});
+const WEEK = 'from 2026-03-23 to 2026-03-29';
+
 /** Adds an alert, makes it fire and resolve, and answers the lines of both messages without their link. */
 async function fireAndResolve(
   tenant: Tenant,
-  [kind, threshold]: readonly [AlertKind, number],
+  alert: NewAlert,
   resolve: () => Promise<unknown>,
   nowOf: () => number = () => MORNING,
 ) {
   await addChannel(tenant, 'webhook', 'never');
-  await createAlert(callerOf(tenant), tenant.application, { kind, threshold });
+  await createAlert(callerOf(tenant), tenant.application, alert);
   const check = async (now: number) => {
     await db.update(alerts).set({ nextCheckAt: 0 });
     await watchAlerts(env, now);
@@ -169,8 +176,10 @@ async function fireAndResolve(
   await resolve();
   await check(nowOf() + 1);
   await check(nowOf() + 2);
-  for (const text of texts)
-    expect(text.split('\n')[2]).toBe(`https://dash.test/alerts?app=${tenant.application.id}`);
+  for (const text of texts) {
+    const page = alert.kind === 'metric' ? 'breakdown' : 'alerts';
+    expect(text.split('\n')[2]).toContain(`https://dash.test/${page}?app=${tenant.application.id}`);
+  }
   return texts.map((text) => text.split('\n').slice(0, 2));
 }
 
@@ -187,58 +196,60 @@ async function withCampaign() {
 
 it('fires and resolves by CPI', async () => {
   const { tenant, spend } = await withCampaign();
-  expect(await fireAndResolve(tenant, ['cpi_above', 2], () => spend(1))).toEqual([
-    ['Test game · Alert: CPI is above €2.00', 'CPI of the last seven days is €5.00, above €2.00.'],
-    ['Test game · Resolved: CPI is above €2.00', 'CPI of the last seven days is €1.00, not above €2.00.'],
+  const alert = onMetric({ metric: 'cpi', condition: 'above', threshold: 2 });
+  expect(await fireAndResolve(tenant, alert, () => spend(1))).toEqual([
+    ['Test game · Alert: CPI over the last 7 days is above €2.00', `All: €5.00 ${WEEK}, above €2.00.`],
+    ['Test game · Resolved: CPI over the last 7 days is above €2.00', `All: €1.00 ${WEEK}, not above €2.00.`],
   ]);
 });
 
 it('fires and resolves by ROAS', async () => {
   const { tenant, spend } = await withCampaign();
-  expect(await fireAndResolve(tenant, ['roas_below', 50], () => spend(1))).toEqual([
-    ['Test game · Alert: ROAS is below 50%', 'ROAS of the last seven days is 20%, below 50%.'],
-    ['Test game · Resolved: ROAS is below 50%', 'ROAS of the last seven days is 100%, not below 50%.'],
+  const alert = onMetric({ metric: 'roas', condition: 'below', threshold: 50 });
+  expect(await fireAndResolve(tenant, alert, () => spend(1))).toEqual([
+    ['Test game · Alert: ROAS over the last 7 days is below 50%', `All: 20% ${WEEK}, below 50%.`],
+    ['Test game · Resolved: ROAS over the last 7 days is below 50%', `All: 100% ${WEEK}, not below 50%.`],
   ]);
 });
 
 it('fires and resolves by spend without installs', async () => {
   const { tenant, spend } = await withCampaign();
+  const { token: silent } = await createCreative(worker, tenant, { campaign: 'Silent' });
   await spend(30, 'Silent');
-  const messages = await fireAndResolve(tenant, ['spend_without_installs', 20], () => spend(10, 'Silent'));
+  const idle = { condition: 'below', threshold: 1, days: 1, group_by: 'campaign', min_spend: 20 };
+  const alert = onMetric({ metric: 'installs', ...idle });
+  const messages = await fireAndResolve(tenant, alert, () =>
+    play(tenant, silent, '2026-03-29', { '2026-03-29': 1 }),
+  );
   expect(messages).toEqual([
     [
-      'Test game · Alert: A campaign has no installs and spends more than €20.00',
-      'Spend without installs on 2026-03-29: Silent (€30.00).',
+      'Test game · Alert: Installs by campaign over the last day is below 1, with at least €20.00 of spend',
+      'Silent: 0 on 2026-03-29, below 1.',
     ],
     [
-      'Test game · Resolved: A campaign has no installs and spends more than €20.00',
-      'On 2026-03-29 no campaign spent more than €20.00 without installs.',
+      'Test game · Resolved: Installs by campaign over the last day is below 1, with at least €20.00 of spend',
+      'Silent: 1 on 2026-03-29, not below 1.',
     ],
   ]);
 });
 
-it.each(['revenue_change', 'installs_change'] as const)('fires and resolves by %s', async (kind) => {
+it.each(['revenue', 'installs'] as const)('fires and resolves by a change of %s', async (metric) => {
   const tenant = await inTokyo();
   for (const day of ['2026-03-08', '2026-03-15', '2026-03-22']) await play(tenant, null, day, { [day]: 10 });
-  const messages = await fireAndResolve(tenant, [kind, 30], () =>
-    play(tenant, null, '2026-03-29', { '2026-03-29': 10 }),
+  const messages = await fireAndResolve(
+    tenant,
+    onMetric({ metric, condition: 'changes', threshold: 30, days: 1 }),
+    () => play(tenant, null, '2026-03-29', { '2026-03-29': 10 }),
   );
-  const [label, fired, resolved] = {
-    revenue_change: [
-      'Revenue differs by more than 30%',
-      'was €0.00, 100% below the mean of the last 3 Sundays (€10.00)',
-      'was €10.00, equal to the mean of the last 3 Sundays',
-    ],
-    installs_change: [
-      'Installs differ by more than 30%',
-      'were 0, 100% below the mean of the last 3 Sundays (1)',
-      'were 1, equal to the mean of the last 3 Sundays',
-    ],
-  }[kind] as [string, string, string];
-  const name = label.split(' ')[0];
+  const [label, usual, nothing] = {
+    revenue: ['Revenue', '€10.00', '€0.00'],
+    installs: ['Installs', '1', '0'],
+  }[metric] as [string, string, string];
+  const text = `${label} over the last day changes by more than 30% from the same weekdays before`;
+  const mean = `the mean of the same weekdays before (${usual})`;
   expect(messages).toEqual([
-    [`Test game · Alert: ${label}`, `${name} on Sunday, 2026-03-29, ${fired}.`],
-    [`Test game · Resolved: ${label}`, `${name} on Sunday, 2026-03-29, ${resolved}.`],
+    [`Test game · Alert: ${text}`, `All: ${nothing} on 2026-03-29, 100% below ${mean}.`],
+    [`Test game · Resolved: ${text}`, `All: ${usual} on 2026-03-29, equal to ${mean}.`],
   ]);
 });
 
@@ -249,7 +260,7 @@ it('fires when no events arrive, and resolves with the next', async () => {
   let later = 2 * HOUR;
   const messages = await fireAndResolve(
     tenant,
-    ['no_events', 1],
+    { kind: 'no_events', threshold: 1 },
     async () => {
       later = 0;
       await play(tenant, null, '2026-03-29', { '2026-03-29': 1 });

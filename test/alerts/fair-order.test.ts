@@ -60,7 +60,7 @@ async function addChannel(
 }
 
 const addAlert = (application: ApplicationRow, now: number) =>
-  createAlert(callerOf(application, now), application, { kind: 'roas_below', threshold: 50 });
+  createAlert(callerOf(application, now), application, { kind: 'no_events', threshold: 1 });
 
 async function sendTests(application: ApplicationRow, times: number, now: number) {
   const [channel] = await listChannels(db, application.id);

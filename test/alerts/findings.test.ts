@@ -1,58 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextDigestAt } from '../../src/alerts/digest-time.ts';
-import { findChange, findIdleSpend, findLimit, findSilence } from '../../src/alerts/findings.ts';
+import { findSilence } from '../../src/alerts/findings.ts';
 import { webhookFault } from '../../src/alerts/webhook-url.ts';
-
-const DAY = '2026-03-27'; // a Friday
-const show = (value: number) => `$${value}`;
-
-const change = (values: Record<string, number | null>, thresholdPercent = 30) =>
-  findChange({
-    name: 'Revenue',
-    verb: 'was',
-    day: DAY,
-    thresholdPercent,
-    values: new Map(Object.entries(values)),
-    show,
-  });
-
-describe('a day against its weekday', () => {
-  const weeks = { '2026-03-20': 90, '2026-03-13': 110, '2026-03-06': 80, '2026-02-27': 120 };
-
-  it.each([
-    ['far below', 60, true],
-    ['far above', 140, true],
-    ['on the limit', 70, false],
-    ['as usual', 100, false],
-  ])('%s', (_, value, firing) => {
-    expect(change({ ...weeks, [DAY]: value }).firing).toBe(firing);
-  });
-
-  it('states both figures and their difference', () => {
-    expect(change({ ...weeks, [DAY]: 60 }).text).toBe(
-      'Revenue on Friday, 2026-03-27, was $60, 40% below the mean of the last 4 Fridays ($100).',
-    );
-  });
-
-  it('counts a day without a row as 0, except before the first row', () => {
-    expect(change({ '2026-03-20': 100, '2026-03-13': 100 })).toEqual({
-      firing: true,
-      text: 'Revenue on Friday, 2026-03-27, was $0, 100% below the mean of the last 2 Fridays ($100).',
-    });
-    expect(change({ '2026-03-13': 100, [DAY]: 40 }, 10).text).toBe(
-      'Revenue on Friday, 2026-03-27, was $40, 20% below the mean of the last 2 Fridays ($50).',
-    );
-  });
-
-  it.each([
-    ['one week', { '2026-03-20': 100, [DAY]: 1 }],
-    ['nothing but zeros', { '2026-03-20': 0, '2026-03-13': 0, [DAY]: 1 }],
-    ['a figure that is not known', { ...weeks, [DAY]: null }],
-    ['no figure at all', {}],
-  ])('finds nothing in %s', (_, values) => {
-    expect(change(values).firing).toBeNull();
-  });
-});
 
 describe('silence', () => {
   const now = Date.UTC(2026, 2, 27, 12);
@@ -71,32 +20,6 @@ describe('silence', () => {
     expect(silence(null, false).firing).toBeNull();
     expect(silence(null).firing).toBe(true);
   });
-});
-
-it('names the campaigns with spend but no install, highest spend first', () => {
-  const of = (campaign: string, spend: number | null, installs: number) => ({ campaign, spend, installs });
-  const idle = (campaigns: ReturnType<typeof of>[]) =>
-    findIdleSpend({ day: DAY, threshold: 20, campaigns, currency: 'usd' });
-  expect(idle([of('A', 25, 0), of('B', 90, 0), of('C', 90, 1), of('D', 20, 0), of('E', null, 0)])).toEqual({
-    firing: true,
-    text: 'Spend without installs on 2026-03-27: B ($90.00), A ($25.00).',
-  });
-  expect(idle([of('C', 90, 1)]).firing).toBe(false);
-  expect(idle(Array.from({ length: 7 }, (_, index) => of(`${index}`, 30, 0))).text).toBe(
-    'Spend without installs on 2026-03-27: 0 ($30.00), 1 ($30.00), 2 ($30.00), 3 ($30.00), 4 ($30.00) and 2 more campaigns.',
-  );
-});
-
-it('compares a ratio with its limit in both directions, and ignores a missing one', () => {
-  const limit = (value: number | null, side: 'above' | 'below') =>
-    findLimit({ name: 'CPI', value, limit: 2, side, show }).firing;
-  expect([limit(2.1, 'above'), limit(2, 'above'), limit(1.9, 'below'), limit(2, 'below')]).toEqual([
-    true,
-    false,
-    true,
-    false,
-  ]);
-  expect([limit(null, 'above'), limit(null, 'below')]).toEqual([null, null]);
 });
 
 describe('the time of a digest', () => {

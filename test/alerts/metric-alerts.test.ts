@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createMetricAlert, listAlerts, MetricRule, previewRule, sendNotices, watchAlerts } from '#alerts';
+import { createAlert, listAlerts, MetricRule, previewRule, sendNotices, watchAlerts } from '#alerts';
 import { alerts, channels, database, notices } from '#db';
 import { addDays } from '#lib/time';
-import { evaluateRule } from '../../src/alerts/evaluate.ts';
+import { evaluateRule, meanOf } from '../../src/alerts/evaluate.ts';
 import { judge } from '../../src/alerts/rule.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -60,7 +60,8 @@ async function run(now: number) {
 it('judges each group apart, names it with its value, and stays silent until it has recovered', async () => {
   const tenant = await createTenant();
   await addChannel(tenant);
-  await createMetricAlert(callerFor(tenant), tenant.application, ruleOf({ group_by: 'campaign' }));
+  const rule = ruleOf({ group_by: 'campaign' });
+  await createAlert(callerFor(tenant), tenant.application, { kind: 'metric', rule });
   await spend(tenant, YESTERDAY, 'Summer', 80);
   await spend(tenant, YESTERDAY, 'Winter', 20);
   await run(NOW);
@@ -89,7 +90,7 @@ it('never fires for a ratio without data', async () => {
   const tenant = await createTenant();
   await addChannel(tenant);
   const rule = ruleOf({ metric: 'roas', condition: 'below', days: 7 });
-  await createMetricAlert(callerFor(tenant), tenant.application, rule);
+  await createAlert(callerFor(tenant), tenant.application, { kind: 'metric', rule });
   await run(NOW);
   expect(posts).toEqual([]);
   expect((await listAlerts(db, tenant.application.id))[0]).toMatchObject({
@@ -119,10 +120,11 @@ it('says in a preview of a day what the evaluation on that day said, whatever wa
       fc.array(day, { minLength: 3, maxLength: 5 }),
       fc.constantFrom('roas_blended' as const, 'spend' as const, 'revenue' as const, 'ltv_d1' as const),
       fc.integer({ min: 1, max: 4 }),
-      async (days, metric, window) => {
+      fc.constantFrom({ condition: 'below' }, { condition: 'falls', compared_with: 'previous' }),
+      async (days, metric, window, condition) => {
         const tenant = await createTenant();
         const { application } = tenant;
-        const rule = ruleOf({ metric, condition: 'below', days: window });
+        const rule = ruleOf({ metric, days: window, ...condition });
         const first = addDays(YESTERDAY, 1 - days.length);
         const said = [];
         for (const [index, { spent, earned }] of days.entries()) {
@@ -153,6 +155,58 @@ it('says in a preview of a day what the evaluation on that day said, whatever wa
     { numRuns: 12 },
   );
 });
+
+it.each([
+  [{ condition: 'falls' }, 60, 100, true],
+  [{ condition: 'falls' }, 140, 100, false],
+  [{ condition: 'rises' }, 140, 100, true],
+  [{ condition: 'rises' }, 60, 100, false],
+  [{ condition: 'changes' }, 60, 100, true],
+  [{ condition: 'changes' }, 70, 100, false],
+  [{ condition: 'changes' }, 140, 100, true],
+  [{ condition: 'falls' }, 0, 100, true],
+  [{ condition: 'changes' }, 60, null, null],
+  [{ condition: 'changes' }, 60, 0, null],
+  [{ condition: 'changes' }, 60, -5, null],
+  [{ condition: 'changes' }, null, 100, null],
+])('judges %o of %s after %s as %s', (rule, value, before, expected) => {
+  const figures = { value, before, spend: null, installs: null };
+  expect(judge(ruleOf({ threshold: 30, ...rule }), figures)).toBe(expected);
+});
+
+it('takes the mean of earlier periods since the first data', () => {
+  expect(meanOf([90, 110, 80, 120], 2)).toBe(100);
+  expect(meanOf([100, 0, 50, 0, 0], 2)).toBe(50);
+  expect(meanOf([100, null, 50], 2)).toBe(75);
+  expect(meanOf([100, 0, 0, 0], 2)).toBeNull();
+  expect(meanOf([null, 0], 1)).toBeNull();
+});
+
+it.each(['weekdays', 'previous'] as const)(
+  'judges a campaign that has stopped by what it spent before, from %s',
+  async (compared_with) => {
+    const tenant = await createTenant();
+    const days = compared_with === 'weekdays' ? [7, 14] : [1];
+    for (const back of days) {
+      await spend(tenant, addDays(YESTERDAY, -back), 'Summer', 80);
+      await spend(tenant, addDays(YESTERDAY, -back), 'Winter', 20);
+    }
+    await spend(tenant, YESTERDAY, 'Spring', 500);
+    const rule = ruleOf({
+      condition: 'falls',
+      threshold: 30,
+      compared_with,
+      group_by: 'campaign',
+      min_spend: 50,
+    });
+    const { groups } = await evaluateRule(env, tenant.application, rule, YESTERDAY, NOW);
+    expect(groups.map(({ name, value, before, firing }) => [name, value, before, firing]).sort()).toEqual([
+      ['Spring', 500, null, null],
+      ['Summer', 0, 80, true],
+      ['Winter', 0, 20, null],
+    ]);
+  },
+);
 
 it('says how many groups are left out, and judges the largest', async () => {
   const tenant = await createTenant();
@@ -191,7 +245,7 @@ it('previews and creates in the dashboard, and refuses another team’s campaign
   expect((await browser.post('/alerts/new', fields)).status).toBe(303);
   const list = await pageOf(await browser.get('/alerts'));
   expect(list.cells('Alerts', 'Alert when')).toEqual([
-    ['Spend by campaign over the last day is above $50.00'],
+    ['Spend by campaign over the last day is above $50.00 Checked within a minute'],
   ]);
 
   const strange = await browser.post('/alerts/new?campaign_id=cmp_of_another_team', fields);

@@ -68,7 +68,8 @@ async function newAppKey(owner: Browser): Promise<string> {
 }
 
 const hook = { channel_kind: 'webhook', target: 'https://hooks.example.com/x', digest: 'daily' };
-const alert = { kind: 'cpi_above', threshold: '2' };
+const alert = { metric: 'no_events', threshold: '2' };
+const newAlert = { kind: 'no_events', threshold: 2 };
 
 /** A change to what another one has made first, whose address is found on a page. */
 const after =
@@ -77,6 +78,19 @@ const after =
     await make(on);
     const path = action.exec(await (await on.owner.get(page)).text())?.[0] ?? '';
     return () => on.owner.post(path);
+  };
+
+async function makeAlert(tenant: Tenant): Promise<string> {
+  const body = { application_id: tenant.application.id, ...newAlert };
+  const made = await worker.team(tenant, '/v1/alerts', { method: 'POST', body });
+  return (await made.json<{ id: string }>()).id;
+}
+
+const onAlert =
+  (action: 'off' | 'remove'): Change['prepare'] =>
+  async ({ tenant, owner }) => {
+    const path = `/alerts/${await makeAlert(tenant)}/${action}`;
+    return () => owner.post(path);
   };
 
 async function resetLink({ tenant, owner }: Prepared): Promise<string> {
@@ -93,11 +107,12 @@ async function unmatchedCosts({ tenant, owner }: Prepared): Promise<{ names: str
 }
 
 const CHANGES: Change[] = [
-  { action: 'alert.created', by: 'dashboard', prepare: form((id) => `/alerts?app=${id}`, alert) },
+  { action: 'alert.created', by: 'dashboard', prepare: form((id) => `/alerts/new?app=${id}`, alert) },
+  { action: 'alert.changed', by: 'dashboard', prepare: onAlert('off') },
   {
     action: 'alert.removed',
     by: 'dashboard',
-    prepare: after(({ owner }) => owner.post('/alerts', alert), '/alerts', /\/alerts\/alr_\w+\/remove/),
+    prepare: onAlert('remove'),
   },
   {
     action: 'alert.created',
@@ -105,16 +120,22 @@ const CHANGES: Change[] = [
     prepare: api(
       'POST',
       () => '/v1/alerts',
-      (application_id) => ({ application_id, ...alert, threshold: 2 }),
+      (application_id) => ({ application_id, ...newAlert }),
     ),
+  },
+  {
+    action: 'alert.changed',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const id = await makeAlert(tenant);
+      return () => worker.team(tenant, `/v1/alerts/${id}`, { method: 'PATCH', body: { enabled: false } });
+    },
   },
   {
     action: 'alert.removed',
     by: 'API',
     prepare: async ({ tenant }) => {
-      const body = { application_id: tenant.application.id, ...alert, threshold: 2 };
-      const made = await worker.team(tenant, '/v1/alerts', { method: 'POST', body });
-      const { id } = await made.json<{ id: string }>();
+      const id = await makeAlert(tenant);
       return () => worker.team(tenant, `/v1/alerts/${id}`, { method: 'DELETE' });
     },
   },

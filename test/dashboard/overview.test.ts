@@ -104,13 +104,13 @@ it('shows the alerts that are firing, above the figures', async () => {
   expect((await overview('period=7d')).notices).toEqual([]);
   await env.DB.prepare(
     `INSERT INTO alerts (id, application_id, kind, threshold, firing_since, next_check_at, created_at)
-     VALUES ('alr_1', ?1, 'cpi_above', 2, ?2, 0, 0)`,
+     VALUES ('alr_1', ?1, 'no_events', 2, ?2, 0, 0)`,
   )
     .bind(tenant.application.id, Date.now() - 3_600_000)
     .run();
   const { notices, text } = await overview('period=7d');
   await env.DB.prepare('DELETE FROM alerts').run();
-  expect(notices).toEqual(['CPI is above $2.00 (started 1 hour ago) All alerts']);
+  expect(notices).toEqual(['No events arrive for 2 hours (started 1 hour ago): see Health All alerts']);
   expect(text.indexOf('All alerts')).toBeLessThan(text.indexOf('This period'));
 });
 

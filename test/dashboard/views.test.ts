@@ -112,7 +112,7 @@ it('shows the filters of a shared view, and neither what is left to set up nor a
   const { application } = tenant;
   await fetchToken(worker, tenant, { data: { country: 'de' } });
   await worker.deliver(worker.queue.take());
-  await admin.post(`/alerts?app=${application.id}`, { kind: 'roas_below', threshold: '50' });
+  await admin.post(`/alerts/new?app=${application.id}`, { metric: 'no_events', threshold: '1' });
   await env.DB.prepare('UPDATE alerts SET firing_since = 1 WHERE application_id = ?')
     .bind(application.id)
     .run();

@@ -87,7 +87,7 @@ beforeAll(async () => {
   });
   const watched = await worker.team(tenant, '/v1/alerts', {
     method: 'POST',
-    body: { application_id: tenant.application.id, kind: 'cpi_above', threshold: 2 },
+    body: { application_id: tenant.application.id, kind: 'no_events', threshold: 2 },
   });
   own = {
     [EXAMPLE.alert]: (await watched.json<{ id: string }>()).id,

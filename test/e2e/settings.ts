@@ -54,11 +54,25 @@ test('shows a mistyped address in the frame, and its way home', async () => {
   await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-test('adds an alert with its own unit, and a channel with a digest', async () => {
+test('adds an alert that shows only the fields of its condition, and a channel with a digest', async () => {
   await page.goto(`${demo.base_url}/alerts`);
-  await page.getByLabel('CPI is above (USD)').fill('3.5');
-  await page.getByRole('button', { name: 'Add alert: CPI is above' }).click();
-  await page.getByRole('cell', { name: 'CPI is above $3.50' }).waitFor();
+  await page.getByRole('link', { name: 'New alert' }).click();
+  await page.getByLabel('Compared with').waitFor({ state: 'hidden' });
+  await page.getByLabel('Condition').selectOption({ label: 'Falls by more than' });
+  await page.getByLabel('Compared with').waitFor();
+  await page.getByLabel('What').selectOption({ label: 'No events arrive for …' });
+  for (const hidden of ['Condition', 'Compared with', 'Over full days', 'For each'])
+    await page.getByLabel(hidden).waitFor({ state: 'hidden' });
+  await page.getByLabel('What').selectOption({ label: 'CPI' });
+  await page.getByLabel('Condition').selectOption({ label: 'Is above' });
+  await page.getByLabel('Threshold').fill('3.5');
+  await assertFits(page);
+  await page.getByRole('button', { name: 'Create alert' }).click();
+  await page.getByRole('link', { name: 'CPI over the last 7 days is above $3.50' }).click();
+  await page.getByText('It has not fired yet.').waitFor();
+  await assertFits(page);
+  await page.getByRole('link', { name: 'Alerts', exact: true }).first().click();
+  await page.getByText('New channel').click();
   await page.getByLabel('Address').fill('https://hooks.example.com/services/T/B/x');
   await page.getByLabel('Digest').selectOption({ label: 'Weekly' });
   await page.getByRole('button', { name: 'Add channel' }).click();

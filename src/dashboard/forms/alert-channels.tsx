@@ -1,7 +1,8 @@
+import type { Child } from 'hono/jsx';
 import { type Channel, channelText, DIGESTS } from '#alerts';
 import { timeText } from '../shell/dates.ts';
 import { ago } from '../shell/format.ts';
-import { Action, Card, type Column, Field, FoldedCard, Table } from '../shell/parts.tsx';
+import { Action, Card, type Column, Field, FormMenu, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
 import type { Submitted } from './form.ts';
@@ -18,13 +19,21 @@ const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string 
   </>
 );
 
-export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
+/** The channels, with the form of a new one. */
+export function ChannelsCard({
+  view,
+  rows,
+  mayChange,
+  now,
+  form,
+}: PartProps & { rows: Channel[]; form: Child }) {
   const query = viewQuery(view);
   const { timezone } = view.application;
   const actions: Column<Channel>[] = mayChange
     ? [
         {
-          label: 'Actions',
+          label: '',
+          numeric: true,
           cell: (channel) => (
             <span class="actions">
               <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
@@ -40,7 +49,7 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
       ]
     : [];
   return (
-    <Card title="Where messages go">
+    <Card title="Where messages go" aside={form}>
       <Table
         caption="Channels"
         rows={rows}
@@ -68,15 +77,15 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
   );
 }
 
-export const NewChannelCard = ({
+export const NewChannelForm = ({
   view,
   mail,
   open,
   values,
   faults,
 }: Required<Submitted> & { view: View; mail: boolean; open: boolean }) => (
-  <FoldedCard title="New channel" open={open}>
-    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
+  <FormMenu label="New channel" id="channel" kind="quiet" open={open}>
+    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="stack">
       <Field
         label="Channel"
         name="channel_kind"
@@ -110,5 +119,5 @@ export const NewChannelCard = ({
       A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and one of
       Discord its own format.
     </p>
-  </FoldedCard>
+  </FormMenu>
 );

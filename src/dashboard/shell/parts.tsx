@@ -51,10 +51,11 @@ export const FormMenu = ({
   label,
   id,
   open = false,
+  kind = '',
   children,
-}: PropsWithChildren<{ label: string; id: string; open?: boolean }>) => (
+}: PropsWithChildren<{ label: string; id: string; open?: boolean; kind?: '' | 'quiet' }>) => (
   <details class="pop" id={id} data-pop open={open}>
-    <summary class="button">{label}</summary>
+    <summary class={`button ${kind}`.trim()}>{label}</summary>
     <div class="sheet right form">{children}</div>
   </details>
 );

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** Alerts: each watches one figure of an application and fires if it leaves a limit. */
+/** Alerts: each watches one condition of an application and fires while it holds. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -15,15 +15,36 @@ export const alerts = sqliteTable(
     nextCheckAt: integer('next_check_at').notNull(),
     /** Since when the figure has been past the limit; null while it is not. */
     firingSince: integer('firing_since'),
-    /** The groups that an alert of the kind `metric` fires for, as JSON: `FiringGroups` in `src/alerts/rule.ts`. */
+    /** What the alert fires for, as JSON: `FiringGroups` in `src/alerts/rule.ts`. */
     firingGroups: text('firing_groups'),
     /** What the last check found, as a sentence; null before the first. */
     finding: text(),
+    /** Whether the last check had the data to tell. */
+    isKnown: integer('is_known', { mode: 'boolean' }).notNull().default(false),
+    /** Since when the alert is turned off; null while it is on. */
+    offSince: integer('off_since'),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
     index('alerts_by_application').on(table.applicationId, table.id),
     index('alerts_by_check').on(table.nextCheckAt),
+  ],
+);
+
+/** When alerts fired and resolved: the newest of each, as many as `src/alerts/history.ts` keeps. */
+export const alertChanges = sqliteTable(
+  'alert_changes',
+  {
+    alertId: text('alert_id').notNull(),
+    at: integer().notNull(),
+    state: text({ enum: ['fired', 'resolved'] }).notNull(),
+    applicationId: text('application_id').notNull(),
+    /** The sentences of the message, one per line. */
+    text: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.alertId, table.at, table.state] }),
+    index('alert_changes_by_application').on(table.applicationId),
   ],
 );
 

@@ -15,6 +15,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'access_token.created': 'Created an access token',
   'access_token.revoked': 'Revoked an access token',
   'access_token.taken_over': 'Took over an access token',
+  'alert.changed': 'Changed an alert',
   'alert.created': 'Added an alert',
   'alert.removed': 'Removed an alert',
   'api_key.regenerated': 'Regenerated an API key',
