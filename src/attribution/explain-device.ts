@@ -15,16 +15,19 @@ type CreditedClick = {
 };
 
 /** The country that a device is counted in, and its source; null if unknown. */
-type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
+type KnownCountry = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
 
 /** The part of a stored device's description that is explained. */
-type Described = { segment: Pick<Segment, 'country' | 'network'>; countrySource: Place['countrySource'] };
+type Described = {
+  segment: Pick<Segment, 'country' | 'network'>;
+  countrySource: KnownCountry['countrySource'];
+};
 
 /** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
 export type Explanation = {
   acquiredDay: string;
   acquiredAt: number;
-  place: Place;
+  place: KnownCountry;
   /** The network that brought the device; null if unknown. */
   network: string | null;
   attribution: Partial<Attribution>;

@@ -4,7 +4,7 @@ import type { PlayReferrer } from './play-referrer.ts';
 import { CLOCK_ERROR_MS } from './rules/click-filters.ts';
 import { CLICK_FILTERS, MATCH_RULES, ORGANIC } from './rules/list.ts';
 import { isSimilar } from './rules/probabilistic.ts';
-import type { Circumstances, Click, Device, Outcome, Windows } from './rules/rule.ts';
+import type { Circumstances, Click, Device, MatchOutcome, Windows } from './rules/rule.ts';
 
 // Decides which click led to a device, by the rules in `rules/list.ts`. Pure: the caller reads the clicks and the clock.
 
@@ -25,7 +25,7 @@ type RefusedClick = {
   reason: string;
 };
 
-export type Attribution = Outcome & {
+export type Attribution = MatchOutcome & {
   /** That of the rule which found the creative, or `organic`. */
   method: string;
   /** The clicks that could have mattered but were refused, the newest first. */
@@ -116,7 +116,7 @@ export function attribute(
     creatives: hints.creatives,
     clicks: others.good.map(({ click }) => click),
   };
-  let organic: Outcome = {
+  let organic: MatchOutcome = {
     confidence: 1,
     creative_id: null,
     click_id: null,

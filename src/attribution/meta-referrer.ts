@@ -41,14 +41,14 @@ export function metaSourceOf(referrer: string | undefined): MetaSource | null {
   return null;
 }
 
-type Named = { id: string; name: string };
+type IdAndName = { id: string; name: string };
 
 /** The ad that an install followed, under the names of Ads Manager. Ids are text: they exceed 2^53. */
 export type MetaAd = {
   accountId: string | null;
-  campaign: Named;
-  adset: Named;
-  ad: Named;
+  campaign: IdAndName;
+  adset: IdAndName;
+  ad: IdAndName;
   /** A further id that Meta gives for the ad. */
   otherAdId: string | null;
   /** `facebook`, `instagram` and the like. */

@@ -10,7 +10,7 @@ import {
 } from './layout.ts';
 
 /** One step of a restore. Each is idempotent as long as no later one has begun. */
-export type Step =
+export type RestoreStep =
   /** Writes a part of a table to the database, or to a counter. */
   | { do: 'rows'; table: string; key: string }
   | { do: 'counter rows'; table: string; key: string; application: string; shard: number }
@@ -27,7 +27,7 @@ export type Step =
   /** Erases a device that was erased after the snapshot. */
   | { do: 'erasure'; key: string };
 
-export type Plan = { day: string; manifest: Manifest; steps: Step[] };
+export type Plan = { day: string; manifest: Manifest; steps: RestoreStep[] };
 
 const partsOf = (folder: string, table: string, { parts }: Written) =>
   Array.from({ length: parts }, (_, part) => ({ table, key: partKey(folder, table, part) }));
@@ -39,22 +39,22 @@ function stepsOf(
   day: string,
   { id: application, tables, counters }: ApplicationCopy,
   newDevices: NewDevices,
-): Step[] {
+): RestoreStep[] {
   const folder = applicationFolder(day, application);
   return [
     ...Object.entries(tables).flatMap(([table, written]) =>
-      partsOf(folder, table, written).map((part): Step => ({ do: 'rows', ...part })),
+      partsOf(folder, table, written).map((part): RestoreStep => ({ do: 'rows', ...part })),
     ),
     ...counters.flatMap((copy, shard) =>
       Object.entries(copy.tables).flatMap(([table, written]) =>
         partsOf(counterFolder(day, application, shard), table, written).map(
-          (part): Step => ({ do: 'counter rows', ...part, application, shard }),
+          (part): RestoreStep => ({ do: 'counter rows', ...part, application, shard }),
         ),
       ),
     ),
     ...counters.flatMap(({ countedBatch }, shard) =>
       newDevices(application, shard, countedBatch).map(
-        (key): Step => ({ do: 'new devices', key, application, shard }),
+        (key): RestoreStep => ({ do: 'new devices', key, application, shard }),
       ),
     ),
     { do: 'counters', application },
@@ -87,8 +87,8 @@ export function planRestore(
     steps: [
       ...manifest.applications.flatMap((copy) => stepsOf(day, copy, newDevices)),
       ...manifest.missing.flatMap((missing) => stepsOf(day, blankCopy(missing), newDevices)),
-      ...settings.map((part): Step => ({ do: 'rows', ...part })),
-      ...erasures.map((key): Step => ({ do: 'erasure', key })),
+      ...settings.map((part): RestoreStep => ({ do: 'rows', ...part })),
+      ...erasures.map((key): RestoreStep => ({ do: 'erasure', key })),
     ],
   };
 }
@@ -106,7 +106,7 @@ export function stepsOfFiles(
   application: string,
   shard: number,
   files: readonly { file: FileLocation; outline: FileOutline }[],
-): Step[] {
+): RestoreStep[] {
   const sorted = [...files].sort((left, right) =>
     left.outline.firstEventId < right.outline.firstEventId ? -1 : 1,
   );
@@ -120,12 +120,12 @@ export function stepsOfFiles(
     }
     events += outline.rows;
   }
-  const ranges = starts.map((from, index): Step => {
+  const ranges = starts.map((from, index): RestoreStep => {
     const to = starts[index + 1] ?? END;
     const own = sorted.filter(({ outline }) => outline.firstEventId < to && outline.lastEventId >= from);
     return { do: 'events', application, shard, files: own.map(({ file }) => file), from, to };
   });
-  return [...ranges, ...sorted.map(({ file }): Step => ({ do: 'file', file, application, shard }))];
+  return [...ranges, ...sorted.map(({ file }): RestoreStep => ({ do: 'file', file, application, shard }))];
 }
 
 /** The number of rows in a snapshot. */

@@ -28,7 +28,7 @@ import {
   snapshotDays,
   writeJson,
 } from './layout.ts';
-import { type NewDevices, type Plan, planRestore, rowsIn, type Step, stepsOfFiles } from './plan.ts';
+import { type NewDevices, type Plan, planRestore, type RestoreStep, rowsIn, stepsOfFiles } from './plan.ts';
 
 /** Where the plan of the restore in progress is. */
 const PLAN = 'restore.json';
@@ -178,7 +178,12 @@ async function withoutDeleted(env: Env, day: string, manifest: Manifest): Promis
 }
 
 /** Takes a step and adds what it did to the summary. Returns the steps that are to follow it. */
-async function takeStep(env: Env, { manifest }: Plan, step: Step, summary: Summary): Promise<Step[]> {
+async function takeStep(
+  env: Env,
+  { manifest }: Plan,
+  step: RestoreStep,
+  summary: Summary,
+): Promise<RestoreStep[]> {
   switch (step.do) {
     case 'rows': {
       const rows = await readRows(env, step);
@@ -240,7 +245,10 @@ async function startCounters(env: Env, manifest: Manifest, application: string):
   }
 }
 
-async function planFiles(env: Env, { application, shards }: Extract<Step, { do: 'files' }>): Promise<Step[]> {
+async function planFiles(
+  env: Env,
+  { application, shards }: Extract<RestoreStep, { do: 'files' }>,
+): Promise<RestoreStep[]> {
   const sizes = new Map<string, number>();
   for await (const { key, size } of listObjects(env.RAW_EVENTS, filePrefix(application))) {
     sizes.set(key, size);
@@ -270,7 +278,7 @@ async function locate(env: Env, key: string, bytes: number): Promise<FileLocatio
 async function restoreEvents(
   env: Env,
   manifest: Manifest,
-  { application, shard, files, from, to }: Extract<Step, { do: 'events' }>,
+  { application, shard, files, from, to }: Extract<RestoreStep, { do: 'events' }>,
 ): Promise<number> {
   const copy = copyOf(manifest, application);
   // A counter that is newer than the snapshot lacks everything.

@@ -30,8 +30,8 @@ async function restoreOf(c: AppContext) {
   return findRestore(c.env, bearerOf(c) ?? '');
 }
 
-type Listed = { objects: { key: string; size: number }[] };
-type Stored = { key: string };
+type ListedObjects = { objects: { key: string; size: number }[] };
+type StoredObject = { key: string };
 
 /** For `npm run restore`, which writes the token into the database. They are not part of the API, so the document has nothing to link to. */
 export const restoreRoutes = new Hono<AppEnv>()
@@ -45,11 +45,11 @@ export const restoreRoutes = new Hono<AppEnv>()
   })
   .get('/restore/objects', async (c) => {
     await restoreOf(c);
-    const objects: Listed['objects'] = [];
+    const objects: ListedObjects['objects'] = [];
     for (const prefix of PREFIXES) {
       for await (const { key, size } of listObjects(c.env.RAW_EVENTS, prefix)) objects.push({ key, size });
     }
-    return c.json<Listed>({ objects });
+    return c.json<ListedObjects>({ objects });
   })
   .put('/restore/objects/*', limitBody(MAX_OBJECT_BYTES), async (c) => {
     const { finishedAt } = await restoreOf(c);
@@ -57,5 +57,5 @@ export const restoreRoutes = new Hono<AppEnv>()
     const key = decodeURIComponent(new URL(c.req.url).pathname.slice('/restore/objects/'.length));
     if (!OBJECT.test(key)) throw new AppError('invalid_request', `${key} is not part of a backup`);
     await c.env.RAW_EVENTS.put(key, await c.req.arrayBuffer());
-    return c.json<Stored>({ key });
+    return c.json<StoredObject>({ key });
   });

@@ -2,18 +2,18 @@ import * as z from 'zod';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventKind } from './kind.ts';
 
-type Kind = (typeof EVENT_KINDS)[number];
-type Stored = Kind['stored'];
+type AnyEventKind = (typeof EVENT_KINDS)[number];
+type StoredSchema = AnyEventKind['stored'];
 
 /** Every event that is counted. */
 export const LoggedEvent = z.discriminatedUnion(
   'type',
-  EVENT_KINDS.map(({ stored }) => stored) as [Stored, ...Stored[]],
+  EVENT_KINDS.map(({ stored }) => stored) as [StoredSchema, ...StoredSchema[]],
 );
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
 
 /** An event of a device. */
-export type DeviceEvent = z.infer<Extract<Kind, { subject: 'device' }>['stored']>;
+export type DeviceEvent = z.infer<Extract<AnyEventKind, { subject: 'device' }>['stored']>;
 
 const byType = new Map<string, EventKind<LoggedEvent>>(
   EVENT_KINDS.map((kind) => [kind.type, kind as EventKind<LoggedEvent>]),

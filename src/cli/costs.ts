@@ -11,9 +11,9 @@ default is the application's. --spread spreads rows that cover several days even
 Without --url, costs go to the demo application of the local service. With --url, set TEAM_TOKEN and, if the deployment has its own,
 SERVICE_NAME.`;
 
-type Place = { url: string; headerName: string; teamToken: string; application: string };
+type CostsTarget = { url: string; headerName: string; teamToken: string; application: string };
 
-async function placeOf(url: string | undefined, application: string | undefined): Promise<Place> {
+async function placeOf(url: string | undefined, application: string | undefined): Promise<CostsTarget> {
   const { TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
   if (url) {
     if (!URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
@@ -36,7 +36,7 @@ async function placeOf(url: string | undefined, application: string | undefined)
 
 type Answer = { rows: number; matched: number; unmatched: number };
 
-async function upload(file: string, place: Place, more: Record<string, string>): Promise<Answer> {
+async function upload(file: string, place: CostsTarget, more: Record<string, string>): Promise<Answer> {
   const body = await readFile(file).catch((error) => {
     throw new CommandError(`${file} cannot be read: ${error.message}`);
   });

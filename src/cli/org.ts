@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
 import { Cloudflare } from './org/cloudflare.ts';
-import { planCreate, planDeploy, planDestroy, planRotate, type Step } from './org/plan.ts';
+import { type OrgStep, planCreate, planDeploy, planDestroy, planRotate } from './org/plan.ts';
 import { SecretsCopy } from './org/secrets.ts';
 import { Configuration } from './org/section.ts';
 
@@ -41,7 +41,7 @@ async function isConfirmed(question: string, expected: string): Promise<boolean>
   }
 }
 
-async function runSteps(steps: Step[]): Promise<void> {
+async function runSteps(steps: OrgStep[]): Promise<void> {
   for (const [index, { title, run }] of steps.entries()) {
     console.log(`[${index + 1}/${steps.length}] ${title} …`);
     try {
@@ -119,7 +119,7 @@ function readCommand({ command, org, third, adopt, secrets, end }: Given): Comma
   return known;
 }
 
-async function plan(command: Exclude<Command, 'list'>, api: Cloudflare, given: Given): Promise<Step[]> {
+async function plan(command: Exclude<Command, 'list'>, api: Cloudflare, given: Given): Promise<OrgStep[]> {
   const { org, third, config, adopt, secrets, end } = given;
   const copy = secrets === undefined ? null : await SecretsCopy.find(secrets);
   switch (command) {

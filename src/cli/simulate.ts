@@ -35,7 +35,7 @@ const STORES = {
   ios_store_url: 'https://apps.apple.com/app/id123456789',
 };
 
-type Link = { url: string; token: string };
+type TrackingLink = { url: string; token: string };
 
 function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
   const number = text === undefined ? fallback : Number(text);
@@ -60,8 +60,8 @@ async function setStoreUrls(api: Api, demo: Demo): Promise<void> {
   if (missing.length > 0) await api.team('PATCH', path, Object.fromEntries(missing));
 }
 
-async function createCreatives(api: Api, demo: Demo): Promise<Link[]> {
-  const links: Link[] = [];
+async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
+  const links: TrackingLink[] = [];
   for (const [index, { creative, campaign, adset }] of CREATIVES.entries()) {
     const answer = await api.team<{ creative: { tracking_link: string } }>(
       'POST',
@@ -79,7 +79,7 @@ async function createCreatives(api: Api, demo: Demo): Promise<Link[]> {
 async function clickLinks(
   api: Api,
   devices: readonly SimulatedDevice[],
-  links: readonly Link[],
+  links: readonly TrackingLink[],
   now: number,
 ) {
   const referrers = new Map<string, string>();
@@ -96,7 +96,7 @@ async function clickLinks(
 async function fetchToken(
   api: Api,
   device: SimulatedDevice,
-  link: Link | undefined,
+  link: TrackingLink | undefined,
   referrer: string | undefined,
 ) {
   const { token } = await api.ingest<{ token: string }>('/fetch-token', {

@@ -28,7 +28,7 @@ import type {
   PurchasesAnswer,
   PurchasesQuestion,
 } from './questions/questions.ts';
-import type { Settler } from './runs/settler.ts';
+import type { RunScheduler } from './runs/run-scheduler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -39,8 +39,8 @@ const MAX_ANSWER_BYTES = 24_000_000;
 export abstract class AnsweringCounter extends DurableObject<Env> {
   protected opened: Store = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);
-  protected abstract readonly settler: Settler;
-  private readonly payersAnswers = new AnswerCache<Payers>(() => this.settler.deviceVersion);
+  protected abstract readonly scheduler: RunScheduler;
+  private readonly payersAnswers = new AnswerCache<Payers>(() => this.scheduler.deviceVersion);
 
   /** The store that calls read. */
   protected get store(): Store {

@@ -51,7 +51,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
   protected abstract arm(now: number): Promise<void>;
 
   async whileStill(work: () => Promise<void>): Promise<void> {
-    await this.settler.whileStill(lastBatch(this.store), () =>
+    await this.scheduler.whileStill(lastBatch(this.store), () =>
       this.flusher.whileStill(async () => {
         await this.files.exportAll();
         await work();
@@ -128,9 +128,9 @@ export abstract class CopiedCounter extends AnsweringCounter {
       const wanted = uncountedOf(this.store, events, since);
       return appendFresh(this.store, this.seen, packEvents(this.applicationId, wanted), now);
     });
-    this.settler.refresh(this.store);
+    this.scheduler.refresh(this.store);
     const target = lastBatch(this.store);
-    while (!this.settler.isCounted(target)) await this.settler.countNext();
+    while (!this.scheduler.isCounted(target)) await this.scheduler.countNext();
     this.write(() => dropCounted(this.store, target));
     this.files.refresh();
     await this.flusher.flush();

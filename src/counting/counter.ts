@@ -28,9 +28,9 @@ import { ObjectAlarm } from './object-alarm.ts';
 import { Flusher } from './outbox/flusher.ts';
 import { closeGap } from './outbox/sequence-gap.ts';
 import { StatementLimit } from './outbox/statement-limit.ts';
+import { FULL_RUN, type RunLimits } from './runs/next-run.ts';
 import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './runs/pace.ts';
-import { FULL_RUN, type RunLimits } from './runs/settle.ts';
-import { Settler } from './runs/settler.ts';
+import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
@@ -51,7 +51,7 @@ export class Counter extends CopiedCounter implements CounterApi {
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
-  protected readonly settler = new Settler({
+  protected readonly scheduler = new RunScheduler({
     store: () => this.store,
     storage: () => this.storage,
     applicationId: () => this.applicationId,
@@ -106,7 +106,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
     this.seenShards.forget();
-    this.settler.begin(this.ctx.storage, this.opened);
+    this.scheduler.begin(this.ctx.storage, this.opened);
     this.files = new RawFiles({
       store: () => this.store,
       bucket: () => this.bucket,
@@ -122,7 +122,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     this.opened = openStore(storage);
     this.seen = new SeenIds(this.opened);
     this.seenShards.forget();
-    this.settler.begin(this.ctx.storage, openStore(this.ctx.storage));
+    this.scheduler.begin(this.ctx.storage, openStore(this.ctx.storage));
   }
 
   async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
@@ -131,19 +131,19 @@ export class Counter extends CopiedCounter implements CounterApi {
     this.load.add(appended);
     this.noteAppended(appended, now);
     await this.armForPending(now);
-    return { appended, pending: this.settler.pending.events };
+    return { appended, pending: this.scheduler.pending.events };
   }
 
   async settle(waitMs = MAX_REPORT_WAIT_MS): Promise<Settled> {
     const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
     const target = lastBatch(this.store);
-    await this.settler.countBy(target, deadline);
+    await this.scheduler.countBy(target, deadline);
     const isWritten = await this.flusher.flushBy(deadline);
     await this.arm(Date.now());
     return {
-      settled: isWritten && this.settler.isCounted(target),
-      countedThrough: countedThrough(this.store, this.settler.pending, Date.now()),
-      uncounted: this.settler.uncounted,
+      settled: isWritten && this.scheduler.isCounted(target),
+      countedThrough: countedThrough(this.store, this.scheduler.pending, Date.now()),
+      uncounted: this.scheduler.uncounted,
     };
   }
 
@@ -178,7 +178,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     clickEventId: string | null = null,
   ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
-    const erased = await this.settler.betweenRuns(() =>
+    const erased = await this.scheduler.betweenRuns(() =>
       this.write(() => ({
         found: deleteDevice(this.store, id),
         events: blankEvents(this.store, id),
@@ -194,7 +194,7 @@ export class Counter extends CopiedCounter implements CounterApi {
   }
 
   async eraseEvents(ids: string[]): Promise<number> {
-    const erased = await this.settler.betweenRuns(() =>
+    const erased = await this.scheduler.betweenRuns(() =>
       this.write(() => {
         for (const id of ids) eraseFromFiles(this.store, id);
         return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
@@ -209,7 +209,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     await this.flusher.flush().catch(() => undefined);
     const gap = await closeGap(this.store, this.db, this.name);
     if (gap.hadGap) {
-      this.settler.noteRequeued();
+      this.scheduler.noteRequeued();
       await this.flusher.flushBy(Date.now() + MAX_REPORT_WAIT_MS);
     }
     await this.arm(Date.now());
@@ -222,7 +222,7 @@ export class Counter extends CopiedCounter implements CounterApi {
 
   async health(): Promise<CounterHealth> {
     return {
-      ...readHealth(this.store, this.settler.pending, Date.now()),
+      ...readHealth(this.store, this.scheduler.pending, Date.now()),
       flushError: this.flusher.error,
       appendError: appendError(this.storage, this.store),
       hasGap: this.flusher.hasGap,
@@ -233,23 +233,23 @@ export class Counter extends CopiedCounter implements CounterApi {
 
   async deleteAll(): Promise<void> {
     // A run, and parts on their way to D1 or R2, must have ended, or failed, before the storage is deleted.
-    await this.settler.ended();
+    await this.scheduler.ended();
     await this.flusher.ended();
     await this.files.end();
     // Deletes the alarm too. Source: https://developers.cloudflare.com/changelog/2026-02-24-deleteall-deletes-alarms
     await this.ctx.storage.deleteAll();
     this.isDeleted = true;
-    this.settler.forget();
+    this.scheduler.forget();
   }
 
   override async alarm(): Promise<void> {
     this.ownAlarm.rang();
     const deadline = Date.now() + MAX_ALARM_MS;
     const limit = new StatementLimit();
-    const isDue = () => limit.hasRoom && Date.now() < deadline && this.settler.isDue(Date.now());
+    const isDue = () => limit.hasRoom && Date.now() < deadline && this.scheduler.isDue(Date.now());
     try {
       await this.flusher.flush(limit);
-      while (isDue() && (await this.settler.countNext())) await this.flusher.flush(limit);
+      while (isDue() && (await this.scheduler.countNext())) await this.flusher.flush(limit);
       await this.flusher.compact(limit);
       await this.grow(Date.now());
     } catch (error) {
@@ -275,20 +275,20 @@ export class Counter extends CopiedCounter implements CounterApi {
     } catch (error) {
       this.seen.forget();
       this.seenShards.forget();
-      this.settler.refresh(openStore(this.ctx.storage));
+      this.scheduler.refresh(openStore(this.ctx.storage));
       throw error;
     }
   }
 
   private noteAppended(events: number, now: number): void {
     this.files.hotEvents += events;
-    this.settler.noteAppended(events, now);
+    this.scheduler.noteAppended(events, now);
   }
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
   protected async arm(now: number): Promise<void> {
     const times = [
-      this.settler.dueAt(now) ?? [],
+      this.scheduler.dueAt(now) ?? [],
       this.flusher.dueAt(now) ?? [],
       this.files.dueAt(now) ?? [],
       this.pruner.dueAt() ?? [],
@@ -301,7 +301,7 @@ export class Counter extends CopiedCounter implements CounterApi {
   /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */
   private async armForPending(now: number): Promise<void> {
     if (!this.ownAlarm.isKnown) return this.arm(now);
-    const dueAt = this.settler.dueAt(now);
+    const dueAt = this.scheduler.dueAt(now);
     if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 

@@ -29,12 +29,12 @@ export class SeenShards {
   }
 }
 
-type Wanted = { alias: string | null; device: NewDevice };
+type DeviceToCreate = { alias: string | null; device: NewDevice };
 
 /** See `CounterApi.createOrFindDevices`. `seen` is the largest number of shards that the counter, which is number `shard`, has seen. */
 export function createOrFindAll(
   store: Store,
-  wanted: readonly Wanted[],
+  wanted: readonly DeviceToCreate[],
   { shards, seen, shard }: { shards: number; seen: number; shard: number },
 ): CreatedDevice[] {
   return wanted.map(({ alias, device }): CreatedDevice => {

@@ -5,7 +5,7 @@ import { namesContain } from './inventory.ts';
 export type NamedKind = 'campaign' | 'adset' | 'creative';
 
 /** `parent` names the campaign and ad set above it, because names of ad sets and creatives need not be unique. */
-export type Named = { id: string; name: string; parent: string | null };
+export type NamedEntity = { id: string; name: string; parent: string | null };
 
 const TABLES = { campaign: campaigns, adset: adsets, creative: creatives } as const;
 
@@ -15,7 +15,7 @@ async function findNamed(
   applicationId: string,
   condition: SQL | undefined,
   limit: number,
-): Promise<Named[]> {
+): Promise<NamedEntity[]> {
   const table = TABLES[kind];
   const found = and(eq(table.applicationId, applicationId), condition);
   if (kind === 'campaign') {
@@ -55,7 +55,7 @@ export function searchNames(
   db: Database,
   applicationId: string,
   { kind, q, limit }: { kind: NamedKind; q: string; limit: number },
-): Promise<Named[]> {
+): Promise<NamedEntity[]> {
   const { name } = TABLES[kind];
   return findNamed(db, kind, applicationId, namesContain(q, name), limit);
 }
@@ -69,7 +69,7 @@ export async function findNames(
   applicationId: string,
   kind: NamedKind,
   ids: readonly string[],
-): Promise<Map<string, Named>> {
+): Promise<Map<string, NamedEntity>> {
   if (ids.length === 0) return new Map();
   const rows = await findNamed(db, kind, applicationId, inArray(TABLES[kind].id, [...ids]), ids.length);
   return new Map(rows.map((row) => [row.id, row]));

@@ -61,7 +61,7 @@ export async function getOrCreate(
     ...(unconfirmed.length > 0 ? undoStatements(db, wanted.teamId, unconfirmed) : []),
     ...createStatements(db, wanted),
   ]);
-  const [outcome] = results.at(-1) as Outcome[];
+  const [outcome] = results.at(-1) as CreationOutcome[];
   if (!outcome) throw new Error('the new creative was not found');
   const { answer, isFirst, sameRequest } = outcome;
   return {
@@ -168,7 +168,7 @@ const requestStatement = (
     })
     .onConflictDoNothing({ target: [creativeRequests.teamId, creativeRequests.key] });
 
-type Outcome = {
+type CreationOutcome = {
   campaignIsNew: number;
   adsetIsNew: number;
   answer: string | null;

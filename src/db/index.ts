@@ -9,8 +9,8 @@ export { sharedReads } from './shared-reads.ts';
 export { prepareTemplate, toStatement } from './statement.ts';
 export { MAX_VALUE_BYTES, splitValue } from './statement-size.ts';
 export {
-  type Cell,
   columnNames,
+  type DatabaseCell,
   insertStatements,
   NOT_COPIED,
   pagesOf,

@@ -1,5 +1,5 @@
 /** A statement that may be shared: its text and values. */
-type Shared = { statement: D1PreparedStatement; sql: string; values: readonly unknown[] };
+type SharedRead = { statement: D1PreparedStatement; sql: string; values: readonly unknown[] };
 
 const isRead = (sql: string) => /^\s*(?:select|with)\b/i.test(sql);
 
@@ -23,7 +23,7 @@ export function sharedReads(d1: D1Database): D1Database {
     inFlight.set(key, answer);
     return answer;
   };
-  const wrap = ({ statement, sql, values }: Shared): D1PreparedStatement => {
+  const wrap = ({ statement, sql, values }: SharedRead): D1PreparedStatement => {
     const wrapped = new Proxy(statement, {
       get: (target, name) => {
         const own: unknown = Reflect.get(target, name);

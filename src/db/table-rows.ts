@@ -6,8 +6,8 @@ import * as schema from './schemas.ts';
 // Rows of any table in a form that survives JSON: integers as text, because a number in JavaScript is exact only up to 2^53, and blobs in
 // base64. A snapshot stores them, and a restore writes them back.
 
-export type Cell = string | number | null | { base64: string };
-export type Row = readonly Cell[];
+export type DatabaseCell = string | number | null | { base64: string };
+export type Row = readonly DatabaseCell[];
 /** Rows with the names of their columns. A table may have got further columns since they were read. */
 export type TableRows = { table: string; columns: readonly string[]; rows: readonly Row[] };
 
@@ -28,7 +28,12 @@ function keyOf(table: SQLiteTable): SQLiteColumn[] {
 }
 
 /** A query for the rows after a key, in the order of the primary key, with the columns in the order of `columnNames`. */
-function pageQuery(table: SQLiteTable, which: SQL | undefined, after: readonly Cell[], limit: number): SQL {
+function pageQuery(
+  table: SQLiteTable,
+  which: SQL | undefined,
+  after: readonly DatabaseCell[],
+  limit: number,
+): SQL {
   const keys = keyOf(table);
   const columns = getTableConfig(table).columns.map((column) =>
     isInteger(column) ? sql`CAST(${column} AS TEXT)` : sql`${column}`,
@@ -42,9 +47,9 @@ function pageQuery(table: SQLiteTable, which: SQL | undefined, after: readonly C
     ORDER BY ${sql.join(keys, sql`, `)} LIMIT ${limit}`;
 }
 
-const toCell = (value: unknown): Cell => {
+const toCell = (value: unknown): DatabaseCell => {
   if (value instanceof ArrayBuffer) return { base64: Buffer.from(new Uint8Array(value)).toString('base64') };
-  return value as Cell;
+  return value as DatabaseCell;
 };
 
 /** Reads a table in pages of bounded size. `run` executes a query and returns its rows as lists of values. */
@@ -54,7 +59,7 @@ export async function* pagesOf(
   run: (query: SQL) => unknown[][] | Promise<unknown[][]>,
 ): AsyncGenerator<Row[]> {
   const places = keyOf(table).map(({ name }) => columnNames(table).indexOf(name));
-  let [after, limit]: [readonly Cell[], number] = [[], FIRST_PAGE_ROWS];
+  let [after, limit]: [readonly DatabaseCell[], number] = [[], FIRST_PAGE_ROWS];
   for (;;) {
     const rows = (await run(pageQuery(table, which, after, limit))).map((row) => row.map(toCell));
     const last = rows.at(-1);

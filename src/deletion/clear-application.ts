@@ -20,7 +20,7 @@ const ROWS_AT_ONCE = 1_000;
 const TOKENS_AT_ONCE = 5_000;
 
 type Deletion = typeof applicationDeletions.$inferSelect;
-type Place = { table: SQLiteTable; applicationId: SQLiteColumn };
+type ApplicationTable = { table: SQLiteTable; applicationId: SQLiteColumn };
 
 /** The limits of one call: a deadline (epoch milliseconds) and a number of statements, of which an invocation has 1,000. */
 export type Budget = { readonly deadline: number; statements: number };
@@ -33,7 +33,7 @@ function spend(budget: Budget): boolean {
 }
 
 /** Every table with rows by application, in whichever module, except the tokens. */
-const PLACES: Place[] = Object.values(schema).flatMap((table) => {
+const PLACES: ApplicationTable[] = Object.values(schema).flatMap((table) => {
   if (!is(table, SQLiteTable) || table === tokens) return [];
   const { applicationId }: Record<string, SQLiteColumn> = getTableColumns(table);
   return applicationId ? [{ table, applicationId }] : [];

@@ -14,7 +14,7 @@ import { hmac } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
-import { settleTime } from '#lib/timestamp';
+import { toOccurredAt } from '#lib/timestamp';
 import { countryOfTimezone } from '#lib/zone-countries';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 
@@ -50,7 +50,7 @@ export async function draftOf(
   metrics: DeviceMetrics,
   now: number,
 ): Promise<Draft> {
-  const { occurredAt: acquiredAt, clockAhead } = settleTime(metrics.created_at, now);
+  const { occurredAt: acquiredAt, clockAhead } = toOccurredAt(metrics.created_at, now);
   const alias = await aliasOf(hashKey, application.id, identityOf(metrics));
   const deviceId = newId('dev');
   return {

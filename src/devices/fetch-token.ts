@@ -57,7 +57,7 @@ export async function fetchTokens(
   );
   const statements = () => [
     ...takeBackStatements(env.DB, application.id, lostRaces),
-    ...tokens.settle(deviceIdOf),
+    ...tokens.correct(deviceIdOf),
   ];
   if (statements().length > 0) await batchWithRetry(env.DB, statements);
   return Promise.all(drafts.map((draft) => tokenOf(env, application.id, draft, devices, now, expiresAt)));

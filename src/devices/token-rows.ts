@@ -32,7 +32,7 @@ export class TokenRows {
   }
 
   /** Inserts missing tokens, and moves tokens to the device that they turned out to belong to. Idempotent. */
-  settle(deviceIdOf: (draft: Draft) => string): D1PreparedStatement[] {
+  correct(deviceIdOf: (draft: Draft) => string): D1PreparedStatement[] {
     const moved = this.drafts.flatMap((draft) => {
       const [from, to] = [this.stored.get(draft.tokenId), deviceIdOf(draft)];
       return from !== undefined && from !== to ? [{ id: draft.tokenId, from, to }] : [];

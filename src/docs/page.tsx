@@ -10,7 +10,7 @@ type Content = Readonly<
   Record<string, { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }>
 >;
 type Parameter = { in: string; name: string; schema: Schema; required?: boolean; description?: string };
-type Operation = {
+type OpenApiOperation = {
   operationId: string;
   tags: string[];
   summary: string;
@@ -20,12 +20,12 @@ type Operation = {
   requestBody?: { content: Content };
   responses: Record<string, { description: string; content?: Content }>;
 };
-type Shown = Operation & { method: string; path: string };
+type ListedOperation = OpenApiOperation & { method: string; path: string };
 
 /** The parts of the OpenAPI document that the page shows. */
 type Reference = {
   info: { title: string; description: string };
-  paths: Record<string, Record<string, Operation>>;
+  paths: Record<string, Record<string, OpenApiOperation>>;
   components: {
     schemas: Schemas;
     securitySchemes: Record<string, { type: string; name?: string; description: string }>;
@@ -100,7 +100,7 @@ const Body = ({ content, schemas }: { content: Content; schemas: Schemas }) => (
   </>
 );
 
-const Answers = ({ operation: { responses }, schemas }: { operation: Shown; schemas: Schemas }) => (
+const Answers = ({ operation: { responses }, schemas }: { operation: ListedOperation; schemas: Schemas }) => (
   <>
     <h3>Answers</h3>
     <ul class="answers">
@@ -126,7 +126,7 @@ const Answers = ({ operation: { responses }, schemas }: { operation: Shown; sche
   </>
 );
 
-const OperationSection = ({ operation, reference }: { operation: Shown; reference: Reference }) => {
+const OperationSection = ({ operation, reference }: { operation: ListedOperation; reference: Reference }) => {
   const {
     operationId,
     method,
@@ -189,7 +189,7 @@ export function DocsPage({ document }: { document: ReturnType<typeof openApiDocu
   // The document is data for any tool; these are the parts of it that this module writes itself.
   const reference = document as unknown as Reference;
   const operations = Object.entries(reference.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Shown => ({ ...operation, method, path })),
+    Object.entries(methods).map(([method, operation]): ListedOperation => ({ ...operation, method, path })),
   );
   const groups = [...Map.groupBy(operations, ({ tags: [tag = ''] }) => tag)];
   return (

@@ -79,7 +79,7 @@ export async function eventStatus(
   return { ...base, status: 'queued' };
 }
 
-type Found = Omit<EventStatus, 'event_id' | 'received_at' | 'application_id'>;
+type FoundStatus = Omit<EventStatus, 'event_id' | 'received_at' | 'application_id'>;
 
 /** Returns null if a counter does not know the event. Throws `not_found` if it was erased. */
 async function findIn(
@@ -87,7 +87,7 @@ async function findIn(
   applicationId: string,
   shard: number,
   id: string,
-): Promise<Found | null> {
+): Promise<FoundStatus | null> {
   let gone: ReadonlySet<string> = new Set();
   for (let attempt = 1; ; attempt++) {
     const counter = counterOf(env, applicationId, shard);
@@ -117,13 +117,13 @@ async function findIn(
 /** What an answer adds for a counted event that waits for its purchase. */
 async function waiting(
   counter: ReturnType<typeof counterOf>,
-  { status, event }: { status: Found['status']; event: LoggedEvent | null },
-): Promise<Pick<Found, 'waits_for_purchase'>> {
+  { status, event }: { status: FoundStatus['status']; event: LoggedEvent | null },
+): Promise<Pick<FoundStatus, 'waits_for_purchase'>> {
   if (status !== 'counted' || event?.type !== 'custom.purchase') return {};
   return (await counter.isWaiting(event)) ? { waits_for_purchase: true } : {};
 }
 
-function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported' }>): Found {
+function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported' }>): FoundStatus {
   const { status, appendedAt, event } = found;
   const logged = { logged_at: iso(appendedAt), ...(event ? { event: showEvent(event) } : {}) };
   if (status === 'queued') return { ...logged, status };
@@ -137,7 +137,7 @@ function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported
   };
 }
 
-function exportedStatus(event: StoredEvent, exportedAt: number): Found {
+function exportedStatus(event: StoredEvent, exportedAt: number): FoundStatus {
   const { outcome, reason, duplicate_of } = event;
   return {
     status: outcome ?? 'counted',

@@ -97,10 +97,10 @@ export function showEvent(event: LoggedEvent): Event {
   return Object.fromEntries(present.map((column) => [column, fields[column]])) as Event;
 }
 
-type Place = { id: string; shards: number };
+type ShardedApplication = { id: string; shards: number };
 
 /** The raw events that match the query, newest first. Days are in the application's time zone. Events of erased devices are gone. */
-export async function listEvents(env: Env, application: Place, query: EventsQuery) {
+export async function listEvents(env: Env, application: ShardedApplication, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   return { data: events.map(showEvent), next_cursor };
 }
@@ -108,7 +108,7 @@ export async function listEvents(env: Env, application: Place, query: EventsQuer
 export type ShownStatus = 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
 
 /** Like `listEvents`, with the status of each event, for the live view. Asks each counter once. */
-export async function listEventsWithStatus(env: Env, application: Place, query: EventsQuery) {
+export async function listEventsWithStatus(env: Env, application: ShardedApplication, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   const statuses = new Map<string, ShownStatus>();
   const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));
@@ -126,7 +126,7 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
   return { data, next_cursor };
 }
 
-async function findEvents(env: Env, application: Place, query: EventsQuery) {
+async function findEvents(env: Env, application: ShardedApplication, query: EventsQuery) {
   const { from, to, type, event_name: eventName, attribution } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;

@@ -13,7 +13,7 @@ import { logError } from '#lib/log';
 type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 
 /** The counters of an application in which to look for events. */
-export type Place = { applicationId: string; shards: readonly number[] };
+export type EventSource = { applicationId: string; shards: readonly number[] };
 
 /** Counters called in parallel. The platform allows six connections. */
 const ASKED_AT_ONCE = 6;
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 10;
  */
 export async function readEvents(
   env: Bindings,
-  place: Place,
+  place: EventSource,
   filter: EventFilter,
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<{ events: LoggedEvent[]; next_cursor: string | null }> {
@@ -42,7 +42,7 @@ export async function readEvents(
 
 async function readLogs(
   env: Bindings,
-  { applicationId, shards }: Place,
+  { applicationId, shards }: EventSource,
   filter: EventFilter,
   before: string | null,
   limit: number,
@@ -61,7 +61,7 @@ type Range = { before: string | null; after: string | null };
 
 async function readFiles(
   env: Bindings,
-  place: Place,
+  place: EventSource,
   filter: EventFilter,
   range: Range,
   limit: number,
@@ -103,7 +103,7 @@ export async function missingFiles(
 
 async function listFiles(
   env: Bindings,
-  { applicationId, shards }: Place,
+  { applicationId, shards }: EventSource,
   filter: EventFilter,
   range: Range,
 ): Promise<{ files: FileEntry[]; next: string | null }> {
@@ -124,7 +124,7 @@ async function listFiles(
 /** Leaves out events that were erased after the files were written. */
 export async function withoutErased<Event extends LoggedEvent>(
   env: Bindings,
-  { applicationId }: Pick<Place, 'applicationId'>,
+  { applicationId }: Pick<EventSource, 'applicationId'>,
   events: readonly Event[],
 ): Promise<Event[]> {
   const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));

@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { type AppContext, type AppEnv, noQuery, queryString, requireTeamToken } from '#http';
-import { type Cell, csvHeaders, toCsv } from '#lib/encoding/csv';
+import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { getApplication } from '#teams';
 import type { EventStatus, Events } from './answers.ts';
 import { eventStatus } from './event-status.ts';
 import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
 
-const toCell = (value: unknown): Cell =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
+const toCell = (value: unknown): CsvCell =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as CsvCell);
 
 /** The page in the requested format. CSV and NDJSON return the next page's cursor in a header. */
 function answerEvents(

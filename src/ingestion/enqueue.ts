@@ -40,12 +40,12 @@ export function packMessages(head: string, events: readonly EventLine[]): Packed
 }
 
 /** An application's shard, whose events go to the same queue. */
-type Place = { applicationId: string; shard: number };
+type CounterAddress = { applicationId: string; shard: number };
 
 /** Sends one event. Returns false if the queue did not accept it after three attempts within a fraction of a second. */
 export async function enqueueEvent(
   env: Env,
-  { applicationId, shard }: Place,
+  { applicationId, shard }: CounterAddress,
   head: string,
   text: string,
 ): Promise<boolean> {

@@ -28,7 +28,7 @@ type RejectionSample = {
   values: { path: string; value: string }[];
 };
 
-type Kind = {
+type RejectionKind = {
   applicationId: string;
   endpoint: string;
   status: number;
@@ -38,7 +38,7 @@ type Kind = {
   sample: RejectionSample;
 };
 
-const held = new Map<string, Kind>();
+const held = new Map<string, RejectionKind>();
 let window = { since: 0, prompt: 0, gathered: false };
 let unknownFlushedAt = 0;
 
@@ -74,7 +74,7 @@ function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): R
   };
 }
 
-function hold(kind: Omit<Kind, 'count'>): void {
+function hold(kind: Omit<RejectionKind, 'count'>): void {
   const name = JSON.stringify([kind.applicationId, kind.endpoint, kind.status, kind.error]);
   const known = held.get(name);
   if (known) {

@@ -2,7 +2,7 @@ import { DEVICE_PROPERTIES, type DeviceEvent, type EventEnvelope, fieldsOf } fro
 import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
 import { dayIn, daysBetween, zoneOffset } from '#lib/time';
-import { settleTime } from '#lib/timestamp';
+import { toOccurredAt } from '#lib/timestamp';
 
 /** What the sender said about the device. */
 type SentDevice = Readonly<Record<string, string | undefined>>;
@@ -29,7 +29,7 @@ export function toEvent(
   },
 ): SentEvent {
   const { application, claims, keys, id, now } = source;
-  const { occurredAt, clockAhead } = settleTime(envelope.created_at, now);
+  const { occurredAt, clockAhead } = toOccurredAt(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
   const hasKeys = keys.length > 0;
   return {

@@ -1,5 +1,5 @@
 import type { FileMetaData } from 'hyparquet';
-import type { Cell } from './columns.ts';
+import type { ParquetCell } from './columns.ts';
 
 /** Makes hyparquet read decimals as the unscaled integers that are stored; it would convert them to inexact numbers. */
 export function readDecimalsUnscaled(metadata: FileMetaData): void {
@@ -12,7 +12,10 @@ export function readDecimalsUnscaled(metadata: FileMetaData): void {
  * Converts the unscaled integers of a decimal column from a file's number of decimal places to another. Fewer places round to the nearest,
  * ties away from zero: only a release that is older than the file needs that.
  */
-export function rescale(from: number | undefined, to: number | undefined): (cell: Cell) => Cell {
+export function rescale(
+  from: number | undefined,
+  to: number | undefined,
+): (cell: ParquetCell) => ParquetCell {
   if (from === undefined || to === undefined || from === to) return (cell) => cell;
   const factor = 10n ** BigInt(Math.abs(to - from));
   if (to > from) return (cell) => (typeof cell === 'bigint' ? cell * factor : cell);

@@ -10,7 +10,7 @@ import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 type Encoding = ColumnMetaData['encodings'][number];
 
 /** The value of a cell; null if the event has no such field. */
-export type Cell = string | number | boolean | bigint | Uint8Array | null;
+export type ParquetCell = string | number | boolean | bigint | Uint8Array | null;
 
 export type Column = {
   name: string;
@@ -18,17 +18,17 @@ export type Column = {
   field?: string;
   element: Omit<SchemaElement, 'name'>;
   /** The cell for a field's value; undefined if the column cannot represent it exactly. */
-  encode: (value: unknown) => Cell | undefined;
+  encode: (value: unknown) => ParquetCell | undefined;
   /** Whether `encode` returns a cell. */
   accepts: (value: unknown) => boolean;
   /** The field's value. */
-  decode: (cell: Cell) => unknown;
+  decode: (cell: ParquetCell) => unknown;
   /** Whether row groups record minimum and maximum, which readers use to skip data. */
   statistics: boolean;
   /** Whether nearly every row has its own value, so that looking for repeated values is not worthwhile. */
   distinct: boolean;
   /** The cell of rows without a value. */
-  absent: Cell;
+  absent: ParquetCell;
   /** Overrides the writer's choice if another one is better. */
   encoding?: Encoding;
 };

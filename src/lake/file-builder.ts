@@ -2,7 +2,7 @@ import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
 import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
-import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
+import { COLUMNS, type Column, type ParquetCell, SCHEMA } from './columns.ts';
 import { type Contents, ContentsBuilder } from './contents.ts';
 import type { StoredEvent } from './entry.ts';
 import { partitionOf } from './keys.ts';
@@ -50,16 +50,16 @@ class ColumnBuilder {
   }
 
   /** The cells of some rows. Rows beyond the last one that was set are absent. */
-  cellsOf(rows: Uint32Array): Cell[] {
+  cellsOf(rows: Uint32Array): ParquetCell[] {
     const { absent, distinct, encode } = this.column;
-    const cells = new Array<Cell>(rows.length).fill(absent);
+    const cells = new Array<ParquetCell>(rows.length).fill(absent);
     const isEmpty = this.values.length === 1;
     if (isEmpty) return cells;
     for (let at = 0; at < rows.length; at++) {
       const index = this.indexes[rows[at] ?? 0] ?? 0;
       if (index === 0) continue;
       const value = this.values[index];
-      cells[at] = (distinct ? encode(value) : (value as Cell)) ?? null;
+      cells[at] = (distinct ? encode(value) : (value as ParquetCell)) ?? null;
     }
     return cells;
   }

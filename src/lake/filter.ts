@@ -10,7 +10,7 @@ import {
 } from '#catalogue';
 import { dayNumber } from '#lib/time';
 import { compareBytes } from './bytes.ts';
-import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS } from './columns.ts';
+import { COLUMNS, columnIndex, DEVICE_COLUMNS, type ParquetCell } from './columns.ts';
 import { mayHoldDevice } from './device-filter.ts';
 import type { FileEntry, StoredEvent } from './entry.ts';
 
@@ -75,7 +75,7 @@ function valueIn(event: StoredEvent, name: SegmentDimension): string {
 }
 
 /** What a column must hold. Values that it cannot represent exactly are in another column, as JSON. */
-type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: Cell) => boolean };
+type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: ParquetCell) => boolean };
 
 /**
  * The same filter over the cells of a row, with the columns that it needs. It never drops a matching event, but may let others through:
@@ -83,7 +83,7 @@ type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: C
  */
 export function cellFilter(filter: EventFilter): {
   columns: string[];
-  mayMatch: (cellOf: (column: string) => Cell) => boolean;
+  mayMatch: (cellOf: (column: string) => ParquetCell) => boolean;
 } {
   const { from, to, type, eventName, deviceId, creativeIds, attribution, segment = {}, eventId } = filter;
   const conditions: Condition[] = [
@@ -122,7 +122,7 @@ const isOneOfKnown = (column: string, values: readonly string[] | undefined): Co
 
 function isOneOf(column: string, values: readonly string[]): Condition[] {
   const wanted = values.map((value) => COLUMNS[columnIndex(column)]?.encode(value));
-  const isEqual = (cell: Cell, one: unknown) =>
+  const isEqual = (cell: ParquetCell, one: unknown) =>
     cell instanceof Uint8Array && one instanceof Uint8Array ? compareBytes(cell, one) === 0 : cell === one;
   return [condition(column, (cell) => wanted.some((one) => isEqual(cell, one)))];
 }

@@ -3,7 +3,7 @@ import { loadParquet } from '#lib/encoding/parquet';
 import { idFromBytes } from '#lib/ids';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
-import { type Cell, COLUMNS, columnIndex } from './columns.ts';
+import { COLUMNS, columnIndex, type ParquetCell } from './columns.ts';
 import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
 import { toEvent } from './row.ts';
@@ -83,10 +83,16 @@ export class RawFile {
   }
 
   /** The cells of some columns in a row group, by column. Those of a column that the file does not have are absent. */
-  async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
+  async readColumns(
+    { start, rows }: RowGroup,
+    names: readonly string[],
+  ): Promise<Map<string, ParquetCell[]>> {
     const { decompressors, parquetRead, plainParsers } = await loadParquet();
     const columns = new Map(
-      names.map((name) => [name, new Array<Cell>(rows).fill(COLUMNS[columnIndex(name)]?.absent ?? null)]),
+      names.map((name) => [
+        name,
+        new Array<ParquetCell>(rows).fill(COLUMNS[columnIndex(name)]?.absent ?? null),
+      ]),
     );
     await parquetRead({
       file: bufferOf(this.bucket, this.location),

@@ -6,7 +6,7 @@ import { type FileLocation, RawFile, type RowGroup } from './raw-file.ts';
 /** The approximate number of rows scanned for one page, so that a filter with few matches does not read every file at once. */
 const MAX_ROWS_SCANNED = 200_000;
 
-type Found = { eventId: string; file: RawFile; group: RowGroup; row: number };
+type EventPosition = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
 /** `cursor` is empty for the first page, then the previous page's `next_cursor`. */
 export type Page = { limit: number; cursor: string };
@@ -30,7 +30,7 @@ export async function readEvents(
     .filter((entry) => mayHold(entry, filter) && isBefore(entry.firstEventId))
     .sort((left, right) => (left.lastEventId < right.lastEventId ? 1 : -1));
   // One more than fits the page shows whether there is a next page.
-  let found: Found[] = [];
+  let found: EventPosition[] = [];
   let scanned = 0;
   for (const [index, entry] of newestFirst.entries()) {
     const file = await RawFile.open(bucket, entry);
@@ -87,10 +87,11 @@ export async function* streamFile(bucket: Bucket, location: FileLocation): Async
   for (const group of file.groups) yield file.readEvents(group);
 }
 
-const newestEventFirst = (left: Found, right: Found) => (left.eventId < right.eventId ? 1 : -1);
+const newestEventFirst = (left: EventPosition, right: EventPosition) =>
+  left.eventId < right.eventId ? 1 : -1;
 
 /** The complete events, in the order in which they were found. Reads each row group once. */
-async function readFound(found: readonly Found[], filter: EventFilter): Promise<StoredEvent[]> {
+async function readFound(found: readonly EventPosition[], filter: EventFilter): Promise<StoredEvent[]> {
   const events = new Map<string, StoredEvent>();
   for (const [group, own] of Map.groupBy(found, ({ group }) => group)) {
     const file = own[0]?.file;

@@ -71,8 +71,8 @@ export async function mergeFiles(
 ): Promise<FileEntry | null> {
   const folders = new Set(entries.map(({ key, shard }) => `${folderOfFile(key)}:${shard}`));
   if (folders.size !== 1) throw new RangeError('Only files of one counter and one day can be merged');
-  const settled = await Promise.all(entries.map((entry) => deleteReplaced(bucket, index, entry)));
-  const files = settled.filter((entry) => entry !== null);
+  const cleaned = await Promise.all(entries.map((entry) => deleteReplaced(bucket, index, entry)));
+  const files = cleaned.filter((entry) => entry !== null);
   if (files.length < 2) return files[0] ?? null;
   return putInPlace(bucket, index, files, await collect(bucket, files, () => true));
 }
@@ -89,9 +89,9 @@ export async function deleteReplaced(
     return null;
   }
   if (entry.replaces.length === 0) return entry;
-  const settled = { ...entry, replaces: [] };
-  await index.replace([entry], settled);
-  return settled;
+  const cleaned = { ...entry, replaces: [] };
+  await index.replace([entry], cleaned);
+  return cleaned;
 }
 
 const isAnyOf = (event: StoredEvent, ids: ReadonlySet<string>) =>

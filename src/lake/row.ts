@@ -1,5 +1,5 @@
 import { isOfDevice, keepsKeys, sentKeyOf } from '#catalogue';
-import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS } from './columns.ts';
+import { COLUMNS, columnIndex, DEVICE_COLUMNS, type ParquetCell } from './columns.ts';
 import type { StoredEvent } from './entry.ts';
 
 const byField = new Map<string, number>();
@@ -24,9 +24,9 @@ const LEFT_OUT_UNLESS_KEPT = new Set(['keys', 'key_day']);
 
 /** Stores a field's value in its column. Returns false if the column cannot represent it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;
-type GetCell = (column: number) => Cell;
+type GetCell = (column: number) => ParquetCell;
 
-const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
+const decode = (index: number, cell: ParquetCell) => COLUMNS[index]?.decode(cell);
 
 /**
  * Stores an event in the cells of a row; the other cells mark absence. What no column can represent exactly (an id of another format, a day

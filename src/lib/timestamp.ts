@@ -84,12 +84,12 @@ export const timestamp = () =>
   });
 
 /** The time that an event counts for: never later than `now`, and `now` if the sender's calendar is unknown. */
-export function settleTime(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
+export function toOccurredAt(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
   const clockAhead = sent.at === null || sent.at > now;
   return { occurredAt: clockAhead ? now : (sent.at ?? now), clockAhead };
 }
 
-/** What to tell a sender whose time `settleTime` replaced. */
+/** What to tell a sender whose time `toOccurredAt` replaced. */
 export function timeWarnings({ at }: SentTime, now: number): Fault[] {
   if (at !== null && at <= now) return [];
   const reason = at === null ? 'has a year that cannot be meant' : 'is in the future';

@@ -6,7 +6,7 @@ import { type CostFileOptions, decodeCostFile, parseCostFile } from './cost-file
 import type { CostFormat } from './cost-headings.ts';
 import { Costs, saveCosts } from './costs.ts';
 
-type Outcome =
+type CostFileOutcome =
   | { saved: CostsSaved; format: CostFormat | null; faults: null }
   | { saved: null; faults: readonly Fault[] };
 
@@ -19,7 +19,7 @@ export async function saveCostFile(
   application: ApplicationRow,
   file: string | Uint8Array,
   options: CostFileOptions,
-): Promise<Outcome> {
+): Promise<CostFileOutcome> {
   const text = typeof file === 'string' ? file : decodeCostFile(file);
   if (text === null) {
     return { saved: null, faults: [{ path: 'The file', message: 'must be in UTF-8 or UTF-16' }] };

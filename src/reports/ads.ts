@@ -4,8 +4,8 @@ import { currencyCode } from '#http';
 import { amountField, fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
-import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
-import { DIMENSIONS, type Shown as GroupColumns } from './dimensions.ts';
+import { type DeviceGrouping, deviceGroupBy, otherColumns } from './device-groups.ts';
+import { DIMENSIONS, type NamedColumns } from './dimensions.ts';
 import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
 import { readGroupSums } from './engine/group-sums.ts';
 import { emptySums } from './engine/group-table.ts';
@@ -18,11 +18,12 @@ export const AdsQuery = z
 export type AdsQuery = z.infer<typeof AdsQuery>;
 
 /** The parts of a row's key before the network. */
-const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
+const formatNames = (group: DeviceGrouping | undefined) =>
+  ['day', 'source', ...(group ? [group] : [])] as const;
 
 type AnsweredRow = Ads['data'][number];
 /** `unconverted` is what `revenue` lacks. */
-type Shown = Pick<Sums, 'impressions' | 'adRequests' | 'adRevenue' | 'unconverted'>;
+type AdSums = Pick<Sums, 'impressions' | 'adRequests' | 'adRevenue' | 'unconverted'>;
 
 /**
  * The ad report: revenue, impressions and eCPM by day, ad format and network. Ad requests have no network. They are in the format's
@@ -50,24 +51,24 @@ export async function reportAds(stores: CubeStores, application: Reported, query
   };
 }
 
-type Asked = AdsQuery & { reporting: string; filters: ReportFilters };
+type AdsRequest = AdsQuery & { reporting: string; filters: ReportFilters };
 type Networks = {
   /** By row key. */
-  networks: Map<string, Shown>;
+  networks: Map<string, AdSums>;
   /** Impressions by day and format, including those of networks without a row. */
   formats: Map<string, number>;
-  rest: Shown;
+  rest: AdSums;
   cut: Cut | null;
   unconverted: Unconverted;
 };
 
-async function readNetworks(stores: CubeStores, application: Reported, asked: Asked): Promise<Networks> {
+async function readNetworks(stores: CubeStores, application: Reported, asked: AdsRequest): Promise<Networks> {
   const { groups, cut, total } = await readGroupSums(stores, application, {
     ...asked,
     names: [...formatNames(asked.group_by), 'media_source'],
     keepsRequests: true,
   });
-  const networks = new Map<string, Shown>(groups);
+  const networks = new Map<string, AdSums>(groups);
   const rest = networks.get(REST) ?? emptySums();
   networks.delete(REST);
   const formats = new Map<string, number>();
@@ -78,7 +79,7 @@ async function readNetworks(stores: CubeStores, application: Reported, asked: As
   return { networks, formats, rest, cut, unconverted: unconvertedOf(total.unconverted) };
 }
 
-function figuresOf({ impressions, adRevenue, unconverted }: Shown) {
+function figuresOf({ impressions, adRevenue, unconverted }: AdSums) {
   return {
     impressions,
     ...amountField('ad_revenue', adRevenue),
@@ -89,8 +90,8 @@ function figuresOf({ impressions, adRevenue, unconverted }: Shown) {
 
 function rowOf(
   values: readonly (string | null)[],
-  shown: Shown,
-  { formats, group }: { formats: ReadonlyMap<string, number>; group: Group | undefined },
+  shown: AdSums,
+  { formats, group }: { formats: ReadonlyMap<string, number>; group: DeviceGrouping | undefined },
 ): AnsweredRow {
   const names = formatNames(group);
   const [day, source = null] = values;
@@ -108,10 +109,10 @@ function rowOf(
   };
 }
 
-const groupColumns = (group: Group | undefined, values: readonly (string | null)[]): GroupColumns =>
+const groupColumns = (group: DeviceGrouping | undefined, values: readonly (string | null)[]): NamedColumns =>
   group ? DIMENSIONS[group].show(values[formatNames(group).indexOf(group)] ?? null) : {};
 
-const restRow = (rest: Shown, group: Group | undefined): AnsweredRow => ({
+const restRow = (rest: AdSums, group: DeviceGrouping | undefined): AnsweredRow => ({
   day: OTHER,
   source: OTHER,
   ...(group ? otherColumns(group) : {}),
@@ -122,7 +123,7 @@ const restRow = (rest: Shown, group: Group | undefined): AnsweredRow => ({
   fill_rate: null,
 });
 
-const byNames = (group: Group | undefined) => (left: AnsweredRow, right: AnsweredRow) => {
+const byNames = (group: DeviceGrouping | undefined) => (left: AnsweredRow, right: AnsweredRow) => {
   for (const name of [...formatNames(group), 'media_source'] as const) {
     const [before, after] = [left[name] ?? '', right[name] ?? ''];
     if (before !== after) return before < after ? -1 : 1;

@@ -1,5 +1,5 @@
 import type { AppContext } from '#http';
-import { type Cell, csvHeaders, toCsv } from '#lib/encoding/csv';
+import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */
@@ -9,11 +9,11 @@ type Answer = {
   unconverted?: readonly object[];
 };
 
-type Table = Record<string, Record<string, Cell | Unconverted>>;
+type Table = Record<string, Record<string, CsvCell | Unconverted>>;
 
 /** One row per entry of `days`, which is a table within the row. Lists of amounts are JSON. */
-function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
-  const { days, ...rest } = row as { days?: Table } & Record<string, Cell | Unconverted>;
+function flatten(row: Record<string, unknown>): Record<string, CsvCell>[] {
+  const { days, ...rest } = row as { days?: Table } & Record<string, CsvCell | Unconverted>;
   const rows = days
     ? Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }))
     : [rest];
@@ -39,7 +39,7 @@ const isLacking = (name: string): boolean => LACKING.some((own) => own === name)
  * `unconverted` in every table of amounts, so that its columns do not depend on the rates.
  */
 function columnsOf(
-  rows: readonly Record<string, Cell>[],
+  rows: readonly Record<string, CsvCell>[],
   columns: readonly string[],
   hasAmounts: boolean,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
 import type { CubeStores } from '#rollup';
-import { type DimensionName, givenBy, type Shown } from './dimensions.ts';
+import { type DimensionName, givenBy, type NamedColumns } from './dimensions.ts';
 import { keyValues, REST } from './engine/cut.ts';
 import { readReportSums } from './engine/report-sums.ts';
 import { checkHoursKept } from './hours.ts';
@@ -21,7 +21,7 @@ type ChangesWanted = {
 
 /** A group, and its values in both periods. Missing ones are 0. */
 export type Change = {
-  row: Shown;
+  row: NamedColumns;
   now: number;
   before: number;
   also: { now: number; before: number };

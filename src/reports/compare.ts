@@ -13,7 +13,7 @@ import {
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
 import { readRates } from './cohorts/rates.ts';
-import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
+import { type DeviceGrouping, GROUPS, isOfCreatives, nameById } from './device-groups.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
@@ -115,7 +115,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   return await Promise.all([side('a', query.a), side('b', query.b)]);
 }
 
-const filterOf = (by: Group, value: string) =>
+const filterOf = (by: DeviceGrouping, value: string) =>
   isSegmentDimension(by) ? { [by]: [normalised(by, value)] } : { [`${by}_id`]: [value] };
 
 /** The devices that both filters select. */

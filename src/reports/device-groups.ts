@@ -10,7 +10,7 @@ import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 /** The groupings of cohort reports: properties of a device at its acquisition. */
 export const GROUPS = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS] as const;
-export type Group = (typeof GROUPS)[number];
+export type DeviceGrouping = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
 
@@ -18,7 +18,7 @@ export const isOfCreatives = (group: string): group is CreativeGroup =>
   (CREATIVE_GROUPS as readonly string[]).includes(group);
 
 /** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
-export function counterGroup(group: Group | undefined): DeviceGroup | null {
+export function counterGroup(group: DeviceGrouping | undefined): DeviceGroup | null {
   if (group === undefined) return null;
   return isOfCreatives(group) ? 'creative' : group;
 }
@@ -39,7 +39,7 @@ export async function nameById(
 }
 
 /** Id and name of a creative, or of its ad set or campaign. */
-type Named = { id: string; name: string };
+type GroupName = { id: string; name: string };
 
 /** The creative, ad set or campaign that each of these creatives counts under. Unknown ids and other applications' are missing. */
 async function nameCreatives(
@@ -47,7 +47,7 @@ async function nameCreatives(
   applicationId: string,
   group: CreativeGroup,
   ids: readonly string[],
-): Promise<Map<string, Named>> {
+): Promise<Map<string, GroupName>> {
   const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
   const rows = await db
     .select({ creativeId: creatives.id, id, name })
@@ -62,7 +62,7 @@ async function nameCreatives(
 export async function labelGroups<Part extends { key: string | null }>(
   db: Database,
   applicationId: string,
-  group: Group | undefined,
+  group: DeviceGrouping | undefined,
   answered: readonly Part[],
 ): Promise<{ columns: Record<string, string | null>; parts: Part[] }[]> {
   const parts = answered.filter(({ key }) => key !== null);
@@ -73,7 +73,7 @@ export async function labelGroups<Part extends { key: string | null }>(
   }
   const ids = [...new Set(parts.flatMap(({ key }) => key || []))];
   const names =
-    ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, Named>();
+    ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, GroupName>();
   const groups = Map.groupBy(parts, ({ key }) => names.get(key ?? '')?.id ?? '');
   return [...groups].map(([id, own]) => ({
     columns: { [group]: names.get(own[0]?.key ?? '')?.name ?? null, [`${group}_id`]: id || null },
@@ -82,7 +82,7 @@ export async function labelGroups<Part extends { key: string | null }>(
 }
 
 /** The columns of the row that sums up all groups without a row. */
-export const otherColumns = (group: Group): Record<string, string | null | true> => ({
+export const otherColumns = (group: DeviceGrouping): Record<string, string | null | true> => ({
   [group]: 'other',
   ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
   is_other: true,

@@ -22,11 +22,11 @@ export { rollupOf };
 
 export type Dimension = DimensionDefinition & {
   /** The columns of the answer for a value. */
-  show: (value: string | null) => Shown;
+  show: (value: string | null) => NamedColumns;
 };
 
 /** The columns that name a group. */
-export type Shown = Record<string, string | null>;
+export type NamedColumns = Record<string, string | null>;
 
 function showOf(name: DimensionName): Dimension['show'] {
   const group = CREATIVE_GROUPS.find((own) => own === name);

@@ -1,7 +1,7 @@
 import { addDays, daysBetween } from '#lib/time';
 
 /** Inclusive days. */
-type Days = { from: string; to: string };
+type DayRange = { from: string; to: string };
 
 /** The earlier days that a period can be compared with. */
 export const COMPARISONS = ['previous', 'weekdays', 'year'] as const;
@@ -19,7 +19,7 @@ const WEEK = 7;
  * The days that a period is compared with: as many days just before it, the latest days before it with the same weekdays, or the same dates a year
  * earlier.
  */
-export function earlierDays({ from, to }: Days, comparison: Comparison): Days {
+export function earlierDays({ from, to }: DayRange, comparison: Comparison): DayRange {
   if (comparison === 'year') return { from: yearBefore(from), to: yearBefore(to) };
   const days = daysBetween(from, to) + 1;
   const apart = comparison === 'weekdays' ? Math.ceil(days / WEEK) * WEEK : days;

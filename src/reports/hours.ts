@@ -18,10 +18,10 @@ export const until_hour = z.coerce
   .max(MAX_HOUR, hourError)
   .optional();
 
-type Asked = { from: string; to: string; group_by: DimensionName[]; until_hour?: number | undefined };
+type HoursRequest = { from: string; to: string; group_by: DimensionName[]; until_hour?: number | undefined };
 
 /** Checks a query by hour for faults that its fields alone do not show. */
-export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): void {
+export function checkHours(query: HoursRequest & ReportFilters, ctx: z.RefinementCtx): void {
   const { group_by: names, until_hour: untilHour } = query;
   const byHour = names.includes('hour');
   if (!byHour && untilHour === undefined) return;
@@ -47,7 +47,7 @@ export const firstDayOfHours = (today: string): string => addDays(today, -HOURS_
 
 /** Throws `invalid_request` if figures by hour are no longer kept for the days. */
 export function checkHoursKept(
-  { from, to, group_by, until_hour: untilHour }: Asked,
+  { from, to, group_by, until_hour: untilHour }: HoursRequest,
   application: Pick<Reported, 'timezone'>,
   now: number,
 ): void {

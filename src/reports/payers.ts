@@ -22,7 +22,7 @@ export type PayerCounts = {
   rest: (shown: readonly unknown[]) => number | null;
 };
 
-type Asked = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
+type PayersRequest = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
 
 /** The device filter for a report's filters. The counters know creatives, but not their ad sets or campaigns. */
 export async function deviceFilterOf(
@@ -62,7 +62,7 @@ export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest
 export async function countPayers(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
-  { names, from, to, filters }: Asked,
+  { names, from, to, filters }: PayersRequest,
   byDay: number,
 ): Promise<PayerCounts> {
   if (byDay === 0) return NO_PAYERS;

@@ -24,8 +24,8 @@ import {
   givenBy,
   isDimension,
   isTime,
+  type NamedColumns,
   rollupOf,
-  type Shown,
   spansOf,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
@@ -193,13 +193,15 @@ export async function reportPerformance(
 /** The key of the only group of a report without groupings. */
 const TOTAL = JSON.stringify([]);
 
-type CohortsAsked = Omit<Parameters<typeof readGroupCohorts>[2], 'days'> & { metrics: readonly Metric[] };
+type CohortMetricsRequest = Omit<Parameters<typeof readGroupCohorts>[2], 'days'> & {
+  metrics: readonly Metric[];
+};
 
 /** The cohorts behind groups, by key; null if no metric that these groupings provide needs them. */
 async function readCohorts(
   env: CubeStores,
   application: Reported,
-  { metrics, ...asked }: CohortsAsked,
+  { metrics, ...asked }: CohortMetricsRequest,
   keys: Iterable<string>,
 ): Promise<((key: string) => Cohort) | null> {
   const given = givenBy(asked.names, asked.filters);
@@ -220,17 +222,17 @@ export function withOnly<Row extends MetricValues>(row: Row, metrics: readonly M
 type Values = readonly (string | null)[];
 
 /** The columns of a group, from the values of its key. */
-export const shownOf = (values: Values, names: readonly DimensionName[]): Shown =>
+export const shownOf = (values: Values, names: readonly DimensionName[]): NamedColumns =>
   Object.assign({}, ...names.map((name, index) => DIMENSIONS[name].show(values[index] ?? null)));
 
 /** The columns of the row that sums up the rest: `other` as each name, and no id. */
-function otherShown(names: readonly DimensionName[]): Shown {
+function otherShown(names: readonly DimensionName[]): NamedColumns {
   const columns = Object.keys(shownOf([], names));
   return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
 }
 
 /** Compares groups by their columns, the order of a report's rows. */
-export function compareShown(left: Shown, right: Shown): number {
+export function compareShown(left: NamedColumns, right: NamedColumns): number {
   for (const name of Object.keys(left)) {
     const [before, after] = [sortable(name, left), sortable(name, right)];
     if (before !== after) return before < after ? -1 : 1;
@@ -239,7 +241,7 @@ export function compareShown(left: Shown, right: Shown): number {
 }
 
 /** Hours sort by instant, which also orders the two hours when clocks are set back. */
-const sortable = (name: string, shown: Shown): string | number =>
+const sortable = (name: string, shown: NamedColumns): string | number =>
   name === 'hour' ? Date.parse(shown.hour ?? '') : (shown[name] ?? '');
 
 /** The number of days that a group covers: those of its day, week or month, or all days. */

@@ -16,7 +16,7 @@ import type { Additions, KeyNumbers } from './tables.ts';
 import { MAX_STEPS_BACK, type Refunded, refundedBy, type Transactions } from './transactions.ts';
 
 /** The changes from counting a run of events. */
-export type Counted = {
+export type CountedRows = {
   daily: Additions<'rollup_daily'>;
   hours: Additions<'rollup_hours'>;
   ads: Additions<'rollup_ads'>;
@@ -41,7 +41,7 @@ const SECONDS_PER_DAY = 86_400;
 
 /** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
 export class AddingUp implements Rollups {
-  private readonly counted: Counted;
+  private readonly counted: CountedRows;
   private readonly isFirstOfKeys: IsFirst;
   private readonly segmentOf: SegmentOf;
   private readonly transactions: Transactions;
@@ -60,7 +60,7 @@ export class AddingUp implements Rollups {
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
   constructor(
-    counted: Counted,
+    counted: CountedRows,
     {
       isFirst,
       segmentOf,

@@ -31,11 +31,11 @@ export const NANOS_PER_HIGH = 1_000_000_000_000;
 export const highOf = (nanos: number): number => (nanos - (nanos % NANOS_PER_HIGH)) / NANOS_PER_HIGH;
 
 /** The index of a measure's sum in a segment. The high part of an amount is at the next index. */
-type Place = { at: number; isAmount: boolean };
+type SumPosition = { at: number; isAmount: boolean };
 
-const PLACES = new Map<RollupTable, Map<string, Place>>(
+const PLACES = new Map<RollupTable, Map<string, SumPosition>>(
   ROLLUPS.map((table) => {
-    const places = new Map<string, Place>();
+    const places = new Map<string, SumPosition>();
     let at = 0;
     for (const name of MEASURES[table]) {
       const isAmount = isMoney(name);
@@ -65,8 +65,8 @@ export class Additions<Table extends RollupTable> {
   readonly table: Table;
   protected readonly values: KeyValues;
   private readonly keys: readonly KeyOf<Table>[];
-  private readonly measures: ReadonlyMap<string, Place>;
-  private readonly places: readonly Place[];
+  private readonly measures: ReadonlyMap<string, SumPosition>;
+  private readonly places: readonly SumPosition[];
   /** The number of sums per cell. */
   private readonly width: number;
   private readonly rowIndex: TupleIndex;

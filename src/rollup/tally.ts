@@ -10,7 +10,7 @@ import {
   UNKNOWN_SEGMENT,
   withOwnValues,
 } from '#catalogue';
-import { AddingUp, type Counted, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
+import { AddingUp, type CountedRows, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
 import { type DeviceState, deviceKey, RunningDevice } from './device/device-state.ts';
 import { Journal } from './device/journal.ts';
 import { KeyValues } from './key-values.ts';
@@ -19,7 +19,7 @@ import { Additions } from './tables.ts';
 import { type Transactions, transactionsInMemory } from './transactions.ts';
 
 /** What is known before a run of events is counted. */
-export type Known = {
+export type TallyInput = {
   /** By `deviceKey`; always the same object for a device. A device that is missing was erased. */
   devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
   /** By `scopedKey`: the event that was counted under the key. */
@@ -56,8 +56,8 @@ export function reasonToIgnore(
  */
 export function tally(
   events: Iterable<LoggedEvent>,
-  { devices, keys, ...known }: Known,
-): Counted & { devices: DeviceState[]; keys: Omit<TakenKey, 'name'>[] } {
+  { devices, keys, ...known }: TallyInput,
+): CountedRows & { devices: DeviceState[]; keys: Omit<TakenKey, 'name'>[] } {
   const taken = new Map<string, Omit<TakenKey, 'name'>>();
   const seen: SeenKeys = {
     eventOf: (name) => keys.get(name) ?? taken.get(name)?.eventId,
@@ -82,7 +82,7 @@ export function tally(
 }
 
 /** Like `Known`, but looked up when an event is counted, and growing from event to event. */
-type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
+type KnownSoFar = Omit<TallyInput, 'devices' | 'keys'> & {
   /** Events by key (`scopedKey`). */
   keys: SeenKeys;
   /** The device of the event, which is updated too. A device that is missing was erased. */
@@ -102,7 +102,7 @@ type TakenKey = { name: string; applicationId: string; day: number; key: string;
 /** A tally that receives events one by one. */
 export type Tally = {
   /** The sums so far. The devices hold their own changes. */
-  readonly counted: Counted;
+  readonly counted: CountedRows;
   /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
 };
@@ -112,7 +112,7 @@ export type Tally = {
  */
 export function startTally(known: KnownSoFar): Tally {
   const values = new KeyValues();
-  const counted: Counted = {
+  const counted: CountedRows = {
     daily: new Additions('rollup_daily', values),
     hours: new Additions('rollup_hours', values),
     ads: new Additions('rollup_ads', values),

@@ -2,7 +2,7 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
 import { currencyCode, dayText, repeatable, requiredText } from '#http';
-import { type Cell, toCsv } from '#lib/encoding/csv';
+import { type CsvCell, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
@@ -50,7 +50,7 @@ export const SkanQuery = z
 export type SkanQuery = z.infer<typeof SkanQuery>;
 
 /** Postbacks that differ in nothing that the report tells apart. */
-type Counted = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
+type CountedPostback = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
   key: string | null;
   /** The place of the schema's version; -1 before the first. */
   version: number;
@@ -124,7 +124,7 @@ export async function reportSkan(
     lastArrivals(db, application.id),
   ]);
   const shown = sql`CASE WHEN ${key} IN (SELECT value FROM json_each(${JSON.stringify(keys)})) THEN ${key} END`;
-  const counted = await db.all<Counted>(
+  const counted = await db.all<CountedPostback>(
     sql`SELECT ${shown} AS key, ${versionSql(versions)} AS version, ${sequence} AS sequence, ${fine} AS fine, ${coarse} AS coarse,
         ${skanPostbacks.conversion} AS conversion, ${skanPostbacks.didWin} AS "didWin", count(*) AS count,
         sum(${skanPostbacks.conflicts} > 0) AS conflicts
@@ -167,7 +167,7 @@ const byFirstDay = (left: Names, right: Names): number =>
 /** The rows of a report as CSV. Ranges and lists have columns of their own, or are JSON. */
 export function skanCsv({ data }: SkanReport, { group_by }: SkanQuery): string {
   const flat = data.map(
-    ({ revenue_estimated, events, unconverted, ...row }): Record<string, Cell> => ({
+    ({ revenue_estimated, events, unconverted, ...row }): Record<string, CsvCell> => ({
       ...row,
       revenue_estimated_low: revenue_estimated?.low,
       revenue_estimated_high: revenue_estimated?.high,

@@ -14,34 +14,37 @@ export const METRICS = [
   'value_unmapped',
   'value_conflicts',
 ] as const;
-type Metric = (typeof METRICS)[number];
+type SkanMetric = (typeof METRICS)[number];
 
 const CONVERSION_METRIC = {
   download: 'installs',
   redownload: 'redownloads',
   're-engagement': 'reengagements',
-} as const satisfies Record<Postback['conversion'], Metric>;
+} as const satisfies Record<Postback['conversion'], SkanMetric>;
 
 export type Rates = { book: RateBook; currency: string; day: string };
-type Counted = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
+type SummedPostback = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
   didWin: number;
   count: number;
   conflicts: number;
 };
-type Range<Amount> = { low: Amount; high: Amount };
+type ValueRange<Amount> = { low: Amount; high: Amount };
 
 /** The figures of a row of the report. */
 export class RowSums {
-  private readonly counts = Object.fromEntries(METRICS.map((name) => [name, 0])) as Record<Metric, number>;
+  private readonly counts = Object.fromEntries(METRICS.map((name) => [name, 0])) as Record<
+    SkanMetric,
+    number
+  >;
   private readonly events = new Map<string, number>();
-  private readonly revenue: Range<Parts> = { low: 0n, high: 0n };
+  private readonly revenue: ValueRange<Parts> = { low: 0n, high: 0n };
   /** Postbacks with a known revenue in the report's currency. */
   private estimated = 0;
   /** Nanos by currency. */
-  private readonly unconverted = new Map<string, Range<bigint>>();
+  private readonly unconverted = new Map<string, ValueRange<bigint>>();
 
   /** Adds postbacks with the same value. `version` is the schema's on their day. */
-  add(counted: Counted, version: SchemaVersion | null, rates: Rates): void {
+  add(counted: SummedPostback, version: SchemaVersion | null, rates: Rates): void {
     const { counts } = this;
     const { count } = counted;
     counts.postbacks += count;
@@ -63,7 +66,7 @@ export class RowSums {
     this.addRevenue({ low, high }, version.currency, count, rates);
   }
 
-  private addRevenue({ low, high }: Range<bigint>, currency: string, count: number, rates: Rates): void {
+  private addRevenue({ low, high }: ValueRange<bigint>, currency: string, count: number, rates: Rates): void {
     const inReport = (nanos: bigint) => convert(rates.book, nanos, currency, rates.currency, rates.day);
     const [lowParts, highParts] = [inReport(low), inReport(high)];
     if (lowParts !== null && highParts !== null) {

@@ -60,7 +60,7 @@ export class BenchCounter extends Counter {
   async ring(): Promise<void> {
     for (let left = Number.POSITIVE_INFINITY; ; ) {
       await later(WAIT_MS + MINUTE_MS, () => super.alarm());
-      const { events } = this.settler.pending;
+      const { events } = this.scheduler.pending;
       if (events === 0) return;
       if (events >= left) throw new Error(`${events} events cannot be counted`);
       left = events;
@@ -69,7 +69,7 @@ export class BenchCounter extends Counter {
 
   /** Counts and flushes all that waits, and nothing else. */
   async count(): Promise<void> {
-    while (await this.settler.countNext());
+    while (await this.scheduler.countNext());
     await this.flusher.flush();
   }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-const SCRIPT = path.join(import.meta.dirname, 'settle-heap.ts');
+const SCRIPT = path.join(import.meta.dirname, 'run-heap.ts');
 const LIMITS_MB = [56, 64, 72, 96, 128];
 
 /** The smallest of the tried V8 heap limits, in MB, with which a counter counts these events; infinite if none is enough. */

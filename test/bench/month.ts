@@ -10,7 +10,7 @@ import { ACQUISITION_DAYS, benchDay, DEVICES, makeDevices, median } from './work
 
 const DAYS = 30;
 const EVENTS = 10_000_000;
-/** What a counter counts in one run when it is behind: see FULL_RUN in src/counting/runs/settle.ts. */
+/** What a counter counts in one run when it is behind: see FULL_RUN in src/counting/runs/next-run.ts. */
 const EVENTS_PER_RUN = 200_000;
 const REPORT_ROUNDS = 3;
 const SEED = 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryBudget } from '../../src/counting/isolate-memory.ts';
-import { FULL_RUN } from '../../src/counting/runs/settle.ts';
+import { FULL_RUN } from '../../src/counting/runs/next-run.ts';
 
 const MB = 1_000_000;
 

@@ -1,6 +1,6 @@
 import { scheduler } from 'node:timers/promises';
-import { FULL_RUN } from '../../src/counting/runs/settle.ts';
-import { Settler } from '../../src/counting/runs/settler.ts';
+import { FULL_RUN } from '../../src/counting/runs/next-run.ts';
+import { RunScheduler } from '../../src/counting/runs/run-scheduler.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { fillCounter } from '../bench/fill-counter.ts';
 import { APPLICATION_ID } from '../bench/workload.ts';
@@ -15,25 +15,25 @@ const EVENTS = 40_000;
 // What a Worker has without importing it.
 Object.assign(globalThis, { scheduler });
 
-const settlers = Array.from({ length: COUNTERS }, () => {
+const schedulers = Array.from({ length: COUNTERS }, () => {
   const storage = memoryStorage();
   fillCounter(storage, { events: EVENTS, bytes: 0, names: EVENTS });
   const store = openStore(storage);
-  const settler = new Settler({
+  const scheduler = new RunScheduler({
     store: () => store,
     storage: () => storage,
     applicationId: () => APPLICATION_ID,
     fullRun: () => FULL_RUN,
     waitMs: () => 0,
   });
-  settler.begin(storage, store);
-  return settler;
+  scheduler.begin(storage, store);
+  return scheduler;
 });
-const waiting = () => settlers.reduce((sum, { pending }) => sum + pending.events, 0);
+const waiting = () => schedulers.reduce((sum, { pending }) => sum + pending.events, 0);
 const before = waiting();
 await Promise.all(
-  settlers.map(async (settler) => {
-    while (await settler.countNext());
+  schedulers.map(async (scheduler) => {
+    while (await scheduler.countNext());
   }),
 );
 console.log(JSON.stringify({ events: before - waiting(), waiting: waiting() }));

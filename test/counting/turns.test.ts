@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Counter, packEvents } from '#counting';
-import { Settler } from '../../src/counting/runs/settler.ts';
+import { RunScheduler } from '../../src/counting/runs/run-scheduler.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
@@ -70,15 +70,15 @@ describe('during a run', () => {
     await append(ads(1));
     await inside(async (counter, { storage }) => {
       const store = openStore(storage);
-      const settler = new Settler({
+      const scheduler = new RunScheduler({
         ...{ store: () => store, storage: () => storage, applicationId: () => applicationId },
         ...{ fullRun: () => counter.fullRun, waitMs: () => counter.waitMs },
       });
-      settler.begin(storage, store);
-      while (await settler.countNext());
+      scheduler.begin(storage, store);
+      while (await scheduler.countNext());
       // Whoever waits for the last run starts another as soon as it ends.
-      const next = settler.countNext().then(() => settler.countNext());
-      const isRunning = await settler.betweenRuns(() => settler.deviceVersion === null);
+      const next = scheduler.countNext().then(() => scheduler.countNext());
+      const isRunning = await scheduler.betweenRuns(() => scheduler.deviceVersion === null);
       expect(isRunning).toBe(false);
       await next;
     });

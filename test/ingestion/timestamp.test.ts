@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTimestamp, settleTime } from '#lib/timestamp';
+import { readTimestamp, toOccurredAt } from '#lib/timestamp';
 
 const read = (text: string) => {
   const sent = readTimestamp(text);
@@ -64,7 +64,7 @@ describe('readTimestamp', () => {
     const sent = read(text);
     expect(sent?.at).toBeNull();
     expect(read(text)).toEqual(sent);
-    expect(settleTime(sent ?? { at: 0, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
+    expect(toOccurredAt(sent ?? { at: 0, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
   });
 
   it.each([
@@ -116,9 +116,9 @@ describe('readTimestamp', () => {
   });
 });
 
-describe('settleTime', () => {
+describe('toOccurredAt', () => {
   it('keeps a past time and replaces a future one by ours', () => {
-    expect(settleTime({ at: 4_000, day: 0 }, 5_000)).toEqual({ occurredAt: 4_000, clockAhead: false });
-    expect(settleTime({ at: 6_000, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
+    expect(toOccurredAt({ at: 4_000, day: 0 }, 5_000)).toEqual({ occurredAt: 4_000, clockAhead: false });
+    expect(toOccurredAt({ at: 6_000, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
   });
 });

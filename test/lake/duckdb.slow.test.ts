@@ -11,7 +11,7 @@ import { RawFiles } from '../../src/counting/files/raw-files.ts';
 import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
 import { appendFresh } from '../../src/counting/log/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
-import { FULL_RUN, settleRun } from '../../src/counting/runs/settle.ts';
+import { countNextRun, FULL_RUN } from '../../src/counting/runs/next-run.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { loadParquet } from '../../src/lib/encoding/parquet.ts';
 import { PIXEL } from '../helpers/device-description.ts';
@@ -107,7 +107,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
     appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
   }
   await loadParquet();
-  while (await settleRun([storage, APPLICATION_ID, FULL_RUN, now]));
+  while (await countNextRun([storage, APPLICATION_ID, FULL_RUN, now]));
   const bucket = new MemoryBucket();
   const files = new RawFiles({
     store: () => store,

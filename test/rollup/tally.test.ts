@@ -6,7 +6,7 @@ import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
-import { type Known, tally } from '../../src/rollup/tally.ts';
+import { type TallyInput, tally } from '../../src/rollup/tally.ts';
 
 // What each event means for each metric, one row an event.
 
@@ -31,7 +31,7 @@ const known = (
   devices: DeviceState[] = [device()],
   keys: string[] = [],
   revokedTokens: [string, number][] = [],
-): Known => ({
+): TallyInput => ({
   devices: new Map(devices.map((state) => [deviceKey(state), state])),
   keys: new Map(keys.map((key) => [key, 'evt_counted'])),
   revokedTokens: new Map(revokedTokens),
@@ -266,7 +266,7 @@ describe('tally', () => {
 
   it('counts no test event or test device, and stores none of their keys', () => {
     const nothing = [[], [], [], [], []];
-    const show_ = (events: LoggedEvent[], of: Known) => {
+    const show_ = (events: LoggedEvent[], of: TallyInput) => {
       const counted = tally(events, of);
       return [
         show(counted.daily),

@@ -1,12 +1,12 @@
 import { clickIdOf } from '../device-report.ts';
 import type { MatchRule } from './rule.ts';
 
-type Named = Omit<MatchRule, 'match' | 'guesses'>;
+type NamingRule = Omit<MatchRule, 'match' | 'guesses'>;
 
 const CERTAIN = { confidence: 1, ambiguous: false, earlier_installs: 0, candidates: [] };
 
 /** A rule by which the device names a click. */
-const namingClick = (rule: Named & Required<Pick<MatchRule, 'clickIdIn'>>): MatchRule => ({
+const namingClick = (rule: NamingRule & Required<Pick<MatchRule, 'clickIdIn'>>): MatchRule => ({
   ...rule,
   match: ({ named }) => {
     const { click } = named.find(({ method }) => method === rule.method) ?? {};
@@ -17,7 +17,7 @@ const namingClick = (rule: Named & Required<Pick<MatchRule, 'clickIdIn'>>): Matc
 });
 
 /** A rule by which the device names a creative. */
-export const namingCreative = (rule: Named): MatchRule => ({
+export const namingCreative = (rule: NamingRule): MatchRule => ({
   ...rule,
   match: ({ creatives }) => {
     const creative_id = creatives[rule.method];

@@ -6,7 +6,7 @@ import {
   compareScreens,
   compareVersions,
 } from '../evidence.ts';
-import type { Candidate, Click, Device, Fact, MatchRule, Outcome } from './rule.ts';
+import type { Candidate, Click, Device, Fact, MatchOutcome, MatchRule } from './rule.ts';
 
 // The most likely of the clicks that look like the device. No name is needed, so it is a guess.
 
@@ -45,7 +45,7 @@ const MAX_EXPLAINED = 5;
 export const isSimilar = (click: Click, device: Device): boolean =>
   weigh(click, device).score >= NO_CLICK_BITS;
 
-function guess(device: Device, clicks: readonly Click[]): Outcome {
+function guess(device: Device, clicks: readonly Click[]): MatchOutcome {
   const weighed = withoutRepeats(clicks)
     .map((click) => ({ click, ...weigh(click, device) }))
     .sort((left, right) => right.score - left.score);

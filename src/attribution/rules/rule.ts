@@ -67,7 +67,7 @@ export type Candidate = {
 };
 
 /** What a rule decides, in the form that is stored. With `creative_id` null, the next rule is asked. */
-export type Outcome = {
+export type MatchOutcome = {
   /** 0 to 1: the probability that the outcome is right; 1 if a click or creative was named. */
   confidence: number;
   creative_id: string | null;
@@ -95,7 +95,7 @@ export type MatchRule = {
   clickIdIn?: (report: DeviceReport) => string | null | undefined;
   /** The last segment of a tracking link that the device names. Its creative is then in `creatives`. */
   creativeTokenIn?: (report: DeviceReport) => string | null | undefined;
-  match: (one: Case) => Outcome | null;
+  match: (one: Case) => MatchOutcome | null;
 };
 
 /** A reason why a click leads to no device. A click that is refused is in the explanation of the device if it could have mattered. */

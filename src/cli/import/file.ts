@@ -27,9 +27,15 @@ export type Progress = {
 /** An event to send, and the line and kind under which it is reported. `kind` is null for an item that is not counted by kind. */
 export type Item = { line: number; kind: string | null; event: unknown };
 
-type Line = { number: number; bytes: number; text: string };
+type FileLine = { number: number; bytes: number; text: string };
 type Rejection = Omit<Item, 'kind'> & { error: string; details: unknown };
-type Outcome = { lines: number; bytes: number; accepted: number; rejections: Rejection[]; kinds: Summary };
+type ImportOutcome = {
+  lines: number;
+  bytes: number;
+  accepted: number;
+  rejections: Rejection[];
+  kinds: Summary;
+};
 type BatchAnswer = {
   accepted: number;
   results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
@@ -56,8 +62,8 @@ export async function importFile(
   const progress = await readProgress(file, fingerprint);
   if (progress.lines === 0) await rm(rejectedFileOf(file), { force: true });
   onProgress(progress);
-  const running: Promise<Outcome>[] = [];
-  const settleOldest = async () => {
+  const running: Promise<ImportOutcome>[] = [];
+  const awaitOldest = async () => {
     const outcome = await running.shift();
     if (!outcome) return;
     const rejected = outcome.rejections.map((rejection) => `${JSON.stringify(rejection)}\n`).join('');
@@ -78,9 +84,9 @@ export async function importFile(
       // Awaited later; until then, its failure must not count as unhandled.
       sent.catch(() => undefined);
       running.push(sent);
-      if (running.length === IN_FLIGHT) await settleOldest();
+      if (running.length === IN_FLIGHT) await awaitOldest();
     }
-    while (running.length > 0) await settleOldest();
+    while (running.length > 0) await awaitOldest();
   } finally {
     await Promise.allSettled(running);
   }
@@ -104,8 +110,8 @@ async function readProgress(file: string, fingerprint: string): Promise<Progress
   return { lines, bytes, accepted, rejected, kinds };
 }
 
-async function* batchesOf(file: string): AsyncGenerator<Line[]> {
-  let batch: Line[] = [];
+async function* batchesOf(file: string): AsyncGenerator<FileLine[]> {
+  let batch: FileLine[] = [];
   let bytes = 0;
   let number = 0;
   for await (const text of createInterface({
@@ -127,10 +133,10 @@ async function* batchesOf(file: string): AsyncGenerator<Line[]> {
 
 async function sendBatch(
   target: Target,
-  batch: Line[],
+  batch: FileLine[],
   idempotencyKey: string,
   read: (parsed: unknown, line: number) => Item,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const rejections: Rejection[] = [];
   const kinds: Summary = {};
   const items: Item[] = [];

@@ -6,9 +6,9 @@ import { Configuration, type OrgQueue, type OrgSettings, postbackPatterns } from
 import { applyRemoteMigrations, deployWorker } from './wrangler.ts';
 
 /** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
-export type Step = { title: string; run: () => Promise<void> };
+export type OrgStep = { title: string; run: () => Promise<void> };
 
-export type Wanted = {
+export type OrgOptions = {
   org: string;
   domain?: string | undefined;
   /** Whether to take over a deployment that the configuration does not know. */
@@ -29,9 +29,9 @@ const NO_DATABASE = '';
 export async function planCreate(
   api: Cloudflare,
   file: string,
-  wanted: Wanted,
+  wanted: OrgOptions,
   copy: SecretsCopy | null,
-): Promise<Step[]> {
+): Promise<OrgStep[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(wanted.org);
   const names = configuration.namesOf(wanted.org);
@@ -41,7 +41,7 @@ export async function planCreate(
       `${wanted.org} is live in this account, but ${file} has no section [env.${wanted.org}]. Restore the file that deployed it, or pass --adopt to deploy it again with default settings.`,
     );
   }
-  const steps: Step[] = [];
+  const steps: OrgStep[] = [];
   const domain = wanted.domain ?? known?.domain ?? null;
   const settings: OrgSettings = {
     org: wanted.org,
@@ -77,8 +77,8 @@ export async function planCreate(
   return [...steps, ...deploySteps(api, file, settings, secrets)];
 }
 
-async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise<Step[]> {
-  const steps: Step[] = [];
+async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise<OrgStep[]> {
+  const steps: OrgStep[] = [];
   for (const { name, deadName } of queues) {
     for (const queue of [deadName, name]) {
       if (await api.findQueue(queue)) continue;
@@ -124,7 +124,7 @@ export async function planDeploy(
   file: string,
   org: string,
   copy: SecretsCopy | null,
-): Promise<Step[]> {
+): Promise<OrgStep[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
   if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
@@ -152,7 +152,7 @@ async function missingSecrets(api: Cloudflare, configuration: Configuration, org
   return configuration.requiredSecrets.filter((name) => !there.includes(name));
 }
 
-type NewSecrets = { values: Record<string, string>; steps: Step[]; source: string };
+type NewSecrets = { values: Record<string, string>; steps: OrgStep[]; source: string };
 
 const newSecret = () => randomBytes(32).toString('base64url');
 
@@ -195,7 +195,7 @@ export async function planRotate(
   file: string,
   { org, name, end }: { org: string; name: string; end: boolean },
   copy: SecretsCopy,
-): Promise<Step[]> {
+): Promise<OrgStep[]> {
   const configuration = await Configuration.read(file);
   if (!configuration.requiredSecrets.includes(name)) {
     throw new Error(`The secret must be one of ${configuration.requiredSecrets.join(', ')}.`);
@@ -227,7 +227,7 @@ function deploySteps(
   file: string,
   { org, domain, zone }: Pick<OrgSettings, 'org' | 'domain' | 'zone'>,
   secrets: NewSecrets,
-): Step[] {
+): OrgStep[] {
   const deployment = { config: file, org, accountId: api.accountId };
   const postbacks = zone ? `, and Apple's postbacks on ${zone}` : '';
   const address = domain ? ` and serve it on ${domain}, replacing any DNS record there${postbacks}` : '';
@@ -256,10 +256,10 @@ function deploySteps(
  * The steps that delete what exists of an org: the Worker before what it depends on, and the data last. The bucket is kept, because only an
  * empty one can be deleted.
  */
-export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
+export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<OrgStep[]> {
   const configuration = await Configuration.read(file);
   const names = configuration.namesOf(org);
-  const steps: Step[] = [];
+  const steps: OrgStep[] = [];
   const queues: { name: string; id: string }[] = [];
   for (const name of configuration.queuesOf(org).flatMap((own) => [own.name, own.deadName])) {
     const id = await api.findQueue(name);

@@ -17,7 +17,7 @@ export type LoadedDevice = DeviceFacts & {
 };
 
 /** Values that many devices share, stored only once. */
-export class Shared {
+export class SharedValues {
   private readonly texts = new Map<string, string>();
   private readonly segments = new Map<string, Segment>();
 
@@ -40,7 +40,7 @@ export function loadCounted(
   applicationId: string,
   acquiredDay: string,
   facts: DeviceFactsRow,
-  shared: Shared,
+  shared: SharedValues,
 ): LoadedDevice {
   const [id, creativeId, activeDays, activeAges, paidDays, ad, purchase] = facts;
   const [, , , , , , , launches, activeVersions, paidVersions] = facts;
@@ -71,7 +71,7 @@ export function* loadNew(
   store: Store,
   applicationId: string,
   ids: Iterable<string>,
-  shared: Shared,
+  shared: SharedValues,
 ): Generator<LoadedDevice> {
   for (const parameter of toParameters(ids)) {
     for (const row of statementsOf(store).known.all({ ids: parameter })) {

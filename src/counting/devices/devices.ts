@@ -122,7 +122,7 @@ export function insertAliasesOf(store: Store, ids: Iterable<string>): void {
   }
 }
 
-/** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
+/** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `RunScheduler.betweenRuns`. Call it in a transaction. */
 export function deleteDevice(store: Store, id: string): boolean {
   const found = findById(store, id);
   if (found) anonymiseCounted(store, id, found.device.acquiredDay);

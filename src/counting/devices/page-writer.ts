@@ -191,7 +191,7 @@ export function applyPages(store: Store, payload: string): void {
 
 /**
  * Takes the identity of a device off its page: what was counted of it stays in every figure, under an id that nothing refers to. Nothing may be
- * prepared for it: see `Settler.betweenRuns`. Call it in a transaction. Idempotent.
+ * prepared for it: see `RunScheduler.betweenRuns`. Call it in a transaction. Idempotent.
  */
 export function anonymiseCounted(store: Store, id: string, acquiredDay: string): void {
   const day = deviceDay(store, dayNumber(acquiredDay));

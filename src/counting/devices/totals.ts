@@ -28,7 +28,7 @@ export type DeviceTotals = {
   clientLow: number | null;
 };
 
-type Stored = [
+type StoredTotals = [
   events: number,
   currency: string,
   gap: 0 | 1,
@@ -41,13 +41,21 @@ type Stored = [
 /** The form in a device's row: a JSON array, see `Stored`. */
 export function writeTotals(totals: DeviceTotals): string {
   const { events, currency, countedHigh, countedLow, clientHigh, clientLow } = totals;
-  const stored: Stored = [events, currency, gapOf(totals), countedHigh, countedLow, clientHigh, clientLow];
+  const stored: StoredTotals = [
+    events,
+    currency,
+    gapOf(totals),
+    countedHigh,
+    countedLow,
+    clientHigh,
+    clientLow,
+  ];
   return JSON.stringify(stored);
 }
 
 /** Throws on anything that `writeTotals` did not write. */
 export function readTotals(text: string): DeviceTotals {
-  const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
+  const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: StoredTotals = JSON.parse(text);
   return { events, currency, countedHigh, countedLow, clientHigh, clientLow };
 }
 
@@ -60,7 +68,7 @@ export type ComparedTotal = Pick<DeviceTotals, 'currency' | 'countedHigh' | 'cou
 
 /** Null for a device whose client reported no total. Throws like `readTotals`. */
 export function readComparedTotal(text: string): ComparedTotal | null {
-  const [, currency, gap, countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
+  const [, currency, gap, countedHigh, countedLow, clientHigh, clientLow]: StoredTotals = JSON.parse(text);
   if (clientHigh === null || clientLow === null) return null;
   return {
     currency: isComparable(currency) ? currency : MIXED,

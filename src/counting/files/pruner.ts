@@ -7,7 +7,7 @@ import type { Store } from '../store.ts';
 import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
 import type { RawFiles } from './raw-files.ts';
 
-type Surroundings = {
+type PrunerDependencies = {
   env: Env;
   store: () => Store;
   seen: () => SeenIds;
@@ -19,13 +19,13 @@ type Surroundings = {
 
 /** Deletes once a day what a counter no longer needs. */
 export class Pruner {
-  private readonly around: Surroundings;
+  private readonly around: PrunerDependencies;
   /** After a failure, when to try again. */
   private againAt = 0;
   /** Whether raw event files were left over at the last deadline. */
   private hasMoreFiles = false;
 
-  constructor(around: Surroundings) {
+  constructor(around: PrunerDependencies) {
     this.around = around;
   }
 

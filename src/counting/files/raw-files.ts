@@ -31,7 +31,7 @@ const SMALL_EXPORT_BYTES = 2_000_000;
 const BYTES_PER_EVENT = 300;
 const MAX_EXPORT_BYTES = 16_000_000;
 
-type Surroundings = {
+type RawFilesDependencies = {
   store: () => Store;
   bucket: () => Bucket;
   source: () => { applicationId: string; shard: number };
@@ -43,7 +43,7 @@ type Surroundings = {
  * killed at any point, and is then repeated.
  */
 export class RawFiles {
-  private readonly around: Surroundings;
+  private readonly around: RawFilesDependencies;
   private failures = 0;
   private running: Promise<void> = Promise.resolve();
   private isEnded = false;
@@ -51,7 +51,7 @@ export class RawFiles {
   /** Why the last work failed; null if it succeeded. */
   error: string | null = null;
 
-  constructor(around: Surroundings) {
+  constructor(around: RawFilesDependencies) {
     this.around = around;
     this.hotEvents = hotEventsIn(around.store());
   }

@@ -7,7 +7,7 @@ import { flushNext, oldestInOutbox } from './outbox.ts';
 import { SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
 
-type Surroundings = {
+type FlusherDependencies = {
   store: () => Store;
   db: () => D1Database;
   name: () => string;
@@ -24,12 +24,12 @@ export class Flusher {
   error: string | null = null;
   /** Whether the database and the counter disagree about what was written: see `closeGap`. */
   hasGap = false;
-  private readonly around: Surroundings;
+  private readonly around: FlusherDependencies;
   private flushing: Promise<boolean> | null = null;
   private failures = 0;
   private readonly compactor = new Compactor();
 
-  constructor(around: Surroundings) {
+  constructor(around: FlusherDependencies) {
     this.around = around;
   }
 

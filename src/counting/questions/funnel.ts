@@ -5,12 +5,12 @@ import { keyFor, largestGroups } from './largest-groups.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 
-type Group = { devices: number[]; seconds: number[][]; incomplete: number };
+type FunnelGroup = { devices: number[]; seconds: number[][]; incomplete: number };
 
 /** See `CounterApi.funnel`. Reads the row of every device in the cohort, but none of their events. */
 export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
   const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
-  const groups = new Map<string | null, Group>();
+  const groups = new Map<string | null, FunnelGroup>();
   const keyOf = keyFor(groupBy);
   const hasRow = await largestGroups(store, { ...question, cohortBy: 'all' });
   for await (const page of devicesOf(store, cohort, filter)) {

@@ -20,17 +20,17 @@ const SLACK = 4;
 const TABLES = ['histories', 'spending', 'firsts', 'waiting', 'ages'] as const;
 type Tables = Record<(typeof TABLES)[number], Cells>;
 /** Amounts are whole billionths until they are answered: their sums don't depend on the order of devices, on which the fit would depend too. */
-type Group = Omit<
+type PurchaseGroup = Omit<
   PurchasesAnswer[number],
   keyof Tables | 'purchaseRevenue' | 'adRevenue' | 'unconverted' | 'active'
 > &
-  Tables & { revenue: Map<string, Earned>; active: number[] };
-type Earned = { ad: number; purchase: number };
+  Tables & { revenue: Map<string, DeviceEarnings>; active: number[] };
+type DeviceEarnings = { ad: number; purchase: number };
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
   const { cohort, filter, groupBy, cohortBy, maxCells } = question;
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, PurchaseGroup>();
   const keyOf = keyFor(groupBy);
   const hasRow = await largestGroups(store, question);
   let days = 1;
@@ -63,11 +63,11 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
 }
 
 function toAnswer(
-  { revenue, active, firstValues, earnings, ...group }: Group,
+  { revenue, active, firstValues, earnings, ...group }: PurchaseGroup,
   rates: PurchasesQuestion['rates'],
 ): PurchasesAnswer[number] {
   const currencies = [...revenue].sort(([left], [right]) => (left < right ? -1 : 1));
-  const total = (of: (earned: Earned) => number) =>
+  const total = (of: (earned: DeviceEarnings) => number) =>
     currencies.reduce((sum, [currency, earned]) => sum + (of(earned) / NANOS) * (rates[currency] ?? 0), 0);
   return {
     ...group,
@@ -103,15 +103,15 @@ const emptyGroup = () => ({
   ...{ unvaluedFirsts: 0, unvaluedRepeats: 0, unvaluedDays: 0 },
   firstValues: { count: 0, sum: 0, squares: 0 },
   earnings: { n: 0, a: 0, nn: 0, na: 0, aa: 0 },
-  revenue: new Map<string, Earned>(),
+  revenue: new Map<string, DeviceEarnings>(),
   active: [],
   ...(Object.fromEntries(TABLES.map((name) => [name, new Cells()])) as Tables),
 });
 
-const cellsOf = (group: Group) => TABLES.reduce((sum, name) => sum + group[name].size, 0);
+const cellsOf = (group: PurchaseGroup) => TABLES.reduce((sum, name) => sum + group[name].size, 0);
 
 /** A day's band is stored only as a whole, so the revenue of a band that was not over on `today` is left out, unless `today` is the last known day. */
-function addDevice(group: Group, device: CohortDevice, question: PurchasesQuestion): void {
+function addDevice(group: PurchaseGroup, device: CohortDevice, question: PurchasesQuestion): void {
   const { today, isPast, rates } = question;
   const age = Math.max(0, daysBetween(device.acquiredDay, today));
   const known = isPast ? (REVENUE_DAYS.findLast((day) => day <= age) ?? -1) : Number.POSITIVE_INFINITY;
@@ -154,7 +154,7 @@ function addDevice(group: Group, device: CohortDevice, question: PurchasesQuesti
 }
 
 function addActivity(
-  group: Group,
+  group: PurchaseGroup,
   device: CohortDevice,
   { age, known, isPast, ad }: { age: number; known: number; isPast: boolean; ad: number },
 ): void {
@@ -183,7 +183,7 @@ function bandsOf(
   device: CohortDevice,
   rates: Record<string, number>,
   known: number,
-  totals: Group['revenue'],
+  totals: PurchaseGroup['revenue'],
 ): { from: number; to: number; ad: number; purchase: number; unrated: number }[] {
   const found = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map((to, band) => ({
     ...{ from: (REVENUE_DAYS[band - 1] ?? -1) + 1, to, ad: 0, purchase: 0, unrated: 0 },
@@ -217,7 +217,7 @@ function daysUntil(text: string, last: number): number[] {
 }
 
 /** Rounds times to the middle of so many days, and values in the same measure. Nothing is moved to or from day 0 of first purchases. */
-function roundCells(group: Group, days: number): void {
+function roundCells(group: PurchaseGroup, days: number): void {
   const round = (time: number) => Math.floor(time / days) * days + (days - 1) / 2;
   group.histories.rename(([x = 0, lastAt = 0, age = 0, valued = 0]) => [
     x,

@@ -77,11 +77,11 @@ export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise
 }
 
 type OfCounter = { message: Message; events: EventWithText[] };
-type Group = OfCounter[];
+type CounterMessages = OfCounter[];
 
 /** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
-function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> {
-  const groups = new Map<string, Group>();
+function groupByCounter(checked: readonly CheckedMessage[]): Map<string, CounterMessages> {
+  const groups = new Map<string, CounterMessages>();
   for (const { message, events } of checked) {
     let [applicationId, shard]: [string | null, number] = [null, 0];
     let own: EventWithText[] = [];
@@ -100,7 +100,7 @@ function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> 
 }
 
 /** The list of a message's events in a counter's group. */
-function eventsFor(groups: Map<string, Group>, name: string, message: Message): EventWithText[] {
+function eventsFor(groups: Map<string, CounterMessages>, name: string, message: Message): EventWithText[] {
   const group = groups.get(name) ?? [];
   groups.set(name, group);
   let last = group.at(-1);
@@ -151,7 +151,7 @@ async function sendAll<Item extends { message: Message }>(
 async function append(
   env: Env,
   name: string,
-  group: Group,
+  group: CounterMessages,
   failed: Failed,
   delayed: Delayed[],
 ): Promise<void> {

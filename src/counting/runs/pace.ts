@@ -1,5 +1,5 @@
 import type { Pending } from '../log/log.ts';
-import { FULL_RUN, type RunLimits } from './settle.ts';
+import { FULL_RUN, type RunLimits } from './next-run.ts';
 
 /** The longest wait before a counter counts. The more events wait, the fewer rows each of them writes. Reports do not wait for it. */
 export const WAIT_MS = 45 * 60_000;

@@ -6,7 +6,7 @@ import {
   type LoadedDevice,
   loadCounted,
   loadNew,
-  Shared,
+  SharedValues,
 } from '../devices/counted-devices.ts';
 import { findCounted } from '../devices/device-pages.ts';
 import type { Store } from '../store.ts';
@@ -51,17 +51,17 @@ export function* findPoison(
   }
 }
 
-type Known = { loaded: LoadedDevice; history: DeviceHistory } | 'unreadable';
+type KnownDevice = { loaded: LoadedDevice; history: DeviceHistory } | 'unreadable';
 
 function knownDevices(
   store: Store,
   applicationId: string,
   events: readonly DeviceEvent[],
-): Map<string, Known> {
+): Map<string, KnownDevice> {
   const days = new Map(events.map((event) => [event.device_id, event.acquired_day]));
-  const shared = new Shared();
+  const shared = new SharedValues();
   const { found, unreadable } = findCounted(store, days);
-  const known = new Map<string, Known>([...unreadable].map((id) => [id, 'unreadable']));
+  const known = new Map<string, KnownDevice>([...unreadable].map((id) => [id, 'unreadable']));
   for (const [id, { facts, history }] of found) {
     known.set(id, { loaded: loadCounted(applicationId, days.get(id) ?? '', facts, shared), history });
   }
@@ -72,7 +72,7 @@ function knownDevices(
   return known;
 }
 
-function countAlone(event: LoggedEvent, known: Known | undefined): void {
+function countAlone(event: LoggedEvent, known: KnownDevice | undefined): void {
   if (known === 'unreadable') throw new Error("the device's page can't be read");
   const device = known && new CountedDevice(known.loaded, new Journal());
   const tally = startTally({

@@ -8,7 +8,7 @@ import {
   type LoadedDevice,
   loadCounted,
   loadNew,
-  Shared,
+  SharedValues,
 } from '../devices/counted-devices.ts';
 import { type DeviceDay, deviceDay, hashOfDevice, pageOf, readFacts } from '../devices/device-pages.ts';
 import type { DeviceFactsRow } from '../devices/device-row.ts';
@@ -45,7 +45,7 @@ export class RunDevices {
   private found = 0;
   private readonly days = new Map<number, DeviceDay | null>();
   private journal = new Journal();
-  private shared = new Shared();
+  private shared = new SharedValues();
   private dayBytes = 0;
   private readonly tuple = new Int32Array(DEVICE_WORDS);
 
@@ -132,7 +132,7 @@ export class RunDevices {
     this.found = 0;
     this.days.clear();
     this.journal = new Journal();
-    this.shared = new Shared();
+    this.shared = new SharedValues();
     this.dayBytes = 0;
   }
 

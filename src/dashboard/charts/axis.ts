@@ -39,7 +39,7 @@ const NEXT_OF: Record<DayUnit, (start: string) => string> = {
   month: (start) => START_OF.month(addDays(start, 31)),
 };
 
-export type Place = {
+export type AxisPlace = {
   /** The key in reports. */
   key: string;
   /** Its first day; for an hour, its key. */
@@ -52,20 +52,20 @@ export type Place = {
   isAhead?: boolean;
 };
 
-type Shown = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
+type AxisView = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
 
 /** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
-export const placesIn = (view: Shown, unit: Unit): Place[] =>
+export const placesIn = (view: AxisView, unit: Unit): AxisPlace[] =>
   unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
 
 /** Every hour of a period's days that have begun, including the remaining hours of today. */
-export function hoursIn(view: Shown): Place[] {
+export function hoursIn(view: AxisView): AxisPlace[] {
   const { timezone } = view.application;
   const current = hourIn(timezone, view.now);
   return daysBegun(view).flatMap((day) => {
     const hours = hoursOf(timezone, day);
     const at = day === view.today ? hours.indexOf(current) : hours.length;
-    return hours.map((key, index): Place => {
+    return hours.map((key, index): AxisPlace => {
       const hour = Number(key.slice(11, 13));
       // An hour that occurs twice is identified by its offset.
       const isTwice = hours.filter((other) => other.slice(11, 13) === key.slice(11, 13)).length > 1;
@@ -81,15 +81,15 @@ export function hoursIn(view: Shown): Place[] {
  * are aligned by position.
  */
 export function alignedTo<Value>(
-  places: readonly Place[],
-  earlier: readonly Place[],
+  places: readonly AxisPlace[],
+  earlier: readonly AxisPlace[],
   figures: readonly (Value | null)[],
   unit: Unit,
 ): (Value | null)[] {
   if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
-  const hourOf = (all: readonly Place[]) => {
+  const hourOf = (all: readonly AxisPlace[]) => {
     const days = [...new Set(all.map(({ key }) => key.slice(0, 10)))];
-    return ({ key }: Place) => `${days.indexOf(key.slice(0, 10))} ${key.slice(11, 13)}`;
+    return ({ key }: AxisPlace) => `${days.indexOf(key.slice(0, 10))} ${key.slice(11, 13)}`;
   };
   const [ofNow, ofEarlier] = [hourOf(places), hourOf(earlier)];
   const byHour = new Map<string, Value | null>();
@@ -101,11 +101,11 @@ export function alignedTo<Value>(
 }
 
 /** Every place of a period that has begun, with or without data. */
-export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[] {
+export function placesOf(view: Days & { today: string }, unit: DayUnit): AxisPlace[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
   if (last === undefined) return [];
-  const places: Place[] = [];
+  const places: AxisPlace[] = [];
   for (let start = START_OF[unit](view.from); start <= last; start = NEXT_OF[unit](start)) {
     const end = addDays(NEXT_OF[unit](start), -1);
     const partial = start < view.from || end > view.to || end >= view.today;
@@ -126,7 +126,7 @@ export function evenly(length: number, most = MAX_LABELS): number[] {
 }
 
 /** The labels below a chart over time. */
-export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
+export const ticksOf = (places: readonly AxisPlace[], unit: Unit): Tick[] =>
   placesToName(places, unit).map((index) => {
     const start = places[index]?.start ?? '';
     return { index, text: tickText(start, unit) };
@@ -140,7 +140,7 @@ function tickText(start: string, unit: Unit): string {
 }
 
 /** Hours are labelled at fixed times of day, even if clocks change on that day. */
-function placesToName(places: readonly Place[], unit: Unit): number[] {
+function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
   if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
   const apart = places.length > 30 ? 12 : 6;
   const named = places.flatMap(({ key }, index) => (Number(key.slice(11, 13)) % apart === 0 ? [index] : []));
@@ -152,7 +152,7 @@ function placesToName(places: readonly Place[], unit: Unit): number[] {
  * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
  */
 export function valuesAt<Row extends Record<string, unknown>>(
-  places: readonly Place[],
+  places: readonly AxisPlace[],
   unit: Unit,
   rows: readonly Row[],
   figureOf: (row: Row) => unknown,

@@ -12,7 +12,12 @@ const MAX_CURVES = 6;
 const MAX_BARS = 10;
 
 type Row = ComparedReport['report']['data'][number];
-type Shown = { view: View; groups: readonly string[]; metric: MetricName; compared: ComparedReport };
+type BreakdownChartProps = {
+  view: View;
+  groups: readonly string[];
+  metric: MetricName;
+  compared: ComparedReport;
+};
 
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 
@@ -48,7 +53,7 @@ const OverTime = ({
   other,
   metric,
   compared,
-}: Shown & { unit: Unit; other: string | undefined }) => {
+}: BreakdownChartProps & { unit: Unit; other: string | undefined }) => {
   const { report, earlier: reportBefore, periods } = compared;
   const places = placesIn(view, unit);
   const firstKnown = firstShown(report, unit);
@@ -94,7 +99,7 @@ const OverTime = ({
 };
 
 /** Bars of the largest groups, each with its earlier value. */
-const Bars = ({ view, groups, metric, compared }: Shown) => {
+const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
     `-${metric}`,
@@ -130,7 +135,7 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
 };
 
 /** The chosen metric of a breakdown, as curves over time or as bars. */
-export const BreakdownChart = (shown: Shown) => {
+export const BreakdownChart = (shown: BreakdownChartProps) => {
   const { groups } = shown;
   const unit = groups.find(isTimeGroup) as Unit | undefined;
   return unit ? (

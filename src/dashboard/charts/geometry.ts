@@ -14,7 +14,7 @@ export function niceTop(value: number, isWhole = false): number {
 export const gridOf = (top: number) =>
   Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
 
-type Line = { points: string; partial: boolean };
+type ChartLine = { points: string; partial: boolean };
 
 /**
  * The polylines of a series in a 100 by 100 square. Missing values leave gaps, and segments to and from a partial place are separate lines.
@@ -24,7 +24,7 @@ export function linesOf(
   places: readonly number[],
   top: number,
   partial: ReadonlySet<number>,
-): Line[] {
+): ChartLine[] {
   const at = (index: number, value: number) =>
     `${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`;
   const lines: { points: string[]; partial: boolean }[] = [];

@@ -4,7 +4,7 @@ import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
 import type { View } from '../shell/view.ts';
 import { type DayNotes, readNotes } from '../tables/day-notes.tsx';
-import type { Place } from './axis.ts';
+import type { AxisPlace } from './axis.ts';
 import type { Marker } from './chart.tsx';
 
 const MAX_NEW = 100;
@@ -18,22 +18,23 @@ const cutName = (name: string) => {
 };
 
 /** The index of the place of a day or hour; -1 if there is none. */
-const indexIn = (places: readonly Place[], at: string): number =>
+const indexIn = (places: readonly AxisPlace[], at: string): number =>
   isByHour(places)
     ? places.findIndex(({ start }) => start.startsWith(at))
     : places.findLastIndex(({ start }) => start <= at);
 
-const isByHour = (places: readonly Place[]) => places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
+const isByHour = (places: readonly AxisPlace[]) =>
+  places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
 
 /** Notes as markers. */
-export const noteMarkers = (notes: DayNotes, places: readonly Place[]): Marker[] =>
+export const noteMarkers = (notes: DayNotes, places: readonly AxisPlace[]): Marker[] =>
   notes
     .map(({ day, text }) => ({ index: indexIn(places, day), text: cutName(text) }))
     .filter(({ index }) => index >= 0);
 
 /** A day's event as a marker; none if the day is outside the view. */
 export function markerOf(
-  places: readonly Place[],
+  places: readonly AxisPlace[],
   { from, to }: Pick<View, 'from' | 'to'>,
   day: string,
   text: string,
@@ -43,7 +44,11 @@ export function markerOf(
 }
 
 /** Events that may explain a change in a chart: notes, the first spend, and new creatives. */
-export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
+export async function readMarkers(
+  db: D1Database,
+  view: View,
+  places: readonly AxisPlace[],
+): Promise<Marker[]> {
   const { application, from, to, filters } = view;
   // Creatives are divided by name only, and the first spend by nothing.
   const isWhole = Object.keys(filters).length === 0;

@@ -4,6 +4,7 @@ import { Field } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { DEVICE_GROUPINGS, groupName } from './groups.tsx';
+import type { CellValue } from './metrics.ts';
 
 const COHORTS = [
   ['day', 'By day'],
@@ -13,15 +14,15 @@ const COHORTS = [
 ] as const;
 
 /** How the devices of a cohort page are grouped. */
-export type CohortsAsked = { cohort: string; group: string };
+export type CohortGrouping = { cohort: string; group: string };
 
-export function readCohorts(c: DashboardContext, cohort: string): CohortsAsked {
+export function readCohorts(c: DashboardContext, cohort: string): CohortGrouping {
   const group = c.req.query('group') ?? '';
   return { cohort: c.req.query('cohort') ?? (group === '' ? cohort : 'all'), group };
 }
 
 /** The query fields of a cohort report, besides the view's. */
-export const cohortsAsked = ({ cohort, group }: CohortsAsked) => ({
+export const cohortsAsked = ({ cohort, group }: CohortGrouping) => ({
   cohort,
   ...(group === '' ? {} : { group_by: group }),
 });
@@ -35,7 +36,7 @@ export const CohortForm = ({
 }: {
   path: string;
   view: View;
-  asked: CohortsAsked;
+  asked: CohortGrouping;
   fields: Parameters<typeof Field>[0][];
 }) => (
   <form method="get" action={path} class="row" data-submit-on-change>
@@ -51,14 +52,13 @@ export const CohortForm = ({
   </form>
 );
 
-type Value = string | number | boolean | null | undefined | object;
 export type CohortRow = { cohort_from: string; cohort_to: string; size: number; is_other?: boolean } & Record<
   string,
-  Value
+  CellValue | object
 >;
 
 /** The name of a row in a cohort report: its group, its acquisition days, or both. */
-export function cohortName({ cohort, group }: CohortsAsked, row: CohortRow, today: string): string {
+export function cohortName({ cohort, group }: CohortGrouping, row: CohortRow, today: string): string {
   const days = shortDays({ from: row.cohort_from, to: row.cohort_to }, today);
   if (group === '') return row.is_other ? 'Everything else' : days;
   const name = groupName(group, plain(row));
@@ -82,7 +82,7 @@ const MAX_COMPARED = 50;
  * groups are few, or else all devices together. `read` reads cohorts of the earlier period.
  */
 export async function cohortsBefore<Row extends CohortRow>(
-  asked: CohortsAsked,
+  asked: CohortGrouping,
   { total_rows: total }: { total_rows: number },
   read: (changes: Record<string, unknown>) => Promise<{ data: Row[] }>,
 ): Promise<Row[]> {

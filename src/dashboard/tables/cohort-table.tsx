@@ -4,7 +4,7 @@ import { shortDay, shortDays } from '../shell/dates.ts';
 import { count, type FigureFormat } from '../shell/format.ts';
 import { type Column, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
-import { type CohortRow, type CohortsAsked, isMostOf, plain } from './cohort-parts.tsx';
+import { type CohortGrouping, type CohortRow, isMostOf, plain } from './cohort-parts.tsx';
 import { keyOf } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { heatOf } from './heat.ts';
@@ -19,7 +19,7 @@ type CohortTableProps<Row extends CohortRow> = {
   path: string;
   carry: Record<string, string>;
   view: View;
-  asked: CohortsAsked;
+  asked: CohortGrouping;
   rows: readonly Row[];
   days: readonly number[];
   cell: (row: Row, day: number) => Cell;

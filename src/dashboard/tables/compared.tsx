@@ -2,7 +2,7 @@ import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { type Place, placesIn, type Unit } from '../charts/axis.ts';
+import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
 import { shortDays } from '../shell/dates.ts';
 import { count, percent } from '../shell/format.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
@@ -55,7 +55,7 @@ export async function readCompared(
     totals?: boolean;
   },
   now: number,
-  { compares = [], metric, report: known, onlyTotals = false }: Wanted = {},
+  { compares = [], metric, report: known, onlyTotals = false }: ComparedOptions = {},
 ): Promise<ComparedReport> {
   const sharing = { ...env, DB: sharedReads(env.DB) };
   const groups = asked.group_by.split(',');
@@ -102,7 +102,7 @@ export async function readCompared(
   return { periods, report, shown: shown ?? report, before, earlier: isByHour ? hours : before };
 }
 
-type Wanted = {
+type ComparedOptions = {
   compares?: readonly MetricName[];
   metric?: MetricName;
   report?: PerformanceReport;
@@ -115,7 +115,7 @@ function counterpartOf({ from, to, today }: View, { before }: Compared): string 
 }
 
 /** The places of the earlier rows of a chart over time. */
-export const earlierPlaces = (view: View, unit: Unit, periods: Periods): Place[] =>
+export const earlierPlaces = (view: View, unit: Unit, periods: Periods): AxisPlace[] =>
   placesIn(
     { ...view, ...periods.before, ...(unit === 'hour' ? { to: counterpartOf(view, periods) } : {}) },
     unit,

@@ -6,6 +6,7 @@ import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
 import type { Days } from '../shell/period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from '../shell/view.ts';
+import type { CellValue } from './metrics.ts';
 
 const LABELS: Record<string, string> = {
   hour: 'Hour',
@@ -55,8 +56,7 @@ const FILTER_OF: Readonly<Record<string, FilterName>> = {
 };
 const NAMED = new Set(['campaign', 'adset', 'creative']);
 
-type Value = string | number | boolean | null | undefined | object;
-export type GroupRow = Record<string, Value>;
+export type GroupRow = Record<string, CellValue | object>;
 
 /** The name of a row's group. `today` is needed for groups by time. */
 export function groupName(name: string, row: GroupRow, today = ''): string {
@@ -67,7 +67,7 @@ export function groupName(name: string, row: GroupRow, today = ''): string {
 }
 
 /** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null for anything else. */
-export function daysOfRow(name: string, value: Value): Days | null {
+export function daysOfRow(name: string, value: CellValue | object): Days | null {
   if (typeof value !== 'string') return null;
   if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };

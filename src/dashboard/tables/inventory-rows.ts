@@ -7,9 +7,9 @@ import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import {
-  type Asked,
   comparedMetric,
   type Figures,
+  type InventoryRequest,
   isByChange,
   isWhole,
   metricsIn,
@@ -27,13 +27,13 @@ const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingO
 >;
 
 /** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
-function metricsOf(asked: Asked): MetricName[] {
+function metricsOf(asked: InventoryRequest): MetricName[] {
   const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
   return [...new Set<MetricName>([...metricsIn(asked), ...sorted, comparedMetric(asked), 'spend'])];
 }
 
 /** Every item of the application at this level, with its figures for the period, in the requested order. */
-export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
+export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest, now: number) {
   const { level, status, q } = asked;
   const periods = comparedPeriods(view, [level], metricsOf(asked));
   const { campaign_id, adset_id, creative_id } = view.filters;
@@ -71,7 +71,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
 /** Items in the requested order. An order by change needs `compared`, the rows of `compareRows`; without a comparison, it is by the metric. */
 export function sortItems(
   rows: readonly Row[],
-  asked: Asked,
+  asked: InventoryRequest,
   compared: ReadonlyMap<string, Figures> = new Map(),
 ): Row[] {
   const metric = comparedMetric(asked);
@@ -94,7 +94,7 @@ export function sortItems(
 export async function compareRows(
   c: DashboardContext,
   view: View,
-  asked: Asked,
+  asked: InventoryRequest,
   { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
   now: number,
 ): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
@@ -124,7 +124,7 @@ export async function compareRows(
 export async function readTotals(
   c: DashboardContext,
   view: View,
-  asked: Asked,
+  asked: InventoryRequest,
   { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
   now: number,
 ): Promise<Figures | null> {

@@ -56,7 +56,7 @@ export type Figures = PerformanceReport['data'][number];
 export type Row = { item: InventoryItem; figures: Figures | undefined };
 
 /** The page's URL parameters, parsed. */
-export type Asked = {
+export type InventoryRequest = {
   level: InventoryLevel;
   status: Status;
   set: ColumnSet;
@@ -67,10 +67,12 @@ export type Asked = {
   page: number;
 };
 
-export const metricsIn = ({ columns, set }: Pick<Asked, 'columns' | 'set'>): readonly MetricName[] =>
-  columns ?? COLUMN_SETS[set].metrics;
+export const metricsIn = ({
+  columns,
+  set,
+}: Pick<InventoryRequest, 'columns' | 'set'>): readonly MetricName[] => columns ?? COLUMN_SETS[set].metrics;
 
-export function readAsked(c: DashboardContext): Asked {
+export function readAsked(c: DashboardContext): InventoryRequest {
   const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
   return {
     level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
@@ -85,15 +87,15 @@ export function readAsked(c: DashboardContext): Asked {
 
 /** The end of an order by the earlier value of a metric or by its change, such as `-revenue_change`. */
 const CHANGE = /_(before|change)$/;
-export const isByChange = ({ sort }: Asked): boolean => CHANGE.test(sort);
+export const isByChange = ({ sort }: InventoryRequest): boolean => CHANGE.test(sort);
 
 /** The metric to compare with an earlier period: the one the list is sorted by. */
-export const comparedMetric = ({ sort, set, columns }: Asked): MetricName =>
+export const comparedMetric = ({ sort, set, columns }: InventoryRequest): MetricName =>
   metricsIn({ columns, set }).find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ??
   'revenue';
 
 /** Whether the list has every item, so that its totals are those of the application. */
-export const isWhole = ({ q, status }: Asked): boolean => q === '' && status === 'all';
+export const isWhole = ({ q, status }: InventoryRequest): boolean => q === '' && status === 'all';
 
 /** The page's own URL parameters. Defaults are left out. */
 export const parametersOf = ({
@@ -103,7 +105,7 @@ export const parametersOf = ({
   columns,
   sort,
   q,
-}: Asked): Record<string, string | readonly string[]> => ({
+}: InventoryRequest): Record<string, string | readonly string[]> => ({
   column: columns ?? [],
   by: level === 'creative' ? '' : level,
   status: status === 'all' ? '' : status,
@@ -112,7 +114,7 @@ export const parametersOf = ({
   q,
 });
 
-const heading = (view: View, asked: Asked, name: string, first: string) => {
+const heading = (view: View, asked: InventoryRequest, name: string, first: string) => {
   const turned = first.startsWith('-') ? name : `-${name}`;
   const sort = asked.sort === first ? turned : first;
   return {
@@ -131,7 +133,7 @@ const Thumb = ({ id }: { id: string }) => (
 );
 
 /** A name, linked one level down or to the creative's page. The style sheet cuts long names; their title is complete. */
-const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
+const NameCell = ({ view, asked, item }: { view: View; asked: InventoryRequest; item: InventoryItem }) => {
   const { level } = asked;
   const below = level === 'campaign' ? 'adset' : 'creative';
   const href =
@@ -160,7 +162,7 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
 /** The columns of the inventory's table. `links` are the tracking links of creatives, `compared` the rows of `compareRows`, both by id. */
 export function columnsOf(
   view: View,
-  asked: Asked,
+  asked: InventoryRequest,
   rows: readonly Row[],
   links: ReadonlyMap<string, string>,
   compared: ReadonlyMap<string, Figures>,
@@ -213,7 +215,7 @@ export function columnsOf(
 /** The cells of the table's last row: the totals with their changes, below `columnsOf`. */
 export function totalCells(
   view: View,
-  asked: Asked,
+  asked: InventoryRequest,
   rows: readonly Row[],
   totals: Figures,
   columns: readonly Column<Row>[],

@@ -1,10 +1,9 @@
 import { isCohortMetric } from '#catalogue';
 import { LACKING } from '#reports';
 import { money } from '../shell/format.ts';
-import { METRICS, type MetricName, showMetric } from './metrics.ts';
+import { type CellValue, METRICS, type MetricName, showMetric } from './metrics.ts';
 
 export type Amounts = readonly { currency: string; amount: number }[];
-type Value = string | number | boolean | null | undefined | object;
 
 /** Amounts without an exchange rate, as a list of words. */
 export const amountsText = (amounts: Amounts): string =>
@@ -15,7 +14,7 @@ const isRoas = (name: MetricName) => name === 'roas' || name === 'roas_blended';
 type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted', Amounts | undefined>;
 
 /** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
-function lackedBy(name: MetricName, row: Readonly<Record<string, Value>>): Amounts {
+function lackedBy(name: MetricName, row: Readonly<Record<string, CellValue | object>>): Amounts {
   const { unconverted = [], roas_unconverted = [], cohort_unconverted = [] } = row as Lacking;
   if (isCohortMetric(name)) return METRICS[name].figure === 'retention' ? [] : cohort_unconverted;
   if (isRoas(name)) return [...unconverted, ...roas_unconverted];
@@ -29,14 +28,14 @@ export const lackedText = (amounts: Amounts): string | null =>
   amounts.length === 0 ? null : `without ${noRate(amounts)}`;
 
 /** The columns of a file that say what a row lacks. */
-export const lackingIn = (row: Readonly<Record<string, Value>> = {}) =>
+export const lackingIn = (row: Readonly<Record<string, CellValue | object>> = {}) =>
   Object.fromEntries(LACKING.flatMap((name) => (name in row ? [[name, row[name]]] : [])));
 
 /** What the figures of a chart lack, by the row's place; null where they lack nothing. */
 export function lackedAt(
   places: readonly { key: string }[],
   unit: string,
-  rows: readonly Readonly<Record<string, Value>>[],
+  rows: readonly Readonly<Record<string, CellValue | object>>[],
   name: MetricName,
 ): (string | null)[] {
   const byKey = new Map(rows.map((row) => [String(row[unit]), lackedBy(name, row)]));
@@ -51,7 +50,7 @@ export const Mark = ({ amounts }: { amounts: Amounts }) =>
     </abbr>
   );
 
-type Shown = { name: MetricName; row: Readonly<Record<string, Value>> };
+type Shown = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
 
 export const MetricMark = ({ name, row }: Shown) => <Mark amounts={lackedBy(name, row)} />;
 
@@ -81,7 +80,7 @@ export const MetricCell = ({
   );
 };
 
-const youngText = (day: number, value: Value) =>
+const youngText = (day: number, value: CellValue | object) =>
   typeof value === 'number'
     ? `Of the devices whose day ${day} is over; for some it is not`
     : `Day ${day} is not over for any of these devices`;
@@ -92,7 +91,10 @@ export type Earlier = { value: number | null; lacks: Amounts };
 /** An earlier figure that is not known. */
 export const UNKNOWN: Earlier = { value: null, lacks: [] };
 
-export const earlierOf = (name: MetricName, row: Readonly<Record<string, Value>> | undefined): Earlier => {
+export const earlierOf = (
+  name: MetricName,
+  row: Readonly<Record<string, CellValue | object>> | undefined,
+): Earlier => {
   const value = row?.[name];
   return { value: typeof value === 'number' ? value : null, lacks: row ? lackedBy(name, row) : [] };
 };

@@ -25,9 +25,10 @@ export const metricColumn = (name: MetricName, currency: string) => ({
   ...(METRICS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
 });
 
-type Value = string | number | boolean | null | undefined;
+/** A value of a row of a report. */
+export type CellValue = string | number | boolean | null | undefined;
 
-const numberOf = (value: Value) => (typeof value === 'number' ? value : null);
+const numberOf = (value: CellValue) => (typeof value === 'number' ? value : null);
 
 /** How a metric is written. */
 export function formatOf(name: MetricName, currency: string): FigureFormat {
@@ -37,7 +38,7 @@ export function formatOf(name: MetricName, currency: string): FigureFormat {
 }
 
 /** A metric's value; with as many decimals as its column has, from `placesOf`. */
-export const showMetric = (name: MetricName, value: Value, currency: string, places?: number): string =>
+export const showMetric = (name: MetricName, value: CellValue, currency: string, places?: number): string =>
   formatOf(name, currency).text(numberOf(value), places);
 
 /** The decimals of a metric's column: the same for all of its values. */

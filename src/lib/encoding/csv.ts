@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 
-export type Cell = string | number | boolean | null | undefined;
+export type CsvCell = string | number | boolean | null | undefined;
 
 // Spreadsheets run a text cell that begins with one of these as a formula; full-width forms too. If the list separator is a semicolon
 // or a tab, they ignore quotes in the middle of a line, so a new cell begins after each separator and each line break within the
@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** The longest part of a file name, in characters. File systems allow 255 bytes for the whole name. */
 const MAX_FILE_NAME_PART = 60;
 
-const toInert = (cell: Cell): Cell =>
+const toInert = (cell: CsvCell): CsvCell =>
   typeof cell === 'string' ? cell.replace(WITHIN, "$1'").replace(LEADING, "'") : cell;
 
 /**
@@ -22,7 +22,10 @@ const toInert = (cell: Cell): Cell =>
  * formula, even after a semicolon or a line break, is prefixed with an apostrophe. Numbers are unchanged, so -5 stays -5; null is an
  * empty field.
  */
-export function toCsv(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
+export function toCsv(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, CsvCell>>[],
+): string {
   const fields = [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) =>
     line.map(toInert),
   );

@@ -22,7 +22,7 @@ const COLUMNS = sumColumnsOf('cohort_activity');
 const ACTIVE_AT = COLUMNS.indexOf('active_devices');
 const LAST_AT = COLUMNS.indexOf('last_active_devices');
 
-type Cohort = { part: CohortPart; value: number };
+type RankedCohort = { part: CohortPart; value: number };
 
 /** Adds up the activity of cohorts, then ranks them. If `needsDetails` is true after that, all activity has to be read again. */
 export class CohortActivity {
@@ -31,7 +31,7 @@ export class CohortActivity {
   private readonly asked: { limit: number; today: string };
   /** By cohort, the number of its devices. The first cohort is `REST_ROW`. */
   private sizes = [0];
-  private readonly cohorts: (Cohort | null)[] = [null];
+  private readonly cohorts: (RankedCohort | null)[] = [null];
   private found: CohortDetails | null;
   private cutOff = 0;
   private isRanked = false;

@@ -1,6 +1,6 @@
 import { isCostDimension } from '#catalogue';
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
-import { type Group, isOfCreatives } from '../device-groups.ts';
+import { type DeviceGrouping, isOfCreatives } from '../device-groups.ts';
 import { DIMENSIONS, knowsSpendIn } from '../dimensions.ts';
 import { OTHER } from '../engine/cut.ts';
 import type { ReportFilters } from '../query.ts';
@@ -8,7 +8,7 @@ import type { ReportFilters } from '../query.ts';
 type Cohort = Part;
 
 /** How devices are put into cohorts. */
-type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
+type CohortGrouping = { cohort: Cohort; group_by?: DeviceGrouping | undefined };
 
 /** The cohorts of a report: the latest `limit` of those acquired in the period, then the largest. */
 export type CohortQuestion = CohortGrouping & {
@@ -50,13 +50,16 @@ export function boundsWithin({
 }
 
 /** The columns of the value that a cohort is grouped by; empty text for none. */
-export function groupColumns(group: Group | undefined, value: string): Record<string, string | null> {
+export function groupColumns(
+  group: DeviceGrouping | undefined,
+  value: string,
+): Record<string, string | null> {
   if (!group) return { creative: null, creative_id: null };
   return DIMENSIONS[group].show(value || null);
 }
 
 /** The columns of the row that sums up all cohorts without a row, acquired on these days. */
-export const restKey = (first: string, last: string, group: Group = 'creative'): CohortKey => ({
+export const restKey = (first: string, last: string, group: DeviceGrouping = 'creative'): CohortKey => ({
   cohort_from: first,
   cohort_to: last,
   [group]: OTHER,

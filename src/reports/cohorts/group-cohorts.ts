@@ -17,7 +17,7 @@ import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 
 // The cohorts behind the rows of a performance report: the devices acquired in each row's days and group.
 
-type CohortsAsked = {
+type GroupCohortsRequest = {
   names: readonly DimensionName[];
   from: string;
   to: string;
@@ -45,7 +45,7 @@ class GroupPlaces implements CohortPlaces {
   private dayNumbers: Int32Array | undefined;
 
   constructor(
-    { names, today }: Pick<CohortsAsked, 'names' | 'today'>,
+    { names, today }: Pick<GroupCohortsRequest, 'names' | 'today'>,
     numbers: readonly number[],
     creatives: CreativeNames,
     rows: ReadonlyMap<string, number>,
@@ -131,7 +131,7 @@ class GroupActivity {
 export async function readGroupCohorts(
   stores: CubeStores,
   application: Reported,
-  asked: CohortsAsked,
+  asked: GroupCohortsRequest,
   keys: Iterable<string>,
 ): Promise<(key: string) => Cohort> {
   const { names, from, to, filters, reporting, days } = asked;

@@ -42,7 +42,7 @@ export const PredictedLtvQuery = z
   });
 export type PredictedLtvQuery = z.infer<typeof PredictedLtvQuery>;
 
-type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
+type CohortPurchases = { columns: CohortKey; parts: PurchasesAnswer };
 
 /**
  * Predicts what each cohort's devices will bring in the next `horizon_days` days, from purchases and from ads: see `predictCohort`. With
@@ -72,7 +72,7 @@ export async function reportPredictedLtv(
     rates,
   });
   const bounds = boundsWithin({ cohort, from, to });
-  const cohorts: (Cohort & { from: string; size: number })[] = [];
+  const cohorts: (CohortPurchases & { from: string; size: number })[] = [];
   for (const [part, own] of Map.groupBy(answer, (one) => one.cohort)) {
     const bound = bounds.get(part) ?? { cohort_from: from, cohort_to: to };
     for (const { columns, parts } of await labelGroups(db, application.id, group, own)) {
@@ -88,7 +88,7 @@ export async function reportPredictedLtv(
   cohorts.sort((left, right) =>
     left.from === right.from ? right.size - left.size : left.from < right.from ? 1 : -1,
   );
-  const shown: Cohort[] = cohorts
+  const shown: CohortPurchases[] = cohorts
     .slice(0, limit)
     .sort((left, right) => Number(fromOf(left) > fromOf(right)) - Number(fromOf(left) < fromOf(right)));
   const rest = [
@@ -112,5 +112,5 @@ export async function reportPredictedLtv(
   };
 }
 
-const fromOf = ({ columns }: Cohort) => String(columns.cohort_from);
+const fromOf = ({ columns }: CohortPurchases) => String(columns.cohort_from);
 const sizeOf = (parts: PurchasesAnswer) => parts.reduce((sum, { size }) => sum + size, 0);

@@ -24,7 +24,7 @@ export type Cut = {
 };
 
 /** Which groups are wanted, besides being large enough. */
-export type Wanted = {
+export type GroupSelection = {
   limit: number;
   /** Only groups with this text in one of their names. */
   q?: string | undefined;
@@ -34,7 +34,7 @@ export type Wanted = {
 export function matches(
   values: readonly (string | null)[],
   names: readonly DimensionName[],
-  { q = '' }: Pick<Wanted, 'q'>,
+  { q = '' }: Pick<GroupSelection, 'q'>,
 ): boolean {
   if (q === '') return true;
   return values.some((value, index) => {

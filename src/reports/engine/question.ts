@@ -1,10 +1,10 @@
 import { type DimensionName, isTime, rollupOf } from '../dimensions.ts';
 import type { ReportFilters } from '../query.ts';
-import type { Wanted } from './cut.ts';
+import type { GroupSelection } from './cut.ts';
 
 // What a report asks of the cube, the hours and the costs.
 
-export type GroupQuestion = Wanted & {
+export type GroupQuestion = GroupSelection & {
   names: readonly DimensionName[];
   from: string;
   to: string;

@@ -62,7 +62,7 @@ function monthReader(table: RollupTable, grain: Grain): (texts: readonly string[
 }
 
 /** A row of the cube: the texts of its key and its segment, and its sums, which are in a list from an index on. */
-export type Cell = { texts: readonly string[]; sums: readonly number[]; from: number };
+export type CubeCell = { texts: readonly string[]; sums: readonly number[]; from: number };
 
 /** Each segment of each row, as a row of the cube. */
 export function* cellsOf(
@@ -70,7 +70,7 @@ export function* cellsOf(
   grain: Grain,
   rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
-): Generator<Cell> {
+): Generator<CubeCell> {
   const width = sumColumnsOf(table).length;
   const names = segmentColumns(grain);
   for (const { key, segments } of rows) {
@@ -103,7 +103,7 @@ export class Columns {
     return this.days.length;
   }
 
-  add({ texts, sums, from }: Cell): void {
+  add({ texts, sums, from }: CubeCell): void {
     let at = 0;
     for (const column of this.texts.values()) column.push(texts[at++] ?? '');
     for (const [at, column] of this.sums.entries()) column.push(sums[from + at] ?? 0);

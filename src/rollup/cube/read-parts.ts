@@ -72,10 +72,10 @@ async function listParts(
   return found;
 }
 
-type Days = { fromDay: string; toDay: string };
+type DayRange = { fromDay: string; toDay: string };
 type Reading = {
   /** Asked right before something is read, and once more for each row group of a month. */
-  isWanted: (days: Days) => boolean;
+  isWanted: (days: DayRange) => boolean;
   maxCharacters?: number;
   /** Keeps opened parts of the database. */
   cache?: PartCache;

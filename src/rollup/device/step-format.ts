@@ -14,7 +14,7 @@ export type Timeline = { steps: number[]; seconds: number[] };
 export type StoredTimeline = Timeline & { text: string; ends: number[] };
 
 /** The parts of a history. */
-export type Stored = {
+export type StoredHistory = {
   timeline: string;
   /** The names of its steps, by their numbers. */
   names: string[];
@@ -37,7 +37,7 @@ type StoredFields = {
   later?: string;
 };
 
-export function readStored(text: string): Stored {
+export function readStored(text: string): StoredHistory {
   const fields: unknown = text === '' ? {} : JSON.parse(text);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new Error('not a step history');
@@ -52,7 +52,13 @@ export function readStored(text: string): Stored {
   return { timeline, names, completeThrough, thinnedThrough, later };
 }
 
-export function writeStored({ timeline, names, completeThrough, thinnedThrough, later }: Stored): string {
+export function writeStored({
+  timeline,
+  names,
+  completeThrough,
+  thinnedThrough,
+  later,
+}: StoredHistory): string {
   if (timeline === '' && later === '' && completeThrough === Number.POSITIVE_INFINITY) return '';
   const fields: StoredFields = {
     timeline,

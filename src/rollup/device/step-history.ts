@@ -3,7 +3,7 @@ import {
   readStored,
   readTimeline,
   rewriteTimeline,
-  type Stored,
+  type StoredHistory,
   type StoredTimeline,
   TIE_SECONDS,
   writeStored,
@@ -37,7 +37,7 @@ export class StepHistory {
   /** Repeats were removed up to this second. */
   private thinnedThrough: number;
 
-  private constructor(stored: Stored) {
+  private constructor(stored: StoredHistory) {
     this.names = stored.names;
     this.timeline = readTimeline(stored.timeline);
     this.unchanged = this.timeline.steps.length;

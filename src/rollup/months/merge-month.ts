@@ -39,7 +39,7 @@ export type MonthPlace = CubePlace & { month: string };
 export type MergingStores = CubeStores & { RAW_EVENTS: WritableBucket };
 
 type Part = ListedPart & { rows: number };
-type Found = { parts: Part[]; file: (MonthFile & { rows: number }) | null; number: number };
+type MonthInput = { parts: Part[]; file: (MonthFile & { rows: number }) | null; number: number };
 /** What a merge wrote. */
 type Written = Omit<typeof cubeMonths.$inferInsert, keyof MonthPlace>;
 
@@ -73,7 +73,7 @@ const inMonth = (table: typeof cubeParts | typeof cubeMonths, place: MonthPlace)
   eq(table.month, place.month),
 ];
 
-async function findParts(d1: D1Database, place: MonthPlace, maxRows: number): Promise<Found> {
+async function findParts(d1: D1Database, place: MonthPlace, maxRows: number): Promise<MonthInput> {
   const db = database(d1);
   const [last] = await db
     .select()
@@ -111,7 +111,7 @@ type Making = Omit<MergeLimits, 'maxRows'> & { now: number };
 async function writeMonth(
   stores: MergingStores,
   place: MonthPlace,
-  found: Found,
+  found: MonthInput,
   making: Making,
 ): Promise<Written> {
   const wide = new Set<string>();
@@ -131,7 +131,7 @@ async function writeMonth(
   }
 }
 
-const listedOf = ({ parts, file }: Found): Listed[] => [
+const listedOf = ({ parts, file }: MonthInput): Listed[] => [
   ...parts,
   ...(file ? [{ kind: 'month' as const, ...file }] : []),
 ];
@@ -140,7 +140,7 @@ const listedOf = ({ parts, file }: Found): Listed[] => [
 async function findSumTypes(
   { DB, RAW_EVENTS }: CubeStores,
   place: MonthPlace,
-  { parts, file }: Found,
+  { parts, file }: MonthInput,
 ): Promise<SumTypes> {
   const found = new Map<string, 'INT32' | 'INT64'>();
   const note = (types: SumTypes) => {
@@ -158,7 +158,7 @@ async function findSumTypes(
 async function writeVersion(
   stores: MergingStores,
   place: MonthPlace,
-  found: Found,
+  found: MonthInput,
   sumTypes: SumTypes,
   { now, rowsPerGroup, maxSumBytes }: Making,
 ): Promise<Written> {
@@ -200,7 +200,7 @@ async function writeVersion(
 async function replaceParts(
   d1: D1Database,
   place: MonthPlace,
-  { parts, file }: Found,
+  { parts, file }: MonthInput,
   written: Written,
 ): Promise<void> {
   const { applicationId, rollup, grain, month } = place;

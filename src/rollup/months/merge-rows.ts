@@ -1,7 +1,7 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { addRows } from '../cube/add-parts.ts';
-import { type Cell, cellsOf } from '../cube/cube.ts';
+import { type CubeCell, cellsOf } from '../cube/cube.ts';
 import { PartSegments } from '../cube/part-segments.ts';
 import { type CubePlace, type CubeStores, type Listed, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';
@@ -15,7 +15,7 @@ export async function* mergeRows(
   place: CubePlace,
   listed: readonly Listed[],
   maxBytes: number,
-): AsyncGenerator<Cell> {
+): AsyncGenerator<CubeCell> {
   const segments = new PartSegments();
   /** Rows of this day and later ones are done. */
   let before = '9999-99-99';

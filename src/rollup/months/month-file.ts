@@ -19,7 +19,7 @@ export const monthPrefixes = (applicationId: string): string[] =>
   [MONTHS, CUBES].map((prefix) => `${prefix}${applicationId}/`);
 export const versionsPrefix = (applicationId: string): string => `${MONTHS}${applicationId}/`;
 
-type Place = { applicationId: string; rollup: RollupTable; grain: Grain };
+type MonthScope = { applicationId: string; rollup: RollupTable; grain: Grain };
 type Numbered = { month: string; number: number };
 
 /** An object, as `cube_months` lists it. */
@@ -32,12 +32,12 @@ export type MonthFile = Numbered & {
 };
 
 export const monthKey = (
-  { applicationId, rollup, grain }: Place,
+  { applicationId, rollup, grain }: MonthScope,
   { month, number, version }: Numbered & { version: string },
 ): string => `${versionsPrefix(applicationId)}${rollup}/${grain}/${month}-${number}-${version}.parquet`;
 
 /** The key of the copy. A large month has several objects; each sum is in one of them. */
-export const publicKey = ({ applicationId, rollup }: Place, { month, number }: Numbered): string =>
+export const publicKey = ({ applicationId, rollup }: MonthScope, { month, number }: Numbered): string =>
   `${CUBES}${applicationId}/${rollup}/${month}${number === 1 ? '' : `-${number}`}.parquet`;
 
 export type ReadableBucket = {
@@ -68,19 +68,19 @@ export async function readFooter(
   return { metadata: parquetMetadata(tail.buffer, { parsers: plainParsers }), bytes: tail };
 }
 
-type Group = { rowGroup: RowGroup; start: number; end: number; fromDay: string; toDay: string };
+type MonthRowGroup = { rowGroup: RowGroup; start: number; end: number; fromDay: string; toDay: string };
 
 /** Reads the row groups that are wanted, several at a time. The opened part of each has nothing of the others. */
 export async function* readMonth(
   bucket: ReadableBucket,
-  place: Place,
+  place: MonthScope,
   file: MonthFile,
   isWanted: (days: { fromDay: string; toDay: string }) => boolean,
 ): AsyncGenerator<(() => Promise<OpenPart>)[]> {
   const key = monthKey(place, file);
   const { metadata, bytes: tail } = await readFooter(bucket, { key, ...file });
   const groups = metadata.row_groups.map(toGroup).filter(isWanted);
-  const open = (group: Group, bytes: Bytes) => () =>
+  const open = (group: MonthRowGroup, bytes: Bytes) => () =>
     openRows(
       place.rollup,
       place.grain,
@@ -102,7 +102,7 @@ export async function* readMonth(
   }
 }
 
-function toGroup(rowGroup: RowGroup): Group {
+function toGroup(rowGroup: RowGroup): MonthRowGroup {
   const columns = rowGroup.columns.flatMap(({ meta_data }) => meta_data ?? []);
   const starts = columns.map(({ data_page_offset, dictionary_page_offset }) =>
     Number(dictionary_page_offset ?? data_page_offset),

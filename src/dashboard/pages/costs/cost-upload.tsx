@@ -9,7 +9,7 @@ import { type View, viewQuery } from '../../shell/view.ts';
 const FAULTS_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type Stored = Pick<CostsSaved, 'rows' | 'replaced' | 'unmatched'> & { format: CostFormat | null };
+type StoredCosts = Pick<CostsSaved, 'rows' | 'replaced' | 'unmatched'> & { format: CostFormat | null };
 export type Refused = { faults: readonly Fault[]; text: string };
 
 export const RefusedNotice = ({ faults }: Refused) => (
@@ -27,7 +27,7 @@ export const RefusedNotice = ({ faults }: Refused) => (
 );
 
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
-export function readStored(c: DashboardContext): Stored | null {
+export function readStored(c: DashboardContext): StoredCosts | null {
   const { stored = '', replaced = '', unknown = '', format = '' } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
   return {
@@ -38,7 +38,7 @@ export function readStored(c: DashboardContext): Stored | null {
   };
 }
 
-export const StoredNotice = ({ rows, replaced, unmatched, format }: Stored) => {
+export const StoredNotice = ({ rows, replaced, unmatched, format }: StoredCosts) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
   return (
     <Notice kind={unmatched > 0 ? 'info' : 'good'}>

@@ -39,10 +39,18 @@ const pathOf = (id: string) => `/creatives/${id}`;
 /** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
-type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
+type RetentionDays = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
 /** Retention and LTV of a creative's devices, by days since the install. */
-const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => {
+const LifetimeTable = ({
+  retention,
+  ltv,
+  view,
+}: {
+  retention: RetentionDays;
+  ltv: RetentionDays;
+  view: View;
+}) => {
   const shares = figuresAt((age) => retention[age]?.classic, RATIOS);
   const amounts = figuresAt((age) => ltv[age]?.ltv, amountsIn(view.currency));
   return (
@@ -184,8 +192,8 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
               Devices acquired in this period. A day counts only devices for which it is over.
             </p>
             <LifetimeTable
-              retention={(retention.data.find(isOwn)?.days ?? {}) as Days}
-              ltv={(ltv.data.find(isOwn)?.days ?? {}) as Days}
+              retention={(retention.data.find(isOwn)?.days ?? {}) as RetentionDays}
+              ltv={(ltv.data.find(isOwn)?.days ?? {}) as RetentionDays}
               view={view}
             />
           </Card>

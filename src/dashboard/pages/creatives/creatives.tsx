@@ -34,10 +34,10 @@ import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
-  type Asked,
   COLUMN_SETS,
   columnsOf,
   comparedMetric,
+  type InventoryRequest,
   isByChange,
   isWhole,
   LABELS,
@@ -81,7 +81,7 @@ const Tabs = <Name extends string>({
   </nav>
 );
 
-const Search = ({ view, asked }: { view: View; asked: Asked }) => (
+const Search = ({ view, asked }: { view: View; asked: InventoryRequest }) => (
   <form method="get" action="/creatives" class="row" data-search-form>
     <ViewFields view={view} changes={{ ...parametersOf(asked), q: '', status: '' }} />
     <label for="field-q" class="visually-hidden">
@@ -116,7 +116,7 @@ const Search = ({ view, asked }: { view: View; asked: Asked }) => (
   </form>
 );
 
-const Columns = ({ view, asked }: { view: View; asked: Asked }) => (
+const Columns = ({ view, asked }: { view: View; asked: InventoryRequest }) => (
   <ColumnsMenu
     view={view}
     path="/creatives"
@@ -130,7 +130,7 @@ const Columns = ({ view, asked }: { view: View; asked: Asked }) => (
   />
 );
 
-const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number }) => {
+const Pages = ({ view, asked, total }: { view: View; asked: InventoryRequest; total: number }) => {
   const last = Math.max(1, Math.ceil(total / PAGE));
   const first = (asked.page - 1) * PAGE + 1;
   const link = (page: number, text: string) => (
@@ -191,7 +191,7 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
 }
 
 /** Why the table is empty, and how to change that. */
-function emptyText(asked: Asked, view: View, mayChange: boolean): Child {
+function emptyText(asked: InventoryRequest, view: View, mayChange: boolean): Child {
   if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
   if (asked.status === 'silent') return 'Every creative has data in this period.';
   if (asked.status === 'archived') return 'No archived creatives.';

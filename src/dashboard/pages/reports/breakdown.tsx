@@ -96,7 +96,7 @@ const FINER: Readonly<Record<string, string>> = {
 /** What is charted where the chosen metric does not exist, such as revenue by ad format. */
 const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
 
-type Asked = {
+type BreakdownRequest = {
   by: string;
   and: string;
   metric: MetricName;
@@ -107,11 +107,11 @@ type Asked = {
 };
 
 /** The columns of a table with the charted metric first. */
-const columnsWith = (metric: MetricName, { columns }: Asked): MetricName[] => [
+const columnsWith = (metric: MetricName, { columns }: BreakdownRequest): MetricName[] => [
   ...new Set([metric, ...(columns ?? SHOWN_METRICS)]),
 ];
 
-function readAsked(c: DashboardContext): Asked {
+function readAsked(c: DashboardContext): BreakdownRequest {
   const by = c.req.query('by') ?? 'day';
   return {
     by,

@@ -13,8 +13,8 @@ const METRIC_LABELS = {
   arpu: 'Revenue per device',
 } as const;
 
-type Report = Awaited<ReturnType<typeof reportCompare>>;
-type Row = Report['data'][number];
+type CompareReport = Awaited<ReturnType<typeof reportCompare>>;
+type Row = CompareReport['data'][number];
 
 /** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
 export function certainty(
@@ -37,7 +37,7 @@ export function certainty(
 }
 
 /** What the comparison says, in one sentence. */
-function verdictOf({ data, a, b }: Report, names: { a: string; b: string }): string {
+function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string }): string {
   const real = data.filter(({ p_value }) => p_value !== null && p_value < 0.05);
   if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
   if (real.length === 0) return 'No difference that could not be chance yet.';
@@ -57,7 +57,7 @@ const isAmount = ({ metric }: Row) => metric === 'arpu';
 
 /** Writes the values of a column, all shares with the same decimals and all amounts. `valuesOf` are a row's values in it. */
 function writerOf(
-  { data }: Report,
+  { data }: CompareReport,
   { currency }: View,
   valuesOf: (row: Row) => readonly (number | null)[],
 ): Writer {
@@ -90,7 +90,7 @@ export const Sides = ({
   view,
   children,
 }: {
-  report: Report;
+  report: CompareReport;
   names: { a: string; b: string };
   view: View;
   children?: Child;

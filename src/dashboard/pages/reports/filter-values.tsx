@@ -15,7 +15,7 @@ import { sortRows } from '../../tables/metrics.ts';
 
 const MAX_VALUES = 50;
 
-type Value = { value: string; label: string; detail: string | null };
+type FilterValue = { value: string; label: string; detail: string | null };
 
 const isFilter = (name: string): name is Exclude<FilterName, 'attribution'> =>
   name !== 'attribution' && FILTER_NAMES.some((known) => known === name);
@@ -26,7 +26,7 @@ async function readValues(
   view: View,
   { kind, q }: { kind: Exclude<FilterName, 'attribution'>; q: string },
   now: number,
-): Promise<Value[]> {
+): Promise<FilterValue[]> {
   const named = NAMED_KINDS[kind];
   if (named) {
     const search = { kind: named, q, limit: MAX_VALUES };

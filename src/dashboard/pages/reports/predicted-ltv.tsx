@@ -5,7 +5,7 @@ import { Range } from '../../charts/shapes.tsx';
 import { count, money, NOTHING } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
-import { type CohortRow, type CohortsAsked, cohortName } from '../../tables/cohort-parts.tsx';
+import { type CohortGrouping, type CohortRow, cohortName } from '../../tables/cohort-parts.tsx';
 import { Mark } from '../../tables/lacking.tsx';
 
 type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
@@ -14,7 +14,7 @@ type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
 export function forecastsOf(
   { horizon_days: ahead, data }: Awaited<ReturnType<typeof reportPredictedLtv>>,
   shown: readonly CohortRow[],
-  asked: CohortsAsked,
+  asked: CohortGrouping,
   { today }: View,
 ) {
   const nameOf = (row: unknown) => cohortName(asked, row as CohortRow, today);
@@ -43,7 +43,7 @@ export const PredictedCard = ({
   children,
 }: PropsWithChildren<{
   view: View;
-  asked: CohortsAsked;
+  asked: CohortGrouping;
   report: Awaited<ReturnType<typeof reportPredictedLtv>>;
 }>) => {
   const inCurrency = (value: number | null) => money(value, view.currency);

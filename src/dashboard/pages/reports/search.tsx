@@ -17,7 +17,7 @@ import { readView, type View, viewQuery } from '../../shell/view.ts';
 /** Of each kind of name. */
 const MAX_NAMES = 8;
 
-type Found = { kind: string; label: string; detail: string | null; href: string };
+type SearchResult = { kind: string; label: string; detail: string | null; href: string };
 
 const KINDS = [
   ['creative', 'Creative'],
@@ -26,12 +26,12 @@ const KINDS = [
 ] as const;
 
 /** Creatives, ad sets and campaigns whose names contain the text. */
-async function findNamed(env: Env, view: View, q: string): Promise<Found[]> {
+async function findNamed(env: Env, view: View, q: string): Promise<SearchResult[]> {
   const db = database(env.DB);
   const found = await Promise.all(
     KINDS.map(async ([kind, label]) => {
       const named = await searchNames(db, view.application.id, { kind, q, limit: MAX_NAMES });
-      return named.map(({ id, name, parent }): Found => {
+      return named.map(({ id, name, parent }): SearchResult => {
         const within = { creative: '', adset: '', campaign: 'adset' }[kind];
         const list = `/creatives${viewQuery(view, { by: within, [`${kind}_id`]: id })}`;
         const href = kind === 'creative' ? `/creatives/${id}${viewQuery(view)}` : list;
@@ -43,7 +43,7 @@ async function findNamed(env: Env, view: View, q: string): Promise<Found[]> {
 }
 
 /** The device that the text is the id or the token of, in any of the team's applications. */
-async function findDevice(env: Env, view: View, q: string): Promise<Found[]> {
+async function findDevice(env: Env, view: View, q: string): Promise<SearchResult[]> {
   const claims = await readToken(q, settingsOf(env).TOKEN_SECRET);
   const id = claims?.deviceId ?? q;
   if (!EventsQuery.shape.device_id.safeParse(id).success) return [];
@@ -51,7 +51,7 @@ async function findDevice(env: Env, view: View, q: string): Promise<Found[]> {
     ? view.applications.filter((one) => one.id === claims.applicationId)
     : [view.application];
   const found = await Promise.all(
-    owners.map(async (application): Promise<Found[]> => {
+    owners.map(async (application): Promise<SearchResult[]> => {
       const explained = await explainDeviceById(env, application.id, id);
       if (!explained) return [];
       const href = `/debugger/device${viewQuery(view, { app: application.id, device_id: id })}`;
@@ -61,12 +61,12 @@ async function findDevice(env: Env, view: View, q: string): Promise<Found[]> {
   return found.flat();
 }
 
-const findEvent = (view: View, q: string): Found[] =>
+const findEvent = (view: View, q: string): SearchResult[] =>
   isId('evt', q)
     ? [{ kind: 'Event', label: q, detail: null, href: `/debugger/event${viewQuery(view, { id: q })}` }]
     : [];
 
-const findPages = (pages: readonly PageRecord[], view: View, q: string): Found[] =>
+const findPages = (pages: readonly PageRecord[], view: View, q: string): SearchResult[] =>
   groupsOf(pages).flatMap(({ label: group, entries }) =>
     entries
       .filter(({ label }) => containsText(label, q))

@@ -31,9 +31,9 @@ const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
   window: 'Window',
 };
 
-type Report = Awaited<ReturnType<typeof reportSkan>>;
-type Row = Report['data'][number];
-type Figures = Report['totals'];
+type SkanReport = Awaited<ReturnType<typeof reportSkan>>;
+type Row = SkanReport['data'][number];
+type SkanFigures = SkanReport['totals'];
 
 const COUNTS = [
   ['postbacks', 'Postbacks', 'Postbacks of all windows, also of ads that did not win the install'],
@@ -42,9 +42,12 @@ const COUNTS = [
   ['reengagements', 'Re-engagements', 'First postbacks of ads that won a re-engagement'],
   ['value_hidden', 'Value hidden', 'Apple hides the value if too few devices had it. Hidden is not zero'],
   ['value_unmapped', 'Value without meaning', 'The conversion schema does not say what the value means'],
-] as const satisfies readonly (readonly [keyof Figures, string, string])[];
+] as const satisfies readonly (readonly [keyof SkanFigures, string, string])[];
 
-const revenueText = ({ revenue_estimated: range }: Pick<Figures, 'revenue_estimated'>, currency: string) =>
+const revenueText = (
+  { revenue_estimated: range }: Pick<SkanFigures, 'revenue_estimated'>,
+  currency: string,
+) =>
   range === null
     ? NOTHING
     : range.low === range.high
@@ -74,7 +77,7 @@ const figuresColumns = (rows: readonly Row[], view: View, currency: string): Col
   },
 ];
 
-const Arrivals = ({ report, view }: { report: Report; view: View }) => (
+const Arrivals = ({ report, view }: { report: SkanReport; view: View }) => (
   <p class="zone">
     {report.last_postback_at
       ? `Last postback ${timeText(Date.parse(report.last_postback_at), view.application.timezone)}. `
@@ -85,7 +88,7 @@ const Arrivals = ({ report, view }: { report: Report; view: View }) => (
   </p>
 );
 
-const Nothing = ({ report, view }: { report: Report; view: View }) => (
+const Nothing = ({ report, view }: { report: SkanReport; view: View }) => (
   <Card title="Postbacks">
     <Blank
       text={

@@ -35,17 +35,17 @@ const LIFETIMES = [
   ['365', '1 year'],
 ] as const;
 
-type Stored = { path: string; query: string };
+type StoredView = { path: string; query: string };
 
 /** The title of a view's page. */
 const pageReader = (c: DashboardContext) => {
   const titles = new Map(c.get('pages').map(({ path, title }) => [path, title]));
-  return ({ path }: Stored) => titles.get(path) ?? path;
+  return ({ path }: StoredView) => titles.get(path) ?? path;
 };
 
 const savable = (c: DashboardContext) => (path: string) => isSavable(c.get('pages'), path);
 
-type Shown = Submitted & { form?: 'view' | 'link' };
+type ViewForm = Submitted & { form?: 'view' | 'link' };
 
 /** Forms to save or share the view that the person came from. */
 const NewForms = ({
@@ -56,11 +56,11 @@ const NewForms = ({
 }: {
   page: string;
   address: string;
-  shown: Shown;
+  shown: ViewForm;
   mayShare: boolean;
 }) => {
   const { values = {}, form } = shown;
-  const faultsOf = (name: Shown['form']) => (form === name ? (shown.faults ?? []) : []);
+  const faultsOf = (name: ViewForm['form']) => (form === name ? (shown.faults ?? []) : []);
   const target = <input type="hidden" name="address" value={address} />;
   if ((shown.faults ?? []).some(({ path }) => path === 'address')) {
     return (
@@ -116,7 +116,7 @@ const NewForms = ({
   );
 };
 
-async function viewsPage(c: DashboardContext, shown: Shown = {}) {
+async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const db = database(c.env.DB);
   const pageOf = pageReader(c);
   const { team, role, email } = c.get('person');

@@ -57,7 +57,7 @@ const Password = ({ faults }: { faults: Fault[] }) => (
   />
 );
 
-type Shown = Readonly<Record<string, string | undefined>>;
+type FormMessages = Readonly<Record<string, string | undefined>>;
 
 /** How a person adds an authenticator app to their sign-in, and removes it. `shown` has the key and the recovery codes, right after it was made. */
 export const SecondFactorCard = ({
@@ -66,7 +66,7 @@ export const SecondFactorCard = ({
   faults,
 }: {
   state: SecondFactor;
-  shown: Shown;
+  shown: FormMessages;
   faults: Fault[];
 }) => (
   <Card title="Authenticator app">

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-const script = path.join(import.meta.dirname, '../bench/settle-heap.ts');
+const script = path.join(import.meta.dirname, '../bench/run-heap.ts');
 const MAX_HEAP_MB = 64;
 
 // An isolate has 128 MB for everything at once. Whatever is sent, a counter's runs end before they need more than half of it. The first case is

@@ -13,15 +13,15 @@ export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
  * Counts the next batches of the log. Other calls run between its steps, but no other run of the same counter may. Safe to repeat after a failure
  * at any point: without the commit nothing has happened, and after it the next call finishes what is left. Returns null if nothing waits.
  */
-export async function settleRun(
-  run: Parameters<typeof settleSteps>,
+export async function countNextRun(
+  run: Parameters<typeof nextRun>,
   afterStep?: () => void,
 ): Promise<{ events: number; lastBatch: number } | null> {
-  return inTurns(settleSteps(...run), afterStep);
+  return inTurns(nextRun(...run), afterStep);
 }
 
-/** The steps of `settleRun`. */
-export function* settleSteps(
+/** The steps of `countNextRun`. */
+export function* nextRun(
   storage: DurableObjectStorage,
   applicationId: string,
   limits: RunLimits,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { FULL_RUN, settleSteps } from '../../src/counting/runs/settle.ts';
+import { FULL_RUN, nextRun } from '../../src/counting/runs/next-run.ts';
 import { outbox } from '../../src/counting/schema.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { loadParquet } from '../../src/lib/encoding/parquet.ts';
@@ -34,7 +34,7 @@ const appendRows = rowsWritten;
 let [runs, events, heap] = [0, 0, 0];
 const cpu = process.cpuUsage();
 for (;;) {
-  const steps = settleSteps(storage, APPLICATION_ID, FULL_RUN, Date.now());
+  const steps = nextRun(storage, APPLICATION_ID, FULL_RUN, Date.now());
   let step = steps.next();
   for (let count = 0; !step.done; count++) {
     if (count % STEPS_PER_LOOK === 0) heap = Math.max(heap, process.memoryUsage().heapUsed);

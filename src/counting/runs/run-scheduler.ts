@@ -5,15 +5,15 @@ import { isolateMemory } from '../isolate-memory.ts';
 import { type Pending, pendingIn, progressOf } from '../log/log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import type { Store } from '../store.ts';
+import { countNextRun, type RunLimits } from './next-run.ts';
 import { countDueAt, REPORT_RUN } from './pace.ts';
 import { finishInterrupted } from './prepared.ts';
-import { type RunLimits, settleRun } from './settle.ts';
 
 /** The memory that a run is given: more than it needs, unless each event is of another device or adds rows of its own. */
 const SMALL_RUN_BYTES = 8_000_000;
 const BYTES_PER_EVENT = 400;
 
-type Surroundings = {
+type SchedulerDependencies = {
   store: () => Store;
   storage: () => DurableObjectStorage;
   applicationId: () => string;
@@ -24,19 +24,19 @@ type Surroundings = {
 };
 
 /** Counts a counter's log, one run at a time. */
-export class Settler {
-  private readonly around: Surroundings;
+export class RunScheduler {
+  private readonly around: SchedulerDependencies;
   private running: Promise<boolean> | null = null;
   private waiting: Pending = { events: 0, oldestAt: null };
   /** The last batch whose run is finished. A run that commits several times is ahead of it. */
-  private settledBatch = 0;
+  private countedBatch = 0;
   private changes = 0;
   /** The last batch that a call waited for. Until it is counted, the next run is due at once. */
   private wantedBatch = 0;
   /** Events of finished runs whose sums may still be in the outbox; null if unknown, because the object was restarted. */
   private unwritten: number | null = 0;
 
-  constructor(around: Surroundings) {
+  constructor(around: SchedulerDependencies) {
     this.around = around;
   }
 
@@ -60,14 +60,14 @@ export class Settler {
   begin(storage: DurableObjectStorage, store: Store): void {
     this.changes++;
     atOnce(finishInterrupted(storage, store));
-    this.settledBatch = progressOf(store).countedBatch;
+    this.countedBatch = progressOf(store).countedBatch;
     this.unwritten = oldestInOutbox(store) === null ? 0 : null;
     this.refresh(store);
   }
 
   /** Reads what waits from the store. */
   refresh(store: Store): void {
-    this.waiting = pendingIn(store, this.settledBatch);
+    this.waiting = pendingIn(store, this.countedBatch);
   }
 
   noteAppended(events: number, now: number): void {
@@ -83,7 +83,7 @@ export class Settler {
   /** Nothing waits, because everything was deleted. */
   forget(): void {
     this.changes++;
-    this.settledBatch = 0;
+    this.countedBatch = 0;
     this.wantedBatch = 0;
     this.unwritten = 0;
     this.waiting = { events: 0, oldestAt: null };
@@ -91,7 +91,7 @@ export class Settler {
 
   /** Whether the events through this batch are counted, and their sums are in the outbox. */
   isCounted(batch: number): boolean {
-    return this.settledBatch >= batch;
+    return this.countedBatch >= batch;
   }
 
   /** When the next run is due, in epoch milliseconds; null if nothing waits. */
@@ -173,11 +173,11 @@ export class Settler {
     if (!isParquetLoaded()) await loadParquet();
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
-      settleRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),
+      countNextRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),
     );
     // Those of earlier runs count until the outbox is empty: see `uncounted`.
     if (run !== null && this.unwritten !== null) this.unwritten += run.events;
-    this.settledBatch = progressOf(store()).countedBatch;
+    this.countedBatch = progressOf(store()).countedBatch;
     this.refresh(store());
     return run !== null;
   }
