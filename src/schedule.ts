@@ -15,6 +15,7 @@ import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
 import { keepPostbacks } from '#skan';
+import { pruneNotifications } from '#stores';
 import { pruneCredentials, reencryptApiKeys } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
@@ -89,6 +90,7 @@ async function runMinute(env: Env, now: number): Promise<void> {
     'prune hours': pruneHours(env.DB, now),
     'prune rejections': pruneRejections(env.DB, now),
     'prune sessions': pruneSessions(env.DB, now),
+    'prune store notifications': pruneNotifications(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
     'watch stores': watchStores(env, now),
   });

@@ -14,6 +14,7 @@ import { noteRoutes } from '#notes/routes';
 import { healthRoutes, operationRoutes } from '#operations/routes';
 import { reportRoutes } from '#reports/routes';
 import { postbackRoutes, skanRoutes } from '#skan/routes';
+import { storeRoutes } from '#stores/routes';
 import { teamRoutes } from '#teams/routes';
 import { appLinkRoutes, trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
@@ -44,6 +45,7 @@ export const service = createApp(
     app.route('/', appLinkRoutes);
     app.route('/', docsRoutes);
     app.route('/', postbackRoutes);
+    app.route('/', storeRoutes);
   },
   answerPage,
 );

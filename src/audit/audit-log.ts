@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'alert.created',
   'alert.removed',
   'api_key.regenerated',
+  'intake_secret.created',
   'api_key.shown',
   'application.changed',
   'application.created',

@@ -10,7 +10,14 @@ export {
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourText } from './hours.ts';
-export type { ClientTotal, ColumnType, EventKind, Rollups, TransactionStepKind } from './kind.ts';
+export type {
+  ClientTotal,
+  ColumnType,
+  EventKind,
+  NewTransactionStep,
+  Rollups,
+  TransactionStepKind,
+} from './kind.ts';
 export {
   EVENT_COLUMNS,
   EVENT_EXAMPLES,
@@ -30,6 +37,7 @@ export {
   keepsKeys,
   kindOf,
   LoggedEvent,
+  shardOf,
 } from './logged-event.ts';
 export {
   type Amounts,

@@ -18,8 +18,23 @@ export type EventColumn = {
 /** An event in the API's format: amounts in units, named like its columns. */
 export type ShownEvent = Readonly<Record<string, unknown>>;
 
-/** What happens to a transaction. `reversal`: a refund was taken back. */
-export type TransactionStepKind = 'purchase' | 'refund' | 'reversal';
+/**
+ * What happens to a transaction. `purchase`: its device sent it. `payment`, `trial`: a store told of it. `reversal`: a refund was taken back.
+ */
+export type TransactionStepKind = 'purchase' | 'refund' | 'reversal' | 'payment' | 'trial';
+
+/** `nanos` are 0 of a refund or a reversal of all that is left. */
+export type NewTransactionStep = {
+  is: TransactionStepKind;
+  nanos: number;
+  currency: string;
+  /** Of a payment that a store told: whether it renews a subscription. */
+  isRenewal?: boolean;
+  /** The acquisition of the device that paid, if the event has no device but knows it. */
+  acquiredDay?: string | undefined;
+  /** Of a renewal: the id of the first transaction of the subscription, whose device it is counted for. */
+  origin?: string | undefined;
+};
 
 /** Adds up an event. Each method adds to the row of the event's own day and of its device's creative and cohort. */
 export interface Rollups {
@@ -35,9 +50,10 @@ export interface Rollups {
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void;
   /**
    * Adds a step to the transaction with an id. A refund or its reversal counts once the purchase is known: on its own day, and on the day and
-   * cohort of the purchase.
+   * cohort of the purchase. What a store tells of a payment is counted by this alone; if the device tells of it too, the amount is the store's
+   * and everything else the device's. Returns the amount of the transaction so far: of a purchase, what its device has to be credited with.
    */
-  addToTransaction(id: string, step: { is: TransactionStepKind; nanos: number; currency: string }): void;
+  addToTransaction(id: string, step: NewTransactionStep): { nanos: number; currency: string };
   /** Counts the device as a payer of the day, once however often it pays. */
   addPayer(): void;
   /**
@@ -70,8 +86,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   readonly label: string;
   /** One sentence, for documentation. */
   readonly description: string;
-  /** What the event belongs to. An event of a creative has no device yet. */
-  readonly subject: 'device' | 'creative';
+  /** What the event belongs to. An event of a creative has no device yet, and that of a payment may have none. */
+  readonly subject: 'device' | 'creative' | 'payment';
   readonly stored: z.ZodType<Event> & z.core.$ZodTypeDiscriminable;
   /** How clients send it; empty if the service creates it itself. */
   readonly wires: readonly WireForm<unknown, OwnFields<Event>>[];
@@ -87,10 +103,10 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   readonly clientTotal?: ClientTotal<Event>;
   /** Adds up the event. */
   count(event: Event, into: Rollups): void;
-  /** Country, OS and version of an event whose subject is a creative. Those of a device event are stored with the device. */
+  /** Country, OS and version of an event whose subject is not a device. Those of a device event are stored with the device. */
   segmentOf?(event: Event): Segment;
   /** The transaction that `count` adds a step to, if any: a run looks up what is known of it before. */
-  transactionOf?(event: Event): { id: string; is: TransactionStepKind } | null;
+  transactionOf?(event: Event): { id: string; is: TransactionStepKind; origin?: string | undefined } | null;
   /** The event's funnel step; null if it is not one. */
   stepOf(event: Event): string | null;
   /** The day number on which the event makes its device active, if the event reports it. */

@@ -33,7 +33,10 @@ export const findKind = ({ type }: { type: string }): EventKind<LoggedEvent> | u
 
 /** Whether an event belongs to a device. True for unknown kinds. */
 export const isOfDevice = (event: LoggedEvent): event is DeviceEvent =>
-  byType.get(event.type)?.subject !== 'creative';
+  (byType.get(event.type)?.subject ?? 'device') === 'device';
+
+/** The number of the counter that an event is for. */
+export const shardOf = (event: LoggedEvent): number => ('shard' in event && event.shard) || 0;
 
 /** Whether clients send this kind of event, with a token, rather than the service creating it. True for unknown kinds. */
 export const isSent = (event: LoggedEvent): boolean => byType.get(event.type)?.wires.length !== 0;

@@ -17,11 +17,14 @@ const DAILY = [
   'refunds',
   'refunded_revenue',
   'returned_revenue',
+  // What stores tell of subscriptions.
+  'trials',
+  'renewals',
 ] as const;
 
 /**
  * Measures that do not exist by hour. Devices count once per day, so those of its hours would not add up to its total. A refund changes the day of
- * its purchase, whose hour is not kept.
+ * its purchase, whose hour is not kept, and a client's purchase that of a store's payment.
  */
 const BY_DAY_ONLY = [
   'active_devices',
@@ -29,6 +32,8 @@ const BY_DAY_ONLY = [
   'refunds',
   'refunded_revenue',
   'returned_revenue',
+  'trials',
+  'renewals',
 ] as const satisfies readonly (typeof DAILY)[number][];
 
 type DailyMeasure = (typeof DAILY)[number];

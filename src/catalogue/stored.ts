@@ -15,7 +15,8 @@ export const nanos = z.number().min(0).lt(NANOS_LIMIT).refine(Number.isInteger, 
 /** Far above what ingestion accepts, and small enough that sums of counts stay exact. */
 export const count = z.int().min(0).max(1e9);
 const flag = z.literal(true).optional();
-const day = z.string().refine(isDay);
+export const shard = z.int().min(0).max(63).optional();
+export const day = z.string().refine(isDay);
 
 const Identity = z.lazy(() =>
   z.object({
@@ -37,7 +38,7 @@ const OfDevice = z.lazy(() =>
     ...Identity.unwrap().shape,
     device_id: text,
     /** The number of the counter that the device is in; absent for the first. */
-    shard: z.int().min(0).max(63).optional(),
+    shard,
     /** Null for an organic device. */
     creative_id: z.string().nullable(),
     /** Day 0 of the device. */
@@ -73,11 +74,8 @@ export const storedOfDevice = <const Type extends string, Fields extends z.ZodRa
   fields: () => Fields,
 ) => z.lazy(() => z.object({ ...OfDevice.unwrap().shape, type: z.literal(type), ...fields() }));
 
-/** The stored schema of a creative's events, which have no device yet. */
-export const storedOfCreative = <const Type extends string, Fields extends z.ZodRawShape>(
+/** The stored schema of events without a device. */
+export const storedWithoutDevice = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
   fields: () => Fields,
-) =>
-  z.lazy(() =>
-    z.object({ ...Identity.unwrap().shape, type: z.literal(type), creative_id: text, ...fields() }),
-  );
+) => z.lazy(() => z.object({ ...Identity.unwrap().shape, type: z.literal(type), ...fields() }));

@@ -26,6 +26,8 @@ export const SUMS = {
   refundedRevenue: { is: 'amount', by: 'currency' },
   /** What was refunded of the purchases of the period, whenever. */
   returnedRevenue: { is: 'amount', by: 'currency' },
+  trials: { is: 'count' },
+  renewals: { is: 'count' },
   spend: { is: 'amount', by: 'currency' },
   /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
   acquiredRevenue: { is: 'amount' },

@@ -8,5 +8,6 @@ export * from './schema/notes.ts';
 export * from './schema/operations.ts';
 export * from './schema/rollup.ts';
 export * from './schema/skan.ts';
+export * from './schema/stores.ts';
 export * from './schema/teams.ts';
 export * from './schema/views.ts';

@@ -76,7 +76,7 @@ function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: numbe
 }
 
 /** The sender's name for a device may be personal data, so only its keyed hash is stored. */
-async function aliasOf(
+export async function aliasOf(
   hashKey: string,
   applicationId: string,
   identity: string | null,

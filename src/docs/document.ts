@@ -10,6 +10,7 @@ import { operations as notes } from '#notes/operations';
 import { operations as health } from '#operations/operations';
 import { operations as reports } from '#reports/operations';
 import { operations as skan } from '#skan/operations';
+import { operations as stores } from '#stores/operations';
 import { operations as teams } from '#teams/operations';
 import { operations as tracking } from '#tracking/operations';
 import { describeOperation, type Paths } from './describe-operation.ts';
@@ -27,6 +28,7 @@ const OPERATIONS = [
   ...reports,
   ...alerts,
   ...skan,
+  ...stores,
   ...tracking,
   ...health,
 ];

@@ -9,6 +9,7 @@ import {
   SEGMENT_DIMENSIONS,
   segmentFilters,
   sentKeyOf,
+  shardOf,
   shownCountry,
 } from '#catalogue';
 import { counterOf } from '#counting';
@@ -111,7 +112,7 @@ export type ShownStatus = 'queued' | 'counted' | 'duplicate' | 'ignored' | 'park
 export async function listEventsWithStatus(env: Env, application: ShardedApplication, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   const statuses = new Map<string, ShownStatus>();
-  const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));
+  const byShard = Map.groupBy(events, (event) => shardOf(event));
   for (const [shard, own] of byShard) {
     const ids = own.map(({ id }) => id);
     const found = await counterOf(env, application.id, shard).eventStatuses(ids);

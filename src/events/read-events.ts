@@ -1,4 +1,4 @@
-import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { isOfDevice, type LoggedEvent, shardOf } from '#catalogue';
 import { counterOf, type LogPage } from '#counting';
 import {
   type EventFilter,
@@ -127,7 +127,7 @@ export async function withoutErased<Event extends LoggedEvent>(
   { applicationId }: Pick<EventSource, 'applicationId'>,
   events: readonly Event[],
 ): Promise<Event[]> {
-  const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));
+  const byShard = Map.groupBy(events, (event) => shardOf(event));
   const erased = new Set<string>();
   for (const group of groupsOf([...byShard.keys()])) {
     const answers = await Promise.all(

@@ -28,7 +28,7 @@ export type AppEnv = {
     team: AuthenticatedTeam;
     /** The size limit of the body, in bytes: see `limitBody`. */
     maxBodyBytes?: number;
-    /** The application that a refused request without a credential claims to be for, for the debugger. */
+    /** The application that a refused request without a credential claims to be for, for the debugger; empty if there is none. */
     claimedApplicationId?: string;
     /** The event in the request, for the log. */
     eventId?: string;

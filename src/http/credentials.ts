@@ -85,7 +85,7 @@ async function authenticateApplication(c: AppContext, credential: string | undef
 }
 
 /** The token of the header `Authorization: Bearer <token>`; undefined without one. */
-export const bearerOf = (c: AppContext): string | undefined =>
+export const bearerOf = (c: Pick<AppContext, 'req'>): string | undefined =>
   /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1];
 
 const apiKeyOf = (c: AppContext) => c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);

@@ -1,4 +1,5 @@
 import { and, desc, eq, gt, lt, or, sql } from 'drizzle-orm';
+import { routePath } from 'hono/route';
 import { database, rejections, teams } from '#db';
 import type { DeviceResult } from '#devices';
 import { type AppContext, type AppError, describeFaults, type Fault, INGESTION_PATHS } from '#http';
@@ -166,7 +167,8 @@ function noteQuietly(note: () => void): void {
 
 /** Records a refused request to an ingestion endpoint, or one that claims to be for an application, for its team to see. Never throws. */
 export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
-  if (!INGESTION_PATHS.has(c.req.path) && !c.get('claimedApplicationId')) return;
+  const isSomebodys = c.get('application') || c.get('claimedApplicationId') !== undefined;
+  if (!INGESTION_PATHS.has(c.req.path) && !isSomebodys) return;
   const body = await bodyOf(c, status);
   noteQuietly(() => holdRejection(c, error, status, body));
 }
@@ -178,9 +180,13 @@ function holdRejection(c: AppContext, error: AppError, status: number, body: unk
   const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
   hold({
     applicationId: c.get('application')?.id ?? c.get('claimedApplicationId') ?? '',
-    endpoint: `${c.req.method} ${c.req.path}`,
+    // The pattern, because a path may contain a secret.
+    endpoint: `${c.req.method} ${routePath(c, -1)}`,
     status,
-    error: short(error.code === 'unauthenticated' ? unauthenticated : text, MAX_ERROR_LENGTH),
+    error: short(
+      error.code === 'unauthenticated' && INGESTION_PATHS.has(c.req.path) ? unauthenticated : text,
+      MAX_ERROR_LENGTH,
+    ),
     at: now,
     sample: sampleOf(c.get('requestId'), body, error.details),
   });

@@ -75,7 +75,7 @@ export function toEvent(get: GetCell): StoredEvent {
     if (value !== undefined) event[field] = value;
   }
   const shard = get(AT.shard);
-  if (shard && isOfDevice(event as StoredEvent)) event.shard = shard;
+  if (shard && event.type !== 'click') event.shard = shard;
   const device = getDevice(get);
   if (device) event.device = device;
   const rest = get(AT.rest);

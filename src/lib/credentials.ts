@@ -5,13 +5,18 @@ import { randomSecret } from './crypto.ts';
 
 const API_KEY_PREFIX = 'appkey_';
 const ACCESS_TOKEN_PREFIX = 'teamtoken_';
+const INTAKE_SECRET_PREFIX = 'intake_';
 const SECRET = '[\\w-]{42}[AEIMQUYcgkosw048]';
 
 export const newApiKey = () => API_KEY_PREFIX + randomSecret();
 export const newAccessToken = () => ACCESS_TOKEN_PREFIX + randomSecret();
+export const newIntakeSecret = () => INTAKE_SECRET_PREFIX + randomSecret();
 
 /** The format of an application API key. Anything else is rejected without a database lookup. */
 export const API_KEY_FORM = new RegExp(`^${API_KEY_PREFIX}${SECRET}$`);
 
 /** The format of a team access token. */
 export const ACCESS_TOKEN_FORM = new RegExp(`^${ACCESS_TOKEN_PREFIX}${SECRET}$`);
+
+/** The format of an intake secret. */
+export const INTAKE_SECRET_FORM = new RegExp(`^${INTAKE_SECRET_PREFIX}${SECRET}$`);

@@ -5,6 +5,7 @@ import {
   hourIdOf,
   hourText,
   type LoggedEvent,
+  type NewTransactionStep,
   type OwnValues,
   type Rollups,
 } from '#catalogue';
@@ -13,7 +14,17 @@ import type { RunningDevice } from './device/device-state.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
-import { MAX_STEPS_BACK, type Refunded, refundedBy, type Transactions } from './transactions.ts';
+import {
+  isStepBack,
+  isTold,
+  MAX_STEPS_BACK,
+  purchaseIn,
+  type Refunded,
+  refundedBy,
+  refundedOf,
+  type TransactionStep,
+  type Transactions,
+} from './transactions.ts';
 
 /** The changes from counting a run of events. */
 export type CountedRows = {
@@ -56,7 +67,8 @@ export class AddingUp implements Rollups {
   private readonly noSegment: number;
   /** By day, the numbers of its hours by their ids. */
   private readonly hours = new Map<string, Map<number, number>>();
-  /** Null for an event of a creative. */
+  private current: LoggedEvent | null = null;
+  /** Null for an event without a device. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
   constructor(
@@ -85,6 +97,7 @@ export class AddingUp implements Rollups {
     const hour = hourIdOf(event);
     this.isByHour = hour !== null;
     if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
+    this.current = event;
     this.of = of;
   }
 
@@ -140,35 +153,111 @@ export class AddingUp implements Rollups {
     this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
   }
 
-  addToTransaction(id: string, { is, nanos, currency }: Parameters<Rollups['addToTransaction']>[1]): void {
-    const { event } = this.ofDevice();
-    const { values } = this.counted;
+  addToTransaction(
+    id: string,
+    { is, nanos, currency, isRenewal = false, acquiredDay, origin }: NewTransactionStep,
+  ): { nanos: number; currency: string } {
     const before = this.transactions.stepsOf(id);
-    if (is !== 'purchase' && before.filter((earlier) => earlier.is !== 'purchase').length >= MAX_STEPS_BACK)
-      return;
-    const step = {
-      ...{ is, nanos, currency, eventId: event.id, second: Math.floor(event.occurred_at / 1_000) },
-      ...{ day: event.day, acquiredDay: event.acquired_day, creativeId: event.creative_id ?? '' },
+    const step = this.stepOf({ is, nanos, currency, acquiredDay });
+    const isRepeat = before.some(({ eventId }) => eventId === step.eventId);
+    const isTooMuch = isStepBack(step) && before.filter(isStepBack).length >= MAX_STEPS_BACK;
+    // What another service tells of the same payment.
+    const isToldAgain = isTold(step) && before.some(isTold);
+    if (isRepeat || isTooMuch || isToldAgain) return { nanos, currency };
+    if (isTold(step)) {
+      const first = origin === undefined ? undefined : purchaseIn(this.transactions.stepsOf(origin));
+      if (first && step.acquiredDay === '') {
+        const { acquiredDay, creativeId, segments } = first;
+        Object.assign(step, { acquiredDay, creativeId, segments });
+      }
+      this.addPayment(before, step, isRenewal);
+    } else if (is === 'purchase') this.moveToDevice(before, step);
+    for (const refunded of refundedBy(before, step)) this.addRefunded(refunded);
+    this.transactions.add(id, step);
+    return purchaseIn([...before, step]) ?? step;
+  }
+
+  private stepOf({
+    acquiredDay,
+    ...step
+  }: Pick<NewTransactionStep, 'is' | 'nanos' | 'currency' | 'acquiredDay'>): TransactionStep {
+    const { event } = this;
+    const { values } = this.counted;
+    return {
+      ...{ ...step, eventId: event.id, second: Math.floor(event.occurred_at / 1_000), day: event.day },
+      acquiredDay: this.of?.event.acquired_day ?? acquiredDay ?? '',
+      creativeId: event.creative_id ?? '',
       segments: {
         event: Number(values.valueOf(this.segments.event)),
         cohort: Number(values.valueOf(this.segments.cohort)),
       },
     };
-    for (const refunded of refundedBy(before, step)) this.addRefunded(refunded);
-    this.transactions.add(id, step);
+  }
+
+  /** Counts what a store told: as a payment of its own, or as the amount of its device's purchase. */
+  private addPayment(before: readonly TransactionStep[], told: TransactionStep, isRenewal: boolean): void {
+    const purchase = before.find(({ is }) => is === 'purchase');
+    const row = purchase ?? told;
+    this.addCounts(row, { renewals: isRenewal ? 1 : 0, trials: told.is === 'trial' ? 1 : 0 });
+    if (purchase) this.addPurchase(row, purchase, -1);
+    if (purchase || told.is === 'payment') this.addPurchase(row, told, 1);
+  }
+
+  /** Takes back what was counted of a store's payment without its device, which counts it itself from now on. */
+  private moveToDevice(before: readonly TransactionStep[], purchase: TransactionStep): void {
+    const told = before.find(isTold);
+    if (!told) return;
+    const trials = told.is === 'trial' ? 1 : 0;
+    this.addCounts(told, { trials: -trials });
+    this.addCounts(purchase, { trials });
+    if (trials === 0) this.addPurchase(told, told, -1);
+    for (const [currency, nanos] of refundedOf(before)) {
+      this.addReturned(told, currency, -Number(nanos));
+      this.addReturned(purchase, currency, Number(nanos));
+    }
   }
 
   /** Adds to rows of other days, segments and devices than the event's own. */
-  private addRefunded({ purchase, step, currency, nanos }: Refunded): void {
-    const { daily, revenue } = this.counted;
-    const rowOf = ({ day, acquiredDay, creativeId }: typeof step) => ({
-      application_id: this.ofDevice().event.application_id,
-      ...{ day, acquired_day: acquiredDay, creative_id: creativeId, currency },
+  private addRefunded({ purchase, step, isNew, currency, nanos }: Refunded): void {
+    const refunds = isNew && step.is === 'refund' && nanos > 0 ? 1 : 0;
+    // A store does not name the device of a refund: it is that of the purchase.
+    const row = step.acquiredDay === '' ? { ...purchase, day: step.day } : step;
+    this.counted.daily.add(this.keyOf(row, currency), row.segments.event, {
+      refunds,
+      refunded_revenue: nanos,
     });
-    const refunds = step.is === 'refund' && nanos > 0 ? 1 : 0;
-    daily.add(rowOf(step), step.segments.event, { refunds, refunded_revenue: nanos });
-    daily.add(rowOf(purchase), purchase.segments.event, { returned_revenue: nanos });
-    revenue.add(rowOf(purchase), purchase.segments.cohort, { returned_revenue: nanos });
+    this.addReturned(purchase, currency, nanos);
+  }
+
+  private addReturned(purchase: TransactionStep, currency: string, nanos: number): void {
+    this.addMoney(purchase, currency, { returned_revenue: nanos });
+  }
+
+  /** Adds a purchase to a row, or takes it from there. */
+  private addPurchase(row: TransactionStep, { currency, nanos }: TransactionStep, times: 1 | -1): void {
+    this.addMoney(row, currency, { purchase_revenue: times * nanos });
+    this.addCounts(row, { purchases: times }, currency);
+  }
+
+  /** Adds to the day of a step, and to the cohort of its device if it has one. */
+  private addMoney(
+    row: TransactionStep,
+    currency: string,
+    amounts: { purchase_revenue: number } | { returned_revenue: number },
+  ): void {
+    const { daily, revenue } = this.counted;
+    daily.add(this.keyOf(row, currency), row.segments.event, amounts);
+    if (row.acquiredDay !== '') revenue.add(this.keyOf(row, currency), row.segments.cohort, amounts);
+  }
+
+  private addCounts(row: TransactionStep, amounts: Amounts<'rollup_daily'>, currency = ''): void {
+    if (Object.values(amounts).every((amount) => amount === 0)) return;
+    this.counted.daily.add(this.keyOf(row, currency), row.segments.event, amounts);
+  }
+
+  private keyOf({ day, acquiredDay, creativeId }: TransactionStep, currency: string) {
+    const { application_id } = this.event;
+    return { application_id, day, acquired_day: acquiredDay, creative_id: creativeId, currency };
   }
 
   addPayer(): void {
@@ -216,6 +305,11 @@ export class AddingUp implements Rollups {
 
   private numberOf(value: string | number): number {
     return this.counted.values.numberOf(value);
+  }
+
+  private get event(): LoggedEvent {
+    if (!this.current) throw new Error('No event was begun');
+    return this.current;
   }
 
   private ofDevice(): NonNullable<AddingUp['of']> {

@@ -48,4 +48,10 @@ export {
 } from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';
-export { type TransactionStep, type Transactions, transactionsInMemory } from './transactions.ts';
+export {
+  isStepBack,
+  purchaseIn,
+  type TransactionStep,
+  type Transactions,
+  transactionsInMemory,
+} from './transactions.ts';

@@ -129,9 +129,9 @@ export function startTally(known: KnownSoFar): Tally {
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
-      // An event of a creative contains its own segment.
+      // An event without a device contains its own segment.
       const segment = values.numberOf(known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
-      adding.begin(event, event.creative_id, { event: segment, cohort: segment }, null);
+      adding.begin(event, event.creative_id ?? '', { event: segment, cohort: segment }, null);
       kind.count(event, adding);
       return true;
     }

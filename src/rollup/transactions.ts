@@ -1,9 +1,9 @@
 import type { TransactionStepKind } from '#catalogue';
 
-// What refunds take back of a purchase. Refunds and reversals may arrive before their purchase and in any order: what is taken back in the end
-// depends on when they happened, not on when they arrived.
+// What a transaction is worth: what its device sent of it, what a store told of it, and what refunds took back. All of these may arrive in any
+// order: what is taken back in the end depends on when it happened, not on when it arrived.
 
-/** A purchase, a refund or a reversal, with what its rows need. */
+/** Something that happened to a transaction, with what its rows need. */
 export type TransactionStep = {
   is: TransactionStepKind;
   eventId: string;
@@ -13,8 +13,9 @@ export type TransactionStep = {
   /** Epoch seconds. */
   second: number;
   day: string;
+  /** Empty of a step without a device. */
   acquiredDay: string;
-  /** Empty for an organic device. */
+  /** Empty for an organic device, and without a device. */
   creativeId: string;
   /** The ids of the event's own segment, and of the device's at its acquisition. */
   segments: { event: number; cohort: number };
@@ -39,32 +40,66 @@ export function transactionsInMemory(): Transactions {
   };
 }
 
-/** What a step adds to, or takes from, what is refunded of a purchase: nanos of a currency, below 0 for a reversal. */
+export const isStepBack = ({ is }: Pick<TransactionStep, 'is'>): boolean =>
+  is === 'refund' || is === 'reversal';
+export const isTold = ({ is }: Pick<TransactionStep, 'is'>): boolean => is === 'payment' || is === 'trial';
+
+/**
+ * The purchase of a transaction after these steps: that of its device, or else what a store told of it. Its amount is the store's if known.
+ * Undefined as long as neither is known.
+ */
+export function purchaseIn(steps: readonly TransactionStep[]): TransactionStep | undefined {
+  const own = steps.find(({ is }) => is === 'purchase');
+  const told = steps.find(isTold);
+  return own && told ? { ...own, nanos: told.nanos, currency: told.currency } : (own ?? told);
+}
+
+/** What is refunded of a purchase more than before, in nanos of a currency, below 0 for a reversal. It counts on the day of `step`. */
 export type Refunded = {
   purchase: TransactionStep;
   step: TransactionStep;
+  /** Whether `step` counts for the first time. */
+  isNew: boolean;
   currency: string;
   nanos: number;
 };
 
 /** What is counted because a step became known after others. Nothing, as long as the purchase is not. */
 export function* refundedBy(before: readonly TransactionStep[], added: TransactionStep): Generator<Refunded> {
-  const isOwn = added.is === 'purchase';
-  const purchase = isOwn ? added : before.find(({ is }) => is === 'purchase');
+  const purchase = purchaseIn([...before, added]);
   if (!purchase) return;
-  const others = before.filter(({ is }) => is !== 'purchase').sort(asReceived);
-  // A purchase finds the refunds that were waiting for it.
-  const counted = isOwn ? [] : others;
-  let taken = takenBack(purchase, counted);
-  for (const step of isOwn ? others : [added]) {
+  const known = purchaseIn(before);
+  const back = before.filter(isStepBack).sort(asReceived);
+  // A purchase finds the refunds that were waiting for it. Those that counted with another amount before count again.
+  const counted = known ? [...back] : [];
+  let taken = known ? takenBack(known, counted) : new Map<string, bigint>();
+  const last = back.at(-1);
+  const steps = isStepBack(added) ? [added] : known ? [] : back;
+  for (const step of steps) {
     counted.push(step);
     const now = takenBack(purchase, counted);
-    for (const currency of new Set([...now.keys(), ...taken.keys()])) {
-      const nanos = (now.get(currency) ?? 0n) - (taken.get(currency) ?? 0n);
-      if (nanos !== 0n) yield { purchase, step, currency, nanos: Number(nanos) };
-    }
+    yield* differences({ purchase, step, isNew: true }, taken, now);
     taken = now;
   }
+  if (known && last && !isStepBack(added))
+    yield* differences({ purchase, step: last, isNew: false }, taken, takenBack(purchase, counted));
+}
+
+function* differences(
+  of: Pick<Refunded, 'purchase' | 'step' | 'isNew'>,
+  before: ReadonlyMap<string, bigint>,
+  now: ReadonlyMap<string, bigint>,
+): Generator<Refunded> {
+  for (const currency of new Set([...now.keys(), ...before.keys()])) {
+    const nanos = (now.get(currency) ?? 0n) - (before.get(currency) ?? 0n);
+    if (nanos !== 0n) yield { ...of, currency, nanos: Number(nanos) };
+  }
+}
+
+/** What is refunded of a transaction after these steps, by currency. */
+export function refundedOf(steps: readonly TransactionStep[]): ReadonlyMap<string, bigint> {
+  const purchase = purchaseIn(steps);
+  return purchase ? takenBack(purchase, steps.filter(isStepBack)) : new Map();
 }
 
 /** The ids of events sort by the time of their receipt. */

@@ -29,6 +29,16 @@ export const Application = z
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
     }),
+    google_push_account: nullableText().meta({
+      description: 'The email of the service account that signs the pushes of Google Play’s notifications.',
+    }),
+    revenuecat_authorization_set: z.boolean().meta({
+      description:
+        'Whether `revenuecat_authorization` is set: the Authorization value that RevenueCat sends. It is never shown.',
+    }),
+    store_fee: z.number().meta({
+      description: 'The share of a payment that stores keep, such as 0.15. Net metrics are without it.',
+    }),
     created_at: time(),
   })
   .meta({ id: 'Application' });
@@ -39,6 +49,9 @@ export type Applications = z.input<typeof Applications>;
 
 export const CreatedApplication = z.object({ ...Application.shape, api_key: z.string() });
 export type CreatedApplication = z.input<typeof CreatedApplication>;
+
+export const IntakeSecret = z.object({ intake_secret: z.string() });
+export type IntakeSecret = z.input<typeof IntakeSecret>;
 
 export const ApiKey = z.object({ api_key: z.string() });
 export type ApiKey = z.input<typeof ApiKey>;

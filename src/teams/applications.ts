@@ -2,8 +2,8 @@ import { and, eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, insertWhere, teams } from '#db';
-import { AppError, currencyCode, idListQuery, requiredName, requiredText } from '#http';
-import { encryptText } from '#lib/crypto';
+import { AppError, currencyCode, emailAddress, idListQuery, requiredName, requiredText } from '#http';
+import { encryptText, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import type { Application } from './answers.ts';
@@ -65,6 +65,23 @@ const metaReferrerKey = z
   .regex(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits')
   .nullable();
 
+/** RevenueCat sends it with each request. A shorter one could be guessed. */
+const revenuecatAuthorization = z
+  .string({ error: 'must be text' })
+  .min(16, 'must be at least 16 characters')
+  .max(512, 'must be at most 512 characters')
+  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be ASCII text without spaces around it')
+  .nullable();
+
+const FEE = 'must be a number from 0 to 0.99, such as 0.15, with at most four decimals';
+/** In hundredths of a percent, as it is stored. */
+const basisPoints = (fee: number) => Math.round(fee * 10_000);
+const storeFee = z
+  .number({ error: FEE })
+  .min(0, FEE)
+  .max(0.99, FEE)
+  .refine((fee) => Math.abs(fee * 10_000 - basisPoints(fee)) < 1e-6, FEE);
+
 const fields = {
   name: requiredName(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
@@ -80,6 +97,9 @@ const fields = {
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
   meta_referrer_key: metaReferrerKey,
+  google_push_account: emailAddress().nullable(),
+  revenuecat_authorization: revenuecatAuthorization,
+  store_fee: storeFee,
 };
 
 const { name, ...settings } = fields;
@@ -91,8 +111,9 @@ export type ApplicationChanges = z.infer<typeof ApplicationChanges>;
 /** `?limit=&cursor=`. */
 export const ApplicationsQuery = idListQuery('app');
 
-export const NewApiKey = z.object({
-  /** How long the replaced key keeps working. */
+/** Of an API key and of an intake secret. */
+export const Replacement = z.object({
+  /** How long the replaced one keeps working. */
   grace_hours: z
     .number({ error: 'must be a number from 0 to 72' })
     .min(0, 'must be a number from 0 to 72')
@@ -118,6 +139,9 @@ export function showApplication(row: ApplicationRow): Application {
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
     meta_referrer_key_set: row.metaReferrerKey !== null,
+    google_push_account: row.googlePushAccount,
+    revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
+    store_fee: row.storeFeeBasisPoints / 10_000,
     created_at: new Date(row.createdAt).toISOString(),
   };
 }
@@ -126,7 +150,7 @@ async function toColumns(
   changes: ApplicationChanges,
   encryptionSecret: string,
 ): Promise<Partial<ApplicationRow>> {
-  const { meta_referrer_key: metaKey } = changes;
+  const { meta_referrer_key: metaKey, revenuecat_authorization: authorization, store_fee: fee } = changes;
   const columns = {
     name: changes.name,
     timezone: changes.timezone,
@@ -142,6 +166,9 @@ async function toColumns(
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
+    googlePushAccount: changes.google_push_account,
+    revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,
+    storeFeeBasisPoints: fee === undefined ? undefined : basisPoints(fee),
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

@@ -6,15 +6,16 @@ export {
   takeOverAccessToken,
 } from './access-tokens.ts';
 export { listKeysInGrace, reencryptApiKeys, replaceApiKey, revealApiKey } from './api-keys.ts';
-export { findByAppStoreId, hasAppStoreId } from './app-store-id.ts';
+export { appStoreIdOf, findByAppStoreId, hasAppStoreId } from './app-store-id.ts';
 export {
   ApplicationChanges,
   changeApplication,
   createApplication,
   createTeam,
-  NewApiKey,
   NewApplication,
+  Replacement,
 } from './applications.ts';
+export { listIntakeSecrets, replaceIntakeSecret } from './intake-secrets.ts';
 export {
   type ApplicationRow,
   applicationNotFound,

@@ -1,6 +1,6 @@
 import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
-import { ApiKey, Application, Applications, CreatedApplication } from './answers.ts';
-import { ApplicationChanges, ApplicationsQuery, NewApiKey, NewApplication } from './applications.ts';
+import { ApiKey, Application, Applications, CreatedApplication, IntakeSecret } from './answers.ts';
+import { ApplicationChanges, ApplicationsQuery, NewApplication, Replacement } from './applications.ts';
 
 const shared = { credential: 'teamToken', tag: 'Applications' } as const;
 
@@ -67,8 +67,24 @@ export const operations: Operation[] = [
     summary: 'Replace the API key',
     description: 'The previous key keeps working for `grace_hours` hours, at most 72. The default is 0.',
     parameters: inPath('id', EXAMPLE.application),
-    body: { schema: NewApiKey, examples: { grace: { grace_hours: 24 } } },
+    body: { schema: Replacement, examples: { grace: { grace_hours: 24 } } },
     answer: { status: 201, description: 'The new key. It is shown only once.', schema: ApiKey },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/v1/applications/{id}/intake-secret',
+    summary: 'Create or replace the intake secret',
+    description:
+      'The secret in the addresses to which stores post their notifications. The previous one keeps working for `grace_hours` hours, at most 72. The default is 0.',
+    parameters: inPath('id', EXAMPLE.application),
+    body: { schema: Replacement, examples: { grace: { grace_hours: 24 } } },
+    answer: {
+      status: 201,
+      description: 'The new secret. It is shown only once.',
+      schema: IntakeSecret,
+    },
     errors: notFound,
   },
 ];

@@ -1,11 +1,11 @@
 import { lt, sql } from 'drizzle-orm';
-import { accessTokens, apiKeys, database, retryTransient } from '#db';
+import { accessTokens, apiKeys, database, intakeSecrets, retryTransient } from '#db';
 import { DAY_MS } from '#lib/time';
 
 /** How long a credential that ended remains listed. */
 const LISTED_MS = 30 * DAY_MS;
 
-/** Deletes API keys and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
+/** Deletes API keys, intake secrets and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
 export async function pruneCredentials(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { expiresAt, revokedAt } = accessTokens;
@@ -13,6 +13,7 @@ export async function pruneCredentials(d1: D1Database, now: number): Promise<voi
   await retryTransient(() =>
     db.batch([
       db.delete(apiKeys).where(lt(apiKeys.expiresAt, now - LISTED_MS)),
+      db.delete(intakeSecrets).where(lt(intakeSecrets.expiresAt, now - LISTED_MS)),
       db.delete(accessTokens).where(lt(endedAt, now - LISTED_MS)),
     ]),
   );

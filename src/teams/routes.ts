@@ -11,17 +11,18 @@ import {
   queryString,
   requireTeamToken,
 } from '#http';
-import type { ApiKey, Application, Applications, CreatedApplication } from './answers.ts';
+import type { ApiKey, Application, Applications, CreatedApplication, IntakeSecret } from './answers.ts';
 import { replaceApiKey } from './api-keys.ts';
 import {
   ApplicationChanges,
   ApplicationsQuery,
   changeApplication,
   createApplication,
-  NewApiKey,
   NewApplication,
+  Replacement,
   showApplication,
 } from './applications.ts';
+import { replaceIntakeSecret } from './intake-secrets.ts';
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
@@ -69,12 +70,25 @@ export const teamRoutes = new Hono<AppEnv>()
     '/v1/applications/:id/api-key',
     limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
-    ...jsonBody(NewApiKey),
+    ...jsonBody(Replacement),
     async (c) => {
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
       const { grace_hours } = c.req.valid('json');
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
       return c.json<ApiKey>({ api_key: await replaceApiKey(caller, application, grace_hours, secret) }, 201);
+    },
+  )
+  .post(
+    '/v1/applications/:id/intake-secret',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    ...jsonBody(Replacement),
+    async (c) => {
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
+      const { grace_hours } = c.req.valid('json');
+      const intake_secret = await replaceIntakeSecret(caller, application, grace_hours);
+      return c.json<IntakeSecret>({ intake_secret }, 201);
     },
   );

@@ -1,6 +1,7 @@
 import { and, asc, isNotNull, ne, or, sql } from 'drizzle-orm';
 import { applications, database } from '#db';
 import { LookupCache } from '#http';
+import { packageNameOf } from '#lib/play-store-url';
 import type { AndroidFile, AppleFile } from './answers.ts';
 
 // Links that open an installed app: the files by which iOS (Universal Links) and Android (App Links) learn which apps may open links of this
@@ -24,16 +25,9 @@ type AppColumns = {
   androidFingerprints: string[];
 };
 
-/** The Android package in a Play Store URL, as in `https://play.google.com/store/apps/details?id=com.example.game`. */
-function packageOf(storeUrl: string | null): string | null {
-  const url = URL.parse(storeUrl ?? '');
-  const id = url?.hostname === 'play.google.com' ? url.searchParams.get('id') : null;
-  return id && /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(id) ? id : null;
-}
-
 function identitiesOf(app: AppColumns): Omit<LinkedApp, 'id'> {
   const { appleAppIdPrefix: prefix, appleBundleId: bundle, androidFingerprints: fingerprints } = app;
-  const packageName = packageOf(app.androidStoreUrl);
+  const packageName = packageNameOf(app.androidStoreUrl);
   return {
     appleAppId: prefix !== null && bundle !== null ? `${prefix}.${bundle}` : null,
     android: packageName !== null && fingerprints.length > 0 ? { packageName, fingerprints } : null,

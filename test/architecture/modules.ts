@@ -61,7 +61,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   teams: {
     imports: ['audit', 'db', 'env', 'http', 'lib'],
-    owns: ['access_tokens', 'api_keys', 'applications', 'teams'],
+    owns: ['access_tokens', 'api_keys', 'applications', 'intake_secrets', 'teams'],
   },
   attribution: {
     imports: ['catalogue', 'db', 'env', 'hashing', 'lib', 'networks'],
@@ -177,6 +177,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['skan_postbacks', 'skan_schemas'],
     reads: ['applications'],
   },
+  stores: {
+    imports: ['catalogue', 'counting', 'db', 'devices', 'env', 'http', 'lib', 'rollup', 'teams'],
+    owns: ['store_notifications'],
+    reads: ['applications', 'intake_secrets'],
+  },
   operations: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
@@ -227,6 +232,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'operations',
       'reports',
       'skan',
+      'stores',
       'teams',
       'tracking',
     ],
@@ -254,6 +260,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'reports',
       'rollup',
       'skan',
+      'stores',
       'teams',
       'tracking',
       'views',

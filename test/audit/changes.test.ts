@@ -316,6 +316,15 @@ const CHANGES: Change[] = [
     ),
   },
   {
+    action: 'intake_secret.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      (id) => `/v1/applications/${id}/intake-secret`,
+      () => ({ grace_hours: 1 }),
+    ),
+  },
+  {
     action: 'creative.created',
     by: 'API',
     prepare: async ({ tenant }) => {
@@ -454,6 +463,11 @@ const CHANGES: Change[] = [
     action: 'api_key.regenerated',
     by: 'dashboard',
     prepare: form((id) => `/settings/applications/${id}/new-key`, { grace_hours: '1' }),
+  },
+  {
+    action: 'intake_secret.created',
+    by: 'dashboard',
+    prepare: form((id) => `/settings/applications/${id}/intake-secret`, { grace_hours: '1' }),
   },
   {
     action: 'access_token.created',

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/catalogue/index.ts';
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
 import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
 import { appendFresh } from '../../src/counting/log/log.ts';
@@ -32,7 +32,7 @@ export function fillCounter(storage: DurableObjectStorage, { events: total, byte
     const events: LoggedEvent[] = [];
     for (; events.length < 500 && made < total; made++) {
       const event = stream.next().value;
-      if (event.type === 'click') continue;
+      if (!isOfDevice(event)) continue;
       if (padding !== '') event.device = { ...event.device, padding };
       if (event.type === 'custom' && names > 0) event.event_name = `${made % names}`.repeat(20);
       events.push(event);

@@ -106,7 +106,7 @@ it('stores every step as it is', async () => {
     .map((days) => new Date(days * DAY_MS).toISOString().slice(0, 10));
   const segment = fc.integer({ min: 0, max: 2 ** 48 - 1 });
   const step = fc.record({
-    is: fc.constantFrom('purchase' as const, 'refund' as const, 'reversal' as const),
+    is: fc.constantFrom(...(['purchase', 'refund', 'reversal', 'payment', 'trial'] as const)),
     nanos: fc.oneof(
       fc.integer({ min: 0, max: 1e9 }),
       fc.maxSafeInteger().map(Math.abs),
@@ -115,7 +115,7 @@ it('stores every step as it is', async () => {
     currency: fc.constantFrom('usd', 'eur', 'vnd'),
     second: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
     day,
-    acquiredDay: day,
+    acquiredDay: fc.oneof(day, fc.constant('')),
     creativeId: fc.boolean().map((isPaid) => (isPaid ? newId('crt') : '')),
     segments: fc.record({ event: segment, cohort: segment }),
   });

@@ -16,7 +16,7 @@ beforeEach(() => {
   worker = startWorker();
 });
 
-type DeviceEvent = Exclude<LoggedEvent, { type: 'click' }>;
+type DeviceEvent = Exclude<LoggedEvent, { type: 'click' | 'store' }>;
 
 const sentEvents = () => worker.queue.take().flatMap(({ body }) => eventsIn(body));
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { LoggedEvent } from '#catalogue';
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { type StoredEvent, writeFiles } from '#lake';
 import { dayFromNumber, daysBetween } from '#lib/time';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
@@ -96,7 +96,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
   const storage = memoryStorage();
   const store = openStore(storage);
   const acquired = new Map(
-    sent.flatMap((event) => (event.type === 'click' ? [] : [[event.device_id, event] as const])),
+    sent.flatMap((event) => (isOfDevice(event) ? [[event.device_id, event] as const] : [])),
   );
   for (const [id, { acquired_day: acquiredDay, creative_id: creativeId }] of acquired) {
     insertDevice(store, null, { ...DEVICE, id, acquiredDay, creativeId });
@@ -302,7 +302,7 @@ it('queries retention as the report defines it', async () => {
   expect(today).toBe(new Date().toISOString().slice(0, 10));
   const ages = new Map<string, { acquiredDay: string; ages: Set<number> }>();
   for (const event of counted) {
-    if (event.type === 'click') continue;
+    if (!isOfDevice(event)) continue;
     const name = `${event.acquired_day}/${event.device_id}`;
     const device = ages.get(name) ?? { acquiredDay: event.acquired_day, ages: new Set() };
     const age =

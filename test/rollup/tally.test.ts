@@ -57,6 +57,7 @@ function event<Type extends LoggedEvent['type']>(
   };
   const payloads: { [Key in LoggedEvent['type']]: object } = {
     click: {},
+    store: { store: 'apple', status: 'purchase', value_nanos: 1, currency: 'usd', tr_id: 't1' },
     install: {},
     retention: { age: 1 },
     'custom.purchase': {

@@ -30,6 +30,9 @@ const defaults = {
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
   meta_referrer_key_set: false,
+  google_push_account: null,
+  revenuecat_authorization_set: false,
+  store_fee: 0,
 };
 
 async function call(of: Tenant, method: string, path: string, body?: unknown) {

@@ -29,3 +29,20 @@ declare module 'node:zlib' {
 declare module 'node:module' {
   export function createRequire(path: string): (name: 'node:zlib') => typeof import('node:zlib');
 }
+
+declare module 'node:crypto' {
+  import type { Buffer } from 'node:buffer';
+  export interface KeyObject {
+    export(options: { type: 'spki'; format: 'der' }): Buffer;
+  }
+  export class X509Certificate {
+    constructor(der: Uint8Array);
+    readonly ca: boolean;
+    readonly publicKey: KeyObject;
+    readonly raw: Buffer;
+    readonly validFrom: string;
+    readonly validTo: string;
+    checkIssued(issuer: X509Certificate): boolean;
+    verify(publicKey: KeyObject): boolean;
+  }
+}

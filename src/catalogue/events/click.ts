@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
 import { UNKNOWN_SEGMENT } from '../segments.ts';
-import { optionalText, storedOfCreative } from '../stored.ts';
+import { optionalText, storedWithoutDevice, text } from '../stored.ts';
 
 /** How many query parameters of a tracking link are stored, and how long each name and value may be. */
 export const MAX_CLICK_PARAMS = 20;
@@ -15,7 +15,8 @@ export const ClickParams = z
 /** ISO 3166, in lower case. */
 export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
-const Click = storedOfCreative('click', () => ({
+const Click = storedWithoutDevice('click', () => ({
+  creative_id: text,
   country: ClickCountry.optional(),
   os_family: z.enum(OS_FAMILIES).optional(),
   network: optionalText,

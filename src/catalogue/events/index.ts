@@ -4,6 +4,7 @@ import { custom } from './custom.ts';
 import { install } from './install.ts';
 import { purchase } from './purchase.ts';
 import { retention } from './retention.ts';
+import { store } from './store.ts';
 
 /** Every kind of event, in the order used in lists. */
-export const EVENT_KINDS = [install, retention, purchase, ad, custom, click] as const;
+export const EVENT_KINDS = [install, retention, purchase, ad, custom, click, store] as const;

@@ -126,11 +126,12 @@ export const purchase = {
     currencyOf: ({ currency }) => currency,
   },
   count(event, into) {
-    const { currency, item_id, value_nanos: purchase_revenue } = event;
+    const { item_id } = event;
+    const sent = { nanos: event.value_nanos, currency: event.currency };
     const transaction = transactionOf(event);
-    if (transaction) {
-      into.addToTransaction(transaction.id, { is: transaction.is, nanos: purchase_revenue, currency });
-    }
+    const { nanos: purchase_revenue, currency } = transaction
+      ? into.addToTransaction(transaction.id, { is: transaction.is, ...sent })
+      : sent;
     if (isOfRefund(event.status)) return;
     const amounts = isPaid(event) ? { purchases: 1, purchase_revenue } : { failed_purchases: 1 };
     into.addDaily(amounts, currency);

@@ -3,7 +3,7 @@ import { findKind, type LoggedEvent, type TransactionStepKind } from '#catalogue
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { DAY_MS } from '#lib/time';
-import type { TransactionStep, Transactions } from '#rollup';
+import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from '#rollup';
 import { transactions } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 import { hexOfBytes, pruneExpired } from './hashed-rows.ts';
@@ -41,6 +41,7 @@ export class TransactionBook implements Transactions {
     for (const event of events) {
       const transaction = event && findKind(event)?.transactionOf?.(event);
       if (transaction) ids.add(transaction.id);
+      if (transaction?.origin !== undefined) ids.add(transaction.origin);
     }
     this.stored = ids.size > 0 ? readSteps(this.store, ids) : new Map();
   }
@@ -60,13 +61,17 @@ export class TransactionBook implements Transactions {
     this.addedSteps++;
   }
 
+  knowsAny(ids: readonly string[]): boolean {
+    return readSteps(this.store, ids).size > 0;
+  }
+
   /** Whether a counted event is a refund, or a reversal, that waits for its purchase. */
   isWaiting(event: LoggedEvent): boolean {
     const transaction = findKind(event)?.transactionOf?.(event);
-    if (!transaction || transaction.is === 'purchase') return false;
+    if (!transaction || !isStepBack(transaction)) return false;
     this.load([event]);
     const steps = this.stepsOf(transaction.id);
-    return steps.some(({ eventId }) => eventId === event.id) && !steps.some(({ is }) => is === 'purchase');
+    return steps.some(({ eventId }) => eventId === event.id) && purchaseIn(steps) === undefined;
   }
 
   /** Writes what was added since the last call. Call it in the transaction that commits a run. */

@@ -1,5 +1,5 @@
 import { type ClickRecord, clickStatement } from '#attribution';
-import { isOfDevice } from '#catalogue';
+import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
 import { logLine, logWarning } from '#lib/log';
@@ -87,7 +87,7 @@ function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Counter
     let own: EventWithText[] = [];
     for (const each of events) {
       const { event } = each;
-      const eventShard = isOfDevice(event) ? (event.shard ?? 0) : 0;
+      const eventShard = shardOf(event);
       // Nearly always, all events of a message are for the same counter.
       if (event.application_id !== applicationId || eventShard !== shard) {
         [applicationId, shard] = [event.application_id, eventShard];

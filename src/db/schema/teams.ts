@@ -34,6 +34,12 @@ export const applications = sqliteTable(
       .default([]),
     /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
     metaReferrerKey: text('meta_referrer_key'),
+    /** The service account that signs the pushes of Google Play's notifications. */
+    googlePushAccount: text('google_push_account'),
+    /** SHA-256 of the Authorization value that RevenueCat sends, hex. */
+    revenuecatAuthorizationHash: text('revenuecat_authorization_hash'),
+    /** The store's share of a payment, in hundredths of a percent. Net metrics are without it. */
+    storeFeeBasisPoints: integer('store_fee_basis_points').notNull().default(0),
     /** The number of counters that the application's devices are spread over. Grows automatically. */
     shards: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),
@@ -54,6 +60,20 @@ export const apiKeys = sqliteTable(
     expiresAt: integer('expires_at'),
   },
   (table) => [index('api_keys_by_application').on(table.applicationId)],
+);
+
+/** The secrets in the addresses to which services post without an API key. An application may have several while one is replaced. */
+export const intakeSecrets = sqliteTable(
+  'intake_secrets',
+  {
+    /** SHA-256 of the secret, hex. The secret itself is stored nowhere. */
+    hash: text().primaryKey(),
+    applicationId: text('application_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** Null for the current secret; set when a newer one replaces it. */
+    expiresAt: integer('expires_at'),
+  },
+  (table) => [index('intake_secrets_by_application').on(table.applicationId)],
 );
 
 export const accessTokens = sqliteTable(

@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { EVENT_TYPES, eventLabel } from '#catalogue';
+import { database } from '#db';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
+import { listNotifications } from '#stores';
 import { checkForm } from '../../forms/form.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
@@ -155,6 +157,55 @@ const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone:
   />
 );
 
+type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
+const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
+
+const outcomeOf = ({ reason, repeats, conflicts }: Notification) =>
+  [
+    reason === null ? 'Verified, sent to be counted' : `Verified, not counted: ${reason}`,
+    ...(repeats > 0 ? [`arrived ${count(repeats)} times again`] : []),
+    ...(conflicts > 0 ? [`${count(conflicts)} of them with other values, which do not count`] : []),
+  ].join('; ');
+
+const NotificationTable = ({
+  rows,
+  view,
+  now,
+}: {
+  rows: readonly Notification[];
+  view: View;
+  now: number;
+}) => (
+  <Table
+    caption="Newest notifications of stores"
+    rows={rows}
+    empty="None."
+    columns={[
+      {
+        label: 'Received',
+        cell: ({ receivedAt: at }) => (
+          <span title={exactTimeText(at, view.application.timezone)}>{ago(at, now)}</span>
+        ),
+      },
+      { label: 'Store', cell: ({ store }) => STORE_NAMES[store] },
+      { label: 'Type', cell: ({ type }) => type },
+      { label: 'Transaction', cell: ({ transactionId }) => transactionId ?? NOTHING },
+      { label: 'Verification', wrap: true, cell: outcomeOf },
+      {
+        label: 'Event',
+        cell: ({ eventId }) =>
+          eventId === null ? (
+            NOTHING
+          ) : (
+            <a href={`/debugger/event${viewQuery(view, { id: eventId })}`}>
+              <code>{eventId.slice(-8)}</code>
+            </a>
+          ),
+      },
+    ]}
+  />
+);
+
 /** A script replaces this with a button that pauses the page. Without a script, the page does not update itself. */
 const LiveState = () => (
   <span class="muted" data-live-state>
@@ -200,6 +251,7 @@ async function debuggerPage(c: DashboardContext) {
   const elsewhere = refused.filter(({ path }) => !Object.hasOwn(own, path));
   const isFiltered = cursor !== '' || [...Object.values(own), ...Object.values(view.filters)].some(Boolean);
   const rejections = await listRejections(c.env.DB, view.application.id);
+  const notifications = await listNotifications(database(c.env.DB), view.application.id);
   return renderPage(
     c,
     {
@@ -254,6 +306,11 @@ async function debuggerPage(c: DashboardContext) {
             <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
           )}
         </Card>
+        {notifications.length > 0 && (
+          <Card title="Store notifications" id="stores">
+            <NotificationTable rows={notifications} view={view} now={now} />
+          </Card>
+        )}
         <Card title="Rejected requests" id="rejected">
           <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
           <p class="hint">

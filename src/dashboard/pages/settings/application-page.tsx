@@ -2,7 +2,7 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { atLeast } from '#members';
-import { type ApplicationRow, listKeysInGrace } from '#teams';
+import { type ApplicationRow, listIntakeSecrets, listKeysInGrace } from '#teams';
 import type { Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
@@ -38,6 +38,8 @@ const toValues = (row: ApplicationRow): Values => ({
   android_fingerprints: row.androidFingerprints.join(' '),
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
+  google_push_account: row.googlePushAccount ?? '',
+  store_fee_percent: String(row.storeFeeBasisPoints / 100),
 });
 
 const KeyCard = ({
@@ -83,6 +85,45 @@ const KeyCard = ({
   </Card>
 );
 
+const STORE_PATHS = [
+  ['App Store', 'apple'],
+  ['Google Play', 'google'],
+  ['RevenueCat', 'revenuecat'],
+] as const;
+
+const StoresCard = ({
+  row,
+  secret,
+  origin,
+  secrets,
+}: {
+  row: ApplicationRow;
+  secret: string | undefined;
+  origin: string;
+  secrets: { createdAt: number; expiresAt: number | null }[];
+}) => (
+  <Card title="Store notifications" id="store-notifications">
+    <p class="muted">
+      Stores post payments, renewals and refunds to addresses with a secret. It is shown only once.
+    </p>
+    {secret !== undefined &&
+      STORE_PATHS.map(([label, store]) => (
+        <Copyable text={`${origin}/stores/${store}/${secret}`} label={label} />
+      ))}
+    {secrets.map(({ createdAt, expiresAt }) => (
+      <p>
+        {expiresAt === null
+          ? `The current secret was created ${timeText(createdAt, row.timezone)}.`
+          : `An earlier secret works until ${timeText(expiresAt, row.timezone)}.`}
+      </p>
+    ))}
+    <form method="post" action={`${pathOf(row)}/intake-secret#store-notifications`} class="row">
+      <Field label="The current secret" name="grace_hours" value="72" options={GRACES} />
+      <button type="submit">Create a secret</button>
+    </form>
+  </Card>
+);
+
 /** Deletion requires typing the name, so that a single click cannot delete an application. */
 const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
   <Card title="Delete application" id="delete">
@@ -116,7 +157,8 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
   const { person } = c.var;
   const { values = toValues(row), faults = [] } = submitted;
   const mayChange = atLeast(person.role, 'admin');
-  const { apiKey } = await takeShown(c, pathOf(row));
+  const { apiKey, intakeSecret } = await takeShown(c, pathOf(row));
+  const secrets = await listIntakeSecrets(database(c.env.DB), row, Date.now());
   const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
   const text = (
     label: string,
@@ -182,6 +224,17 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
       {text('Meta install referrer decryption key', 'meta_referrer_key', {
         hint: `${row.metaReferrerKey === null ? 'Not set' : 'Set'}. From the app’s settings at Meta: Basic → Android. Never shown; leave it empty to keep it.`,
       })}
+      <h3>Stores</h3>
+      {text('Service account of Google Play’s pushes', 'google_push_account', {
+        hint: 'The email that the Pub/Sub subscription authenticates with',
+      })}
+      {text('Authorization value of RevenueCat', 'revenuecat_authorization', {
+        hint: `${row.revenuecatAuthorizationHash === null ? 'Not set' : 'Set'}. Never shown; leave it empty to keep it.`,
+      })}
+      {text('Store fee (%)', 'store_fee_percent', {
+        subject: 'The store fee',
+        hint: 'What stores keep of a payment, such as 15 or 30. Net figures are without it.',
+      })}
       <SuggestedValues />
       {mayChange && <button type="submit">Save</button>}
     </fieldset>
@@ -197,6 +250,9 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
           apiKey={apiKey}
           header={`${settingsOf(c.env).SERVICE_NAME}-api-key`}
         />
+      )}
+      {mayChange && (
+        <StoresCard row={row} secret={intakeSecret} origin={new URL(c.req.url).origin} secrets={secrets} />
       )}
       <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
         {mayChange ? (

@@ -9,9 +9,10 @@ import {
   createApplication,
   getApplication,
   listApplications,
-  NewApiKey,
   NewApplication,
+  Replacement,
   replaceApiKey,
+  replaceIntakeSecret,
   revealApiKey,
 } from '#teams';
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
@@ -24,6 +25,10 @@ import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf, type Values } from './application-page.tsx';
 
 const PAGE = 200;
+/** Text in percent as a share, which may be NaN. Absent text is absent. */
+const percentToShare = (percent: string | undefined) =>
+  percent === undefined ? undefined : Math.round(Number(percent) * 100) / 10_000;
+
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
 function toChanges(values: Values) {
   const optional = (text: string | undefined) => text?.trim() || null;
@@ -40,8 +45,11 @@ function toChanges(values: Values) {
     apple_app_id_prefix: optional(values.apple_app_id_prefix),
     apple_bundle_id: optional(values.apple_bundle_id),
     android_fingerprints: listOf(values.android_fingerprints),
-    // It is never shown, so an empty field leaves it as it is.
+    // These are never shown, so an empty field leaves them as they are.
     meta_referrer_key: values.meta_referrer_key?.trim() || undefined,
+    revenuecat_authorization: values.revenuecat_authorization?.trim() || undefined,
+    google_push_account: optional(values.google_push_account),
+    store_fee: percentToShare(values.store_fee_percent),
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
   };
@@ -140,11 +148,17 @@ const routes = new Hono<DashboardEnv>()
   })
   .post('/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
-    const data = await requireForm(c, NewApiKey, (values) => ({ grace_hours: Number(values.grace_hours) }));
+    const data = await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }));
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
     // The key is shown only on request. Reloading this answer must not create another one.
     return redirectDone(c, pathOf(row), 'new_key');
+  })
+  .post('/:id/intake-secret', admin, async (c) => {
+    const row = await ownApplication(c);
+    const data = await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }));
+    const intakeSecret = await replaceIntakeSecret(callerOf(c), row, data.grace_hours);
+    return redirectShowing(c, pathOf(row), { intakeSecret }, `${pathOf(row)}#store-notifications`);
   })
   .post('/:id/delete', admin, async (c) => {
     const row = await ownApplication(c);

@@ -19,6 +19,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'alert.created': 'Added an alert',
   'alert.removed': 'Removed an alert',
   'api_key.regenerated': 'Regenerated an API key',
+  'intake_secret.created': 'Created an intake secret',
   'api_key.shown': 'Looked at an API key',
   'application.changed': 'Changed an application',
   'application.created': 'Created an application',

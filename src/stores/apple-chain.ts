@@ -1,0 +1,86 @@
+import { X509Certificate } from 'node:crypto';
+import * as z from 'zod';
+import { invalidRequest } from '#http';
+import { importEs256Key, verifyEs256 } from '#lib/ecdsa';
+import { fromBase64 } from '#lib/encoding/base64url';
+import { PINNED } from './apple-root.ts';
+import { parseJws } from './jws.ts';
+
+/** The object ids of Apple's certificates that sign for the App Store, in DER: 1.2.840.113635.100.6.11.1 and …100.6.2.1. */
+const LEAF_OID = [0x06, 0x0a, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x0b, 0x01];
+const INTERMEDIATE_OID = [0x06, 0x0a, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x02, 0x01];
+
+const Header = z.object({ alg: z.literal('ES256'), x5c: z.array(z.string()).length(3) });
+
+function certificate(base64: string): X509Certificate | null {
+  const der = fromBase64(base64);
+  try {
+    return der && new X509Certificate(der);
+  } catch {
+    return null;
+  }
+}
+
+function contains(bytes: Uint8Array, part: readonly number[]): boolean {
+  return bytes.some((_, at) => part.every((byte, place) => bytes[at + place] === byte));
+}
+
+const isValidAt = ({ validFrom, validTo }: X509Certificate, now: number): boolean =>
+  Date.parse(validFrom) <= now && now <= Date.parse(validTo);
+
+const isIssuedBy = (own: X509Certificate, issuer: X509Certificate): boolean =>
+  own.checkIssued(issuer) && own.verify(issuer.publicKey);
+
+/**
+ * The certificate that signed, if it leads to the pinned root through one intermediate. The third certificate of the chain is ignored: whoever
+ * sends the chain could put any there. Null otherwise.
+ */
+export function trustedLeaf(
+  chain: readonly string[],
+  rootBase64: string,
+  now: number,
+): X509Certificate | null {
+  const [leaf, intermediate, root] = [chain[0] ?? '', chain[1] ?? '', rootBase64].map(certificate);
+  if (!leaf || !intermediate || !root) return null;
+  const isTrusted =
+    [leaf, intermediate, root].every((one) => isValidAt(one, now)) &&
+    intermediate.ca &&
+    isIssuedBy(intermediate, root) &&
+    isIssuedBy(leaf, intermediate) &&
+    contains(leaf.raw, LEAF_OID) &&
+    contains(intermediate.raw, INTERMEDIATE_OID);
+  return isTrusted ? leaf : null;
+}
+
+const refuse = (message: string) => invalidRequest([{ path: 'signedPayload', message }]);
+
+/** Why certificates are not trusted: an expired one is told apart, because a service may still send what it signed before. */
+function chainFault(chain: readonly string[], now: number): string {
+  const isCurrent = chain
+    .slice(0, 2)
+    .map(certificate)
+    .every((one) => one === null || isValidAt(one, now));
+  return isCurrent
+    ? 'has certificates that do not lead to Apple Root CA - G3'
+    : 'has a certificate that is expired or not valid yet';
+}
+
+/**
+ * The payload of a JWS that the App Store signed. Throws `invalid_request` if its certificates do not lead to `root`, if one of them is not valid at
+ * `now` (epoch milliseconds), or if the signature is not theirs. Revocation is not checked.
+ */
+export async function verifyAppStoreJws(
+  text: string,
+  { root = PINNED.root, now }: { root?: string; now: number },
+): Promise<unknown> {
+  const jws = parseJws(text);
+  if (!jws) throw refuse('is not a JWS');
+  const header = Header.safeParse(jws.header);
+  if (!header.success) throw refuse('must be signed with ES256, and its header x5c have three certificates');
+  const leaf = trustedLeaf(header.data.x5c, root, now);
+  if (!leaf) throw refuse(chainFault(header.data.x5c, now));
+  const key = await importEs256Key(leaf.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'));
+  if (!(await verifyEs256(key, jws.signature, jws.signed)))
+    throw refuse('has a signature that is not Apple’s');
+  return jws.payload;
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import { invalidRequest, toFaults } from '#http';
+import { fromBase64 } from '#lib/encoding/base64url';
+import { parseExactJson } from '#lib/encoding/exact-json';
+import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
+
+// Real-time developer notifications of Google Play. Source: developer.android.com/google/play/billing/rtdn-reference
+
+const Push = z.object({
+  message: z.object({ data: z.string().max(65_536), messageId: z.string().min(1).max(128) }),
+});
+
+const text = (max: number) => z.string().max(max).nullish();
+const subject = z.object({ notificationType: z.int().nullish(), sku: text(256) });
+
+const Notification = z.object({
+  packageName: z.string().max(256),
+  eventTimeMillis: z.union([z.int(), z.string().regex(/^\d{1,15}$/)]).nullish(),
+  subscriptionNotification: subject.nullish(),
+  oneTimeProductNotification: subject.nullish(),
+  voidedPurchaseNotification: z
+    .object({
+      orderId: z.string().min(1).max(128),
+      productType: z.int().nullish(),
+      refundType: z.int().nullish(),
+    })
+    .nullish(),
+  testNotification: z.looseObject({}).nullish(),
+});
+
+/** `refundType` of a refund of all; 2 is one of some of several items. */
+const FULL_REFUND = 1;
+
+/** What a notification is about, in the API's own words. */
+function typeOf(read: z.infer<typeof Notification>): string {
+  for (const [name, about] of Object.entries({
+    subscription: read.subscriptionNotification,
+    oneTimeProduct: read.oneTimeProductNotification,
+  })) {
+    if (about) return `${name}Notification.${about.notificationType ?? 'unknown'}`;
+  }
+  if (read.voidedPurchaseNotification) return 'voidedPurchaseNotification';
+  return read.testNotification ? 'testNotification' : 'unknown';
+}
+
+/**
+ * Reads the body of a push whose token was verified (`verifyGoogleToken`). Null if it is malformed or of another app. Google tells of refunds by
+ * the order's id, but of purchases and renewals without an amount: those are `other`.
+ */
+export function readGooglePush(body: unknown, packageName: string): StoreNotification | null {
+  const push = Push.safeParse(body);
+  const bytes = push.success ? fromBase64(push.data.message.data) : null;
+  if (!push.success || !bytes) return null;
+  let notification: unknown;
+  try {
+    notification = parseExactJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+  const read = Notification.safeParse(notification);
+  if (!read.success || read.data.packageName !== packageName) return null;
+  const voided = read.data.voidedPurchaseNotification;
+  const isWhole = (voided?.refundType ?? FULL_REFUND) === FULL_REFUND;
+  return {
+    store: 'google',
+    id: push.data.message.messageId,
+    type: typeOf(read.data),
+    kind: voided ? 'refund' : 'other',
+    environment: read.data.testNotification ? 'sandbox' : 'production',
+    transactionId: voided?.orderId ?? null,
+    // Renewals are `GPA.….0`, `GPA.….1` of the first order.
+    originalTransactionId: voided?.orderId.replace(/\.\.\d+$/, '') ?? null,
+    productId: read.data.oneTimeProductNotification?.sku ?? null,
+    amount: null,
+    currency: null,
+    percentage: voided && isWhole ? WHOLE_PERCENTAGE : null,
+    customerIds: [],
+    occurredAt: Number(read.data.eventTimeMillis) || null,
+  };
+}
+
+/** A push that `readGooglePush` does not read, as one that counts nothing. Throws `invalid_request` for what is not a push at all. */
+export function unreadGooglePush(body: unknown): StoreNotification {
+  const push = Push.safeParse(body);
+  if (!push.success) throw invalidRequest(toFaults(push.error));
+  return {
+    ...{ store: 'google', id: push.data.message.messageId, kind: 'other', environment: 'production' },
+    type: 'of another app, or unreadable',
+    ...{ transactionId: null, originalTransactionId: null, productId: null, amount: null, currency: null },
+    ...{ percentage: null, customerIds: [], occurredAt: null },
+  };
+}

@@ -1,0 +1,1 @@
+export { listNotifications, pruneNotifications } from './receive.ts';
