@@ -1,5 +1,5 @@
 import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#alerts';
-import { pruneClicks } from '#attribution';
+import { pruneClicks, pruneImpressions } from '#attribution';
 import { writeSnapshot } from '#backup';
 import { parkUndelivered } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
@@ -84,6 +84,7 @@ async function runMinute(env: Env, now: number): Promise<void> {
   await runChores({
     'continue deletions of applications': continueDeletions(env, database(env.DB), now),
     'prune clicks': pruneClicks(env.DB, now),
+    'prune impressions': pruneImpressions(env.DB, now),
     'prune creative requests': pruneCreativeRequests(env.DB, now),
     'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
     'prune credentials': pruneCredentials(env.DB, now),

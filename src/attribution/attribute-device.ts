@@ -79,6 +79,7 @@ export type AttributionSettings = {
   metaReferrerKey?: string | null;
   attributionWindowHours: number;
   probabilisticWindowHours: number;
+  viewThroughWindowHours: number;
 };
 
 /** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown. */
@@ -103,6 +104,7 @@ export async function prepareAttribution<Own extends Installation>(
   const windows = {
     clickMs: application.attributionWindowHours * HOUR_MS,
     probabilisticMs: application.probabilisticWindowHours * HOUR_MS,
+    viewThroughMs: application.viewThroughWindowHours * HOUR_MS,
   };
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
@@ -116,11 +118,12 @@ export async function prepareAttribution<Own extends Installation>(
         metaAd: await readMetaAd(metaKey, report),
         // A network's click id in the referrer is certain, and no guess may contradict it.
         guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now) && !playReferrer?.network,
+        viewable: windows.viewThroughMs > 0 && mayBeGuessed(acquiredAt, now) && !playReferrer?.network,
       };
     }),
   );
-  const guessedSince = now - windows.probabilisticMs;
-  const found = await findClicks(env.DB, application.id, sought, guessedSince, alongside);
+  const since = { clicks: now - windows.probabilisticMs, impressions: now - windows.viewThroughMs };
+  const found = await findClicks(env.DB, application.id, sought, since, alongside);
   const soughtOf = new Map(sought.map((one, index) => [installations[index], one]));
   return (chosen) => {
     /** The clicks that earlier devices in the list take. */

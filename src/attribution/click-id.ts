@@ -9,8 +9,11 @@ import { idFromBytes, idTime, idToBytes, isId } from '#lib/ids';
 export type NamedClick = { id: string; clickedAt: number; creativeId: string | null };
 
 /** The smallest id of clicks since a time (epoch milliseconds). Ids begin with their time. */
-export const firstClickId = (since: number): string =>
-  `clk_${Math.max(0, since).toString(16).padStart(12, '0')}`;
+export const firstClickId = (since: number): string => firstIdSince('clk', since);
+
+/** As `firstClickId`, of clicks or impressions. */
+export const firstIdSince = (prefix: 'clk' | 'imp', since: number): string =>
+  `${prefix}_${Math.max(0, since).toString(16).padStart(12, '0')}`;
 
 const MAC_BYTES = 12;
 

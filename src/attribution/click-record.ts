@@ -4,7 +4,7 @@ import { ClickCountry, ClickParams, OS_FAMILIES } from '#catalogue';
 const text = (max: number) => z.string().min(1).max(max);
 
 /**
- * Facts about a click, as the queue carries them: one record from the request for the link, another from the landing page's measurement.
+ * Facts about a click or an impression, as the queue carries them: one record from the request for the link, another from the landing page's measurement.
  * Any number of records of one click, in any order, make one row. Every field is bounded, so a row stays small whatever a browser claims.
  */
 // Built on first use, like other schemas that not every isolate needs: building schemas is most of an isolate's start.
@@ -13,7 +13,7 @@ export const ClickRecord = z.lazy(() => {
   const size = z.number().positive().max(1e5).optional();
   return z.object({
     application_id: name,
-    id: z.string().regex(/^clk_[0-9a-f]{32}$/),
+    id: z.string().regex(/^(?:clk|imp)_[0-9a-f]{32}$/),
     creative_id: name,
     os_family: z.enum(OS_FAMILIES),
     os_version: text(32).optional(),

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import {
   applications,
@@ -8,15 +8,17 @@ import {
   type Database,
   database,
   excluded,
+  impressions,
   named,
-  retryTransient,
   tokens,
   toStatement,
 } from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
-
-const HOUR_MS = 3_600_000;
+import type { Credit, UndoneCredit } from './credit.ts';
+import { creditImpressions, impressionStatement, undoImpression } from './impressions.ts';
+import { inRounds, olderThan } from './prune.ts';
+import { isImpressionId } from './rules/rule.ts';
 
 /** The columns that a record fills, in the order of its row. */
 const COLUMNS = [
@@ -41,7 +43,7 @@ const COLUMNS = [
  * Merges records into the rows of their clicks. Known values are kept, so any order and any repetition of the same records produce the
  * same row. The exception is the OS family: only a measurement distinguishes an iPad from a Mac, so its family overrides the user agent's.
  */
-export function clickStatement(db: D1Database, records: readonly ClickRecord[]): D1PreparedStatement {
+function mergeStatement(db: D1Database, records: readonly ClickRecord[]): D1PreparedStatement {
   const rows = records.map((record) => [
     record.application_id,
     record.id,
@@ -85,24 +87,20 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
   );
 }
 
-const PRUNED_AT_ONCE = 1_000;
-const PRUNING_ROUNDS = 10;
+/** Stores records of clicks and impressions. An impression without an address can lead to no device, so it is not stored. Idempotent. */
+export function clickStatements(db: D1Database, records: readonly ClickRecord[]): D1PreparedStatement[] {
+  const ofClicks = records.filter(({ id }) => !isImpressionId(id));
+  const ofImpressions = records.flatMap((record) =>
+    isImpressionId(record.id) && record.ip_hash ? [{ ...record, ip_hash: record.ip_hash }] : [],
+  );
+  return [
+    ...(ofClicks.length > 0 ? [mergeStatement(db, ofClicks)] : []),
+    ...(ofImpressions.length > 0 ? [impressionStatement(db, ofImpressions)] : []),
+  ];
+}
 
 const old = alias(clicks, 'old');
-
-/** The first click id inside an application's window; `hours` is an expression over the application's row. */
-const startOf = (hours: SQLWrapper, now: number) =>
-  sql`'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${hours})`;
-
-/** The keys of clicks that are older than a window of their application. The hint makes SQLite start at the applications. */
-const olderThan = (
-  hours: SQLWrapper,
-  now: number,
-  { index, condition }: { index: SQL; condition: SQL },
-) => sql`(
-  SELECT ${old.applicationId}, ${old.id} FROM ${applications} CROSS JOIN ${clicks} AS old ${index}
-    ON ${old.applicationId} = ${applications.id} AND ${old.id} < ${startOf(hours, now)}
-  WHERE ${condition} LIMIT ${PRUNED_AT_ONCE})`;
+const PRUNED = { table: clicks, old, idPrefix: 'clk_' };
 
 /**
  * Deletes what is outside every window: first the address hashes, then the clicks. Each run does a bounded amount of work; the next run
@@ -112,34 +110,15 @@ export async function pruneClicks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { probabilisticWindowHours, attributionWindowHours } = applications;
   const key = sql`(${clicks.applicationId}, ${clicks.id})`;
-  const withAddress = olderThan(probabilisticWindowHours, now, {
+  const withAddress = olderThan(PRUNED, probabilisticWindowHours, now, {
     index: sql`INDEXED BY clicks_with_ip`,
     condition: sql`${old.ipHash} IS NOT NULL`,
   });
   const reach = sql`max(${attributionWindowHours}, ${probabilisticWindowHours})`;
-  const all = olderThan(reach, now, { index: sql``, condition: sql`true` });
+  const all = olderThan(PRUNED, reach, now, { index: sql``, condition: sql`true` });
   await inRounds(() => db.update(clicks).set({ ipHash: null }).where(sql`${key} IN ${withAddress}`).run());
   await inRounds(() => db.delete(clicks).where(sql`${key} IN ${all}`).run());
 }
-
-async function inRounds(prune: () => Promise<D1Result>): Promise<void> {
-  for (let round = 0; round < PRUNING_ROUNDS; round++) {
-    const { meta } = await retryTransient(prune);
-    if (meta.changes < PRUNED_AT_ONCE) return;
-  }
-}
-
-/** A device to be credited with a click. */
-export type Credit = {
-  clickId: string;
-  creativeId: string;
-  deviceId: string;
-  /** The token that is created together with the credit. */
-  tokenId: string;
-  /** Identifies who may claim the click again: see `Installation`. */
-  claim: string;
-  guessed: boolean;
-};
 
 const { applicationId: ofApplication, id, clickedAt, deviceId, claimedBy, namedInstalls } = clicks;
 
@@ -187,13 +166,15 @@ export function creditStatements(
   applicationId: string,
   credits: readonly Credit[],
 ): D1PreparedStatement[] {
-  return [...Map.groupBy(credits, ({ guessed }) => guessed)].map(([guessed, own]) =>
-    toStatement(db, creditTemplate(applicationId, own, guessed)),
-  );
+  const seen = credits.filter(({ clickId }) => isImpressionId(clickId));
+  const clicked = credits.filter(({ clickId }) => !isImpressionId(clickId));
+  return [
+    ...[...Map.groupBy(clicked, ({ guessed }) => guessed)].map(([guessed, own]) =>
+      toStatement(db, creditTemplate(applicationId, own, guessed)),
+    ),
+    ...(seen.length > 0 ? [toStatement(db, creditImpressions(applicationId, seen))] : []),
+  ];
 }
-
-/** A credit whose device was not created. `replacementDeviceId` is the device that exists instead and is credited with the same click. */
-type UndoneCredit = Credit & { replacementDeviceId: string | null };
 
 /** Applies only while the token exists, which shows that the credit was written and not yet undone. */
 function undoTemplate(applicationId: string, undone: UndoneCredit): SQL {
@@ -213,25 +194,35 @@ export function undoCredits(
   undone: readonly UndoneCredit[],
 ): D1PreparedStatement[] {
   // An UPDATE uses only one row of FROM per click, but several devices may have named the same click.
-  return undone.map((one) => toStatement(db, undoTemplate(applicationId, one)));
+  return undone.map((one) => {
+    const undo = isImpressionId(one.clickId) ? undoImpression : undoTemplate;
+    return toStatement(db, undo(applicationId, one));
+  });
 }
 
-/** Whether a transaction failed because another device claimed the guessed click in the meantime. */
+/** Whether a transaction failed because another device claimed the guessed click or impression in the meantime. */
 export function clickWasTaken(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('NOT NULL constraint failed: clicks.clicked_at');
+  return (
+    error instanceof Error &&
+    /NOT NULL constraint failed: (?:clicks\.clicked_at|impressions\.shown_at)/.test(error.message)
+  );
 }
 
-/** Selects `device_id`, the device that was credited with a click. Returns no row if the click is not stored. */
-export const selectClaim = (db: Database, applicationId: string, clickId: string) =>
-  db
-    .select({ deviceId: clicks.deviceId })
-    .from(clicks)
-    .where(and(eq(clicks.applicationId, applicationId), eq(clicks.id, clickId)));
+const tableOf = (touchId: string) => (isImpressionId(touchId) ? impressions : clicks);
 
-/** Erases the click that led to a device. A click that another device claimed is kept. */
-export const eraseClick = (db: Database, applicationId: string, clickId: string, deviceId: string) =>
-  db
-    .delete(clicks)
-    .where(
-      and(eq(clicks.applicationId, applicationId), eq(clicks.id, clickId), eq(clicks.deviceId, deviceId)),
-    );
+/** Selects `device_id`, the device that was credited with a click or impression. Returns no row if it is not stored. */
+export function selectClaim(db: Database, applicationId: string, touchId: string) {
+  const table = tableOf(touchId);
+  return db
+    .select({ deviceId: table.deviceId })
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), eq(table.id, touchId)));
+}
+
+/** Erases the click or impression that led to a device. One that another device claimed is kept. */
+export function eraseClick(db: Database, applicationId: string, touchId: string, device: string) {
+  const table = tableOf(touchId);
+  return db
+    .delete(table)
+    .where(and(eq(table.applicationId, applicationId), eq(table.id, touchId), eq(table.deviceId, device)));
+}

@@ -1,9 +1,10 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Segment } from '#catalogue';
-import { clicks, creatives, database } from '#db';
+import { clicks, creatives, type Database, database, impressions } from '#db';
 import type { Attribution } from './match.ts';
+import { isImpressionId } from './rules/rule.ts';
 
-/** The click that a device is credited with, as far as it is still stored. Times are epoch milliseconds. */
+/** The click or impression that a device is credited with, as far as it is still stored. Times are epoch milliseconds. */
 type CreditedClick = {
   clickedAt: number;
   /** Lower-case ISO 3166 code; null if the edge did not know it. */
@@ -45,6 +46,27 @@ export type Acquisition = {
   description: Described;
 };
 
+const selectTouch = (db: Database, applicationId: string, touchId: string) =>
+  isImpressionId(touchId)
+    ? db
+        .select({
+          clickedAt: impressions.shownAt,
+          country: impressions.country,
+          params: sql<string | null>`NULL`.as('params'),
+          namedInstalls: sql<number>`0`.as('named_installs'),
+        })
+        .from(impressions)
+        .where(and(eq(impressions.applicationId, applicationId), eq(impressions.id, touchId)))
+    : db
+        .select({
+          clickedAt: clicks.clickedAt,
+          country: clicks.country,
+          params: clicks.params,
+          namedInstalls: clicks.namedInstalls,
+        })
+        .from(clicks)
+        .where(and(eq(clicks.applicationId, applicationId), eq(clicks.id, touchId)));
+
 /** Explains the attribution of a device. The caller has checked that the application belongs to the team. */
 export async function explainDevice(
   d1: D1Database,
@@ -59,15 +81,7 @@ export async function explainDevice(
   ].filter((id) => typeof id === 'string');
   const db = database(d1);
   const [[click], named] = await db.batch([
-    db
-      .select({
-        clickedAt: clicks.clickedAt,
-        country: clicks.country,
-        params: clicks.params,
-        namedInstalls: clicks.namedInstalls,
-      })
-      .from(clicks)
-      .where(and(eq(clicks.applicationId, applicationId), eq(clicks.id, attribution.click_id ?? ''))),
+    selectTouch(db, applicationId, attribution.click_id ?? ''),
     db
       .select({ id: creatives.id, name: creatives.name })
       .from(creatives)

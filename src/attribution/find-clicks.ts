@@ -5,12 +5,13 @@ import {
   commaList,
   creatives,
   externalIds,
+  impressions,
   isAmong,
   named,
   prepareTemplate,
   toStatement,
 } from '#db';
-import { firstClickId } from './click-id.ts';
+import { firstIdSince } from './click-id.ts';
 import { type Hints, toOsFamily } from './match.ts';
 import { idsOfMetaAd, type MetaAd } from './meta-referrer.ts';
 import { metaReferrer } from './rules/named.ts';
@@ -24,8 +25,9 @@ type DeviceQuery = {
   creativeTokens: readonly (readonly [method: string, token: string])[];
   /** The ad in its install referrer. */
   metaAd: MetaAd | null;
-  /** Whether the device is recent enough to be matched by a guess. */
+  /** Whether the device is recent enough to be matched by a guess: to a click, and to an impression. */
   guessable: boolean;
+  viewable: boolean;
 };
 
 export type FoundClicks = {
@@ -114,9 +116,10 @@ const newest = (index: SQL, condition: SQL, limit = MAX_WEIGHED) => sql`
 const BY_IP = sql`INDEXED BY clicks_by_ip`;
 const BY_TIMEZONE = sql`INDEXED BY clicks_by_timezone`;
 
-/** A range of clicks since the id `first`. Devices that share the range use the same key. */
+/** A range of clicks or impressions since the id `first`. Devices that share the range use the same key. */
 type Range = {
   key: string;
+  of: 'clk' | 'imp';
   read: (db: D1Database, application: string, first: string) => D1PreparedStatement;
 };
 
@@ -138,25 +141,56 @@ const readByFamily = prepareTemplate(
   sql`${UNMEASURED} UNION ALL ${newest(sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${placeholder('family')}`,
 );
 
+/** No page measures the device of an impression. */
+const readShownAtAddress = prepareTemplate(sql`
+  SELECT ${commaList([
+    impressions.id,
+    impressions.creativeId,
+    sql`${impressions.shownAt} AS clicked_at`,
+    impressions.osFamily,
+    impressions.osVersion,
+    impressions.deviceModel,
+    impressions.ipHash,
+    sql`NULL AS timezone, NULL AS screen_width, NULL AS screen_height, NULL AS pixel_ratio`,
+    impressions.country,
+    impressions.network,
+    impressions.claimedBy,
+    sql`0 AS named_installs`,
+  ])} FROM ${impressions} INDEXED BY impressions_by_ip
+  WHERE ${impressions.applicationId} = ${placeholder('application')} AND ${impressions.ipHash} = ${placeholder('hash')}
+    AND ${impressions.id} >= ${placeholder('first')}
+  ORDER BY ${impressions.id} DESC LIMIT ${sql.raw(String(MAX_WEIGHED))}`);
+
 const sameAddress = (hash: string): Range => ({
   key: JSON.stringify(['address', hash]),
+  of: 'clk',
   read: (db, application, first) => readByAddress(db, { application, first, hash }),
 });
 
 const sameTimezone = (family: string, zone: string): Range => ({
   key: JSON.stringify(['timezone', family, zone]),
+  of: 'clk',
   read: (db, application, first) => readByTimezone(db, { application, first, family, zone }),
 });
 
 const anyTimezone = (family: string): Range => ({
   key: JSON.stringify(['any timezone', family]),
+  of: 'clk',
   read: (db, application, first) => readByFamily(db, { application, first, family }),
 });
 
-/** The ranges of clicks from which a device's click may be guessed. Similar devices share them. */
-function rangesOf({ device, guessable }: DeviceQuery): Range[] {
-  if (!guessable) return [];
+const shownAtAddress = (hash: string): Range => ({
+  key: JSON.stringify(['shown at', hash]),
+  of: 'imp',
+  read: (db, application, first) => readShownAtAddress(db, { application, first, hash }),
+});
+
+/** The ranges from which a device's click or impression may be guessed. Similar devices share them. */
+function rangesOf({ device, guessable, viewable }: DeviceQuery): Range[] {
+  const shown = viewable && device.ipHash !== null ? [shownAtAddress(device.ipHash)] : [];
+  if (!guessable) return shown;
   return [
+    ...shown,
     ...(device.ipHash === null ? [] : [sameAddress(device.ipHash)]),
     device.timezone === null ? anyTimezone(device.osFamily) : sameTimezone(device.osFamily, device.timezone),
   ];
@@ -164,20 +198,20 @@ function rangesOf({ device, guessable }: DeviceQuery): Range[] {
 
 /**
  * Reads the clicks that may have led to these devices: one round trip however many devices there are, none if no click is possible.
- * Clicks are guessed since `guessedSince` (epoch milliseconds). The statements of `alongside` run in the same transaction.
+ * Clicks and impressions are guessed since these times (epoch milliseconds). The statements of `alongside` run in the same transaction.
  */
 export async function findClicks(
   db: D1Database,
   application: string,
   queries: readonly DeviceQuery[],
-  guessedSince: number,
+  since: { clicks: number; impressions: number },
   alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = queries.flatMap((one) => one.creativeTokens.map(([, token]) => token));
   const adIds = queries.flatMap(({ metaAd }) => (metaAd ? idsOfMetaAd(metaAd) : []));
   const creativeIds = queries.flatMap(({ named }) => named.flatMap((click) => click.creativeId ?? []));
-  const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
+  const ranges = new Map(queries.flatMap(rangesOf).map((range) => [range.key, range]));
   /** The reads, each under a key by which its rows are found again. */
   const reads = new Map<string, D1PreparedStatement>();
   if (linkTokens.length + creativeIds.length > 0) {
@@ -185,8 +219,8 @@ export async function findClicks(
   }
   if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
   if (adIds.length > 0) reads.set('ads', toStatement(db, readMetaCreatives(application, adIds)));
-  const first = firstClickId(guessedSince);
-  for (const [key, read] of ranges) reads.set(key, read(db, application, first));
+  const first = { clk: firstIdSince('clk', since.clicks), imp: firstIdSince('imp', since.impressions) };
+  for (const [key, { of, read }] of ranges) reads.set(key, read(db, application, first[of]));
   const statements = [...reads.values(), ...alongside()];
   const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));

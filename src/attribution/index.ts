@@ -1,10 +1,9 @@
-export { hashAddress } from './address.ts';
+export { hashAddress, networkOf as networkOfAddress } from './address.ts';
 export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {
-  type Credit,
-  clickStatement,
+  clickStatements,
   clickWasTaken,
   creditStatements,
   eraseClick,
@@ -12,10 +11,13 @@ export {
   selectClaim,
   undoCredits,
 } from './clicks.ts';
+export type { Credit } from './credit.ts';
 export { parseOs } from './device.ts';
 export { FIRST_IOS_AFTER_FROZEN, FROZEN_IOS } from './evidence.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
+export { pruneImpressions } from './impressions.ts';
 export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';
 export { PLAY_TIMES } from './play-referrer.ts';
 export { METHODS, ruleOf } from './rules/list.ts';
+export { isImpressionId } from './rules/rule.ts';

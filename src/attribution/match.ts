@@ -3,8 +3,15 @@ import type { NamedClick } from './click-id.ts';
 import type { PlayReferrer } from './play-referrer.ts';
 import { CLOCK_ERROR_MS } from './rules/click-filters.ts';
 import { CLICK_FILTERS, MATCH_RULES, ORGANIC } from './rules/list.ts';
-import { isSimilar } from './rules/probabilistic.ts';
-import type { Circumstances, Click, Device, MatchOutcome, Windows } from './rules/rule.ts';
+import { isSimilar, MAX_EXPLAINED } from './rules/probabilistic.ts';
+import {
+  type Circumstances,
+  type Click,
+  type Device,
+  isImpressionId,
+  type MatchOutcome,
+  type Windows,
+} from './rules/rule.ts';
 
 // Decides which click led to a device, by the rules in `rules/list.ts`. Pure: the caller reads the clicks and the clock.
 
@@ -106,15 +113,21 @@ export function attribute(
     return click ? [{ method, click }] : [];
   });
   const named = judge(naming, { ...circumstances, named: true });
-  const others = judge(windows.probabilisticMs > 0 ? clicks.map((click) => ({ click })) : [], {
-    ...circumstances,
-    named: false,
-  });
+  // A window of 0 turns its method off.
+  const possible = clicks.filter(
+    ({ id }) => (isImpressionId(id) ? windows.viewThroughMs : windows.probabilisticMs) > 0,
+  );
+  const others = judge(
+    possible.map((click) => ({ click })),
+    { ...circumstances, named: false },
+  );
+  const [impressions, unnamed] = partition(others.good.map(({ click }) => click));
   const one = {
     ...circumstances,
     named: named.good,
     creatives: hints.creatives,
-    clicks: others.good.map(({ click }) => click),
+    clicks: unnamed,
+    impressions,
   };
   let organic: MatchOutcome = {
     confidence: 1,
@@ -130,10 +143,23 @@ export function attribute(
     if (outcome !== null && outcome.creative_id !== null) {
       return { ...outcome, method, ...showRefused([...named.refused, ...(guesses ? similar() : [])]) };
     }
-    organic = outcome ?? organic;
+    organic = outcome ? mergeOrganic(organic, outcome) : organic;
   }
   return { ...organic, method: ORGANIC, ...showRefused([...named.refused, ...similar()]) };
 }
+
+/** Splits impressions from clicks. */
+function partition(clicks: readonly Click[]): [impressions: Click[], clicks: Click[]] {
+  return [clicks.filter(({ id }) => isImpressionId(id)), clicks.filter(({ id }) => !isImpressionId(id))];
+}
+
+/** Of a device that no rule found a creative for: it is organic as surely as the less certain rule says. */
+const mergeOrganic = (left: MatchOutcome, right: MatchOutcome): MatchOutcome => ({
+  ...right,
+  confidence: Math.min(left.confidence, right.confidence),
+  ambiguous: left.ambiguous || right.ambiguous,
+  candidates: [...left.candidates, ...right.candidates].slice(0, MAX_EXPLAINED),
+});
 
 /** A click that the device named may be there twice: as named, and as similar. The first reason stays. */
 function showRefused(refused: ReturnType<typeof judge>['refused']): Pick<Attribution, 'refused_clicks'> {

@@ -1,5 +1,6 @@
 const DAILY = [
   'clicks',
+  'creative_impressions',
   'installs',
   'active_devices',
   'sessions',

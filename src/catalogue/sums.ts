@@ -5,6 +5,8 @@
  */
 export const SUMS = {
   clicks: { is: 'count' },
+  /** Impressions of creatives, as networks report them; `impressions` are those of ads in the app. */
+  creativeImpressions: { is: 'count' },
   installs: { is: 'count' },
   /** Installs of attributed devices. */
   attributedInstalls: { is: 'count' },

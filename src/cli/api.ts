@@ -8,6 +8,14 @@ const ANDROID =
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1';
 
+/** The user agent of a browser on a phone, with its model where browsers tell it. */
+export const agentOf = (model: string, os: string): string => {
+  const version = /[\d.]+/.exec(os)?.[0] ?? '';
+  return os.startsWith('iOS')
+    ? `Mozilla/5.0 (iPhone; CPU iPhone OS ${version.replaceAll('.', '_')} like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148`
+    : `Mozilla/5.0 (Linux; Android ${version}; ${model}) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36`;
+};
+
 /** The public HTTP API of a running service, with the credentials of the demo. */
 export class Api {
   private readonly access: Access;
@@ -47,6 +55,14 @@ export class Api {
     if (!location)
       throw new CommandError(`The tracking link ${link} answered ${answer.status} without a destination.`);
     return new URL(location).searchParams.get('referrer');
+  }
+
+  /** Reports a click or impression as a network's server does. */
+  async report(link: string, parameters: Record<string, string>): Promise<void> {
+    const answer = await this.request(`${link}&${new URLSearchParams(parameters)}`, {});
+    const text = await answer.text();
+    if (!answer.ok)
+      throw new CommandError(`The link for servers answered ${answer.status}: ${text.slice(0, 500)}`);
   }
 
   private async call<Answer>(

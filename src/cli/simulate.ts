@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { SingleBar } from 'cli-progress';
 import { DAY_MS } from '#lib/time';
-import { Api, inParallel } from './api.ts';
+import { Api, agentOf, inParallel } from './api.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
@@ -11,6 +11,7 @@ import {
   simulateCosts,
   simulateDevices,
   simulateEvents,
+  simulateImpressions,
   simulateRates,
 } from './simulation/history.ts';
 import { Random } from './simulation/random.ts';
@@ -35,7 +36,7 @@ const STORES = {
   ios_store_url: 'https://apps.apple.com/app/id123456789',
 };
 
-type TrackingLink = { url: string; token: string };
+type TrackingLink = { url: string; token: string; impressions: string };
 
 function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
   const number = text === undefined ? fallback : Number(text);
@@ -70,9 +71,47 @@ async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
       { 'Idempotency-Key': `simulated-creative-${index}` },
     );
     const url = answer.creative.tracking_link;
-    links.push({ url, token: url.slice(url.lastIndexOf('/') + 1) });
+    const token = url.slice(url.lastIndexOf('/') + 1);
+    links.push({ url, token, impressions: await linkForImpressions(api, demo, url) });
   }
   return links;
+}
+
+/** Where a network's server reports impressions of the creative with a tracking link. */
+async function linkForImpressions(api: Api, demo: Demo, url: string): Promise<string> {
+  const list = `/v1/creatives?application_id=${demo.application.id}&limit=200`;
+  const { data } = await api.team<{ data: { id: string; tracking_link: string }[] }>('GET', list);
+  const { id } = data.find(({ tracking_link }) => tracking_link === url) ?? {};
+  const path = `/v1/creatives/${id}/links`;
+  return (await api.team<{ server_links: { impression: string } }>('GET', path)).server_links.impression;
+}
+
+/** Reports impressions. Returns the addresses of the devices that saw one and install without a click. */
+async function showCreatives(
+  api: Api,
+  devices: readonly SimulatedDevice[],
+  links: readonly TrackingLink[],
+  seed: number,
+  now: number,
+) {
+  const impressions = simulateImpressions(new Random(seed), devices, now);
+  const addresses = new Map<string, string>();
+  await inParallel(
+    [...impressions.entries()],
+    PARALLEL,
+    async ([index, { id, creative, at, country, model, viewer }]) => {
+      const link = links[creative];
+      if (!link) return;
+      // Documentation addresses (RFC 3849), each in a /64 of its own.
+      const ip = `2001:db8:${(seed % 65_536).toString(16)}:${(index % 65_536).toString(16)}::1`;
+      if (viewer !== null) addresses.set(viewer, ip);
+      await api.report(link.impressions, {
+        ...{ id, time: String(at), country: country.code, ua: agentOf(model.name, model.os) },
+        ...(viewer === null ? {} : { ip }),
+      });
+    },
+  );
+  return addresses;
 }
 
 /** The service sets the time of a click itself, so only devices of the last day get clicks. Older ones name their creative. */
@@ -98,6 +137,7 @@ async function fetchToken(
   device: SimulatedDevice,
   link: TrackingLink | undefined,
   referrer: string | undefined,
+  ip: string | undefined,
 ) {
   const { token } = await api.ingest<{ token: string }>('/fetch-token', {
     type: 'device-metrics',
@@ -113,6 +153,7 @@ async function fetchToken(
       window_height: device.model.height,
       window_width: device.model.width,
       ...(referrer ? { install_referrer: referrer } : {}),
+      ...(ip ? { ip } : {}),
       ...(link ? { creative_token: link.token } : {}),
     },
   });
@@ -150,6 +191,8 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
     const rows = costs.slice(start, start + COSTS_PER_REQUEST);
     await api.team('PUT', '/v1/costs', { application_id: demo.application.id, rows });
   }
+  // Clicks come later, and the queue has delivered the impressions once it has delivered them.
+  const addresses = await showCreatives(api, devices, links, seed, now);
   const referrers = await clickLinks(api, devices, links, now);
 
   const bar = new SingleBar({
@@ -161,7 +204,13 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   try {
     await inParallel([...devices.entries()], PARALLEL, async ([index, device]) => {
       const link = device.creative === null ? undefined : links[device.creative];
-      const creativeToken = await fetchToken(api, device, link, referrers.get(device.id));
+      const creativeToken = await fetchToken(
+        api,
+        device,
+        link,
+        referrers.get(device.id),
+        addresses.get(device.id),
+      );
       const events = simulateEvents(new Random(seed + 1 + index), device, now);
       waiting.push(...events.map((event) => ({ ...event, creativeToken })));
       while (waiting.length >= EVENTS_PER_REQUEST) {

@@ -79,6 +79,10 @@ export const NetworkLinks = z.object({
         .meta({ description: "What the network's documentation or a test has not confirmed." }),
     }),
   ),
+  server_links: z.object({ click: z.url(), impression: z.url() }).meta({
+    description:
+      'To these URLs, the servers of a network report clicks and impressions: see `GET /t/{token}`. Keep them secret: whoever has them can report any.',
+  }),
 });
 export type NetworkLinks = z.input<typeof NetworkLinks>;
 

@@ -15,7 +15,7 @@ import {
 } from '#http';
 import { linkFor, NETWORKS } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
-import { trackingLink } from '#tracking';
+import { serverLinks, trackingLink } from '#tracking';
 import type {
   Adsets,
   Campaigns,
@@ -105,7 +105,8 @@ export const creativeRoutes = new Hono<AppEnv>()
       notes: [...network.notes],
       unverified: [...network.unverified],
     }));
-    return c.json<NetworkLinks>({ data });
+    const server_links = await serverLinks(c.env, found.id, found.tracking_link);
+    return c.json<NetworkLinks>({ data, server_links });
   })
   .get('/v1/creatives/:id/external-ids', requireTeamToken, noQuery, async (c) =>
     c.json<ExternalIdsListed>(await listExternalIds(database(c.env.DB), c.get('team').id, c.req.param('id'))),

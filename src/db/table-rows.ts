@@ -147,11 +147,12 @@ export const SETTINGS: readonly SQLiteTable[] = [
 ];
 
 /**
- * What it lacks: what lasts for minutes or tells about the deployment itself. `counter_flushes` follows from the counters.
+ * What it lacks: what lasts for minutes or tells about the deployment itself, and impressions: there are many, and they matter for a day. `counter_flushes` follows from the counters.
  */
 export const NOT_COPIED: readonly SQLiteTable[] = [
   schema.counterFlushes,
   schema.delayedMessages,
+  schema.impressions,
   schema.notices,
   schema.passwordResets,
   schema.rejections,

@@ -29,7 +29,9 @@ export const AttributionExplained = z.object({
     description: 'From 0 to 1. It is 1 if the device named the click or the creative.',
   }),
   creative_id: nullableText().optional(),
-  click_id: nullableText().optional(),
+  click_id: nullableText().optional().meta({
+    description: 'The credited click. For `view_through`, the impression; its id begins with `imp_`.',
+  }),
   ambiguous: z
     .boolean()
     .optional()
@@ -81,7 +83,8 @@ export const AttributionExplained = z.object({
     })
     .nullable()
     .meta({
-      description: 'The credited click. Null if there is none, or if its attribution window is over.',
+      description:
+        'The credited click, or the impression of the method `view_through`. Null if there is none, or if its window is over.',
     }),
   refused_clicks: z
     .array(

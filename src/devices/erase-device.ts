@@ -102,7 +102,7 @@ function clickEventOf(
   claimedBy: string | null | undefined,
 ): string | null {
   if (clickId === '' || (claimedBy ?? deviceId) !== deviceId) return null;
-  return clickId.replace('clk_', 'evt_');
+  return clickId.replace(/^(?:clk|imp)_/, 'evt_');
 }
 
 /** Empties the samples of an application's refused requests: nothing says which device sent them. */

@@ -13,6 +13,7 @@ export type AuthenticatedApplication = {
   /** How long after a click a device can name it, and how long it can be guessed (0: never). */
   attributionWindowHours: number;
   probabilisticWindowHours: number;
+  viewThroughWindowHours: number;
   /** Encrypted; null if Meta's install referrers are not read. */
   metaReferrerKey: string | null;
 };

@@ -37,6 +37,7 @@ async function loadApplication(env: Env, hash: string) {
       shards: applications.shards,
       attributionWindowHours: applications.attributionWindowHours,
       probabilisticWindowHours: applications.probabilisticWindowHours,
+      viewThroughWindowHours: applications.viewThroughWindowHours,
       metaReferrerKey: applications.metaReferrerKey,
       expiresAt: apiKeys.expiresAt,
     })

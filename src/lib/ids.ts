@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'acc'
   | 'aud'
   | 'clk'
+  | 'imp'
   | 'alr'
   | 'chn'
   | 'viw'

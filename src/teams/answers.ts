@@ -25,6 +25,9 @@ export const Application = z
     }),
     attribution_window_hours: z.int(),
     probabilistic_window_hours: z.int(),
+    view_through_window_hours: z.int().meta({
+      description: 'How long an impression may lead to an install. 0 turns view-through attribution off.',
+    }),
     meta_referrer_key_set: z.boolean().meta({
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',

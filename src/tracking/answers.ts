@@ -22,3 +22,14 @@ export const AndroidFile = z.array(
   }),
 );
 export type AndroidFile = z.input<typeof AndroidFile>;
+
+/** The answer to a click or impression that a network's server reports. */
+export const ServerSideRecorded = z.object({
+  success: z.literal(true),
+  counted: z.boolean(),
+  id: z.string().nullable().meta({
+    description: 'The signed id of the click, to pass on as `click_id`; or the id of the impression.',
+  }),
+  reason: z.string().optional().meta({ description: 'Why it was not counted.' }),
+});
+export type ServerSideRecorded = z.input<typeof ServerSideRecorded>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ClickRecord } from '#attribution';
-import { hashAddress, readClickId, signClickId } from '#attribution';
+import { hashAddress, isImpressionId, readClickId, signClickId } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import { queueFor, settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
@@ -49,7 +49,8 @@ async function hashVisitor(env: Env, applicationId: string, address: string): Pr
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = visitor.browser;
   // If guessing is off, the address has no use, so it is not kept.
-  const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
+  const window = isImpressionId(clickId) ? link.viewThroughWindowHours : link.probabilisticWindowHours;
+  const address = window > 0 ? visitor.address : undefined;
   const ipHash = address ? await hashVisitor(env, link.applicationId, address) : null;
   return {
     application_id: link.applicationId,
@@ -63,12 +64,13 @@ async function describeClick(env: Env, link: Link, clickId: string, visitor: Vis
 }
 
 /** Clicks have no device, so they go to the queue of their application's first shard, which counts them. */
-async function send(env: Env, { applicationId }: Link, message: EventMessage): Promise<void> {
+async function send(env: Env, { applicationId }: Link, message: EventMessage): Promise<boolean> {
   const queue = queueFor(env, applicationId, 0);
-  if (await sendWithRetry(() => queue.send(message))) return;
+  if (await sendWithRetry(() => queue.send(message))) return true;
   const [event] = message.events;
   const fields = event ? { event_id: event.id, application_id: event.application_id } : {};
-  logError(event ? 'click lost' : 'measurement lost', 'the queue took nothing', fields);
+  logError(event ? `${event.type} lost` : 'measurement lost', 'the queue took nothing', fields);
+  return false;
 }
 
 export const newClickId = (): string => newId('clk');
@@ -80,8 +82,8 @@ export async function publicClickId(env: Env, link: Link, clickId: string | null
 }
 
 /**
- * Records a click: one message with the event to count and the row that attribution searches. The event's id is derived from the click's,
- * so the click counts once, however often the message is delivered.
+ * Records a click or an impression of `at` (epoch milliseconds): one message with the event to count and the row that attribution searches. The
+ * event's id is derived from that of the click, so it counts once, however often the message is delivered. Returns whether the queue took it.
  */
 export async function recordClick(
   env: Env,
@@ -90,7 +92,8 @@ export async function recordClick(
   visitor: Visitor,
   { country, params }: ClickDetails,
   now: number,
-): Promise<void> {
+  at = now,
+): Promise<boolean> {
   const network = link.network ?? networkOfParams(params);
   const details = {
     ...(country ? { country } : {}),
@@ -98,21 +101,21 @@ export async function recordClick(
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
   const described = await describeClick(env, link, clickId, visitor);
-  const offset = zoneOffset(link.timezone, now);
+  const offset = zoneOffset(link.timezone, at);
   const event: LoggedEvent = {
-    id: clickId.replace('clk_', 'evt_'),
+    id: clickId.replace(/^(?:clk|imp)_/, 'evt_'),
     application_id: link.applicationId,
-    type: 'click',
+    type: isImpressionId(clickId) ? 'impression' : 'click',
     creative_id: link.creativeId,
-    day: dayIn(link.timezone, now),
-    occurred_at: now,
+    day: dayIn(link.timezone, at),
+    occurred_at: at,
     received_at: now,
     ...(offset === 0 ? {} : { zone_offset: offset }),
     os_family: described.os_family,
     ...details,
   };
   const click = { ...described, ...details };
-  await send(env, link, { v: 1, events: [event], clicks: [click] });
+  return send(env, link, { v: 1, events: [event], clicks: [click] });
 }
 
 /** The click that a measurement completes. Its id must be recent and signed for this link's creative; null otherwise. */

@@ -13,12 +13,13 @@ import {
 } from '#http';
 import { isId } from '#lib/ids';
 import { networkOf } from '#lib/network';
+import type { ServerSideRecorded } from './answers.ts';
 import { androidFile, appLinkEnd, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, previewPage, unknownLinkPage } from './pages.ts';
-import { queryOf } from './query.ts';
+import { type Query, queryOf } from './query.ts';
 import {
   Measurement,
   measuredClickId,
@@ -28,6 +29,7 @@ import {
   recordMeasurement,
   type Visitor,
 } from './record.ts';
+import { recordServerSide } from './server-side.ts';
 import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
@@ -70,13 +72,27 @@ async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
   return success;
 }
 
+/** The secret with which a network's server reports a click or impression instead of a person following the link. */
+const secretIn = (query: Query): string | undefined => query.find(([name]) => name === 's2s')?.[1];
+
+/** Answers a network's server, which is not sent on. */
+async function answerServer(c: AppContext, query: Query, secret: string) {
+  const address = addressOf(c);
+  const link = await linkOf(c, address);
+  if (!link) throw new AppError('not_found', 'Link not found');
+  const recorded = await recordServerSide(c, link, { secret, query, address, now: Date.now() });
+  return c.json<ServerSideRecorded>(recorded);
+}
+
 /** Redirects a person; recording the click does not delay the answer. */
 async function follow(c: AppContext) {
+  const query = queryOf(c.req.url);
+  const secret = secretIn(query);
+  if (secret !== undefined) return answerServer(c, query, secret);
   const address = addressOf(c);
   const link = await linkOf(c, address);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
-  const query = queryOf(c.req.url);
   const visitor = visitorOf(c, address);
   const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c, address)) ? newClickId() : null;
   if (clickId !== null) {
@@ -112,7 +128,14 @@ async function measure(c: AppContext, measurement: Measurement) {
   return c.body(null, 204);
 }
 
-const measured = [limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement)] as const;
+/** Answers a network's server before the body is read as a measurement. */
+const unlessServer = (c: AppContext, next: () => Promise<void>) => {
+  const query = queryOf(c.req.url);
+  const secret = secretIn(query);
+  return secret === undefined ? next() : answerServer(c, query, secret);
+};
+
+const measured = [limitBody(MEASUREMENT_BYTES), unlessServer, ...jsonBody(Measurement)] as const;
 
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', follow)

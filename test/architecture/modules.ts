@@ -65,7 +65,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   attribution: {
     imports: ['catalogue', 'db', 'env', 'hashing', 'lib', 'networks'],
-    owns: ['clicks'],
+    owns: ['clicks', 'impressions'],
     reads: ['applications', 'creatives', 'external_ids', 'tokens'],
   },
   rollup: {

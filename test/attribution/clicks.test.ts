@@ -2,7 +2,7 @@ import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ClickRecord, clickStatement, pruneClicks, signClickId, undoCredits } from '#attribution';
+import { type ClickRecord, clickStatements, pruneClicks, signClickId, undoCredits } from '#attribution';
 import worker from '../../src/index.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -154,7 +154,7 @@ it('writes the same row for the same records, in any order and with repeats', as
     fc.asyncProperty(deliveries, fc.boolean(), async (records, together) => {
       await env.DB.prepare("DELETE FROM clicks WHERE application_id = 'app_order'").run();
       const batches = together ? [records] : records.map((record) => [record]);
-      for (const batch of batches) await clickStatement(env.DB, batch).run();
+      for (const batch of batches) await env.DB.batch(clickStatements(env.DB, batch));
       const { results } = await env.DB.prepare(
         "SELECT * FROM clicks WHERE application_id = 'app_order'",
       ).all();

@@ -19,7 +19,12 @@ async function application() {
     report: Partial<Installation['report']>,
     db = env.DB,
   ): Promise<Attribution | undefined> => {
-    const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
+    const settings = {
+      id,
+      attributionWindowHours: 168,
+      probabilisticWindowHours: 24,
+      viewThroughWindowHours: 24,
+    };
     const installation = {
       claim: 'dev_1',
       report: { ...IPHONE_METRICS, ...report },
@@ -206,7 +211,12 @@ it('weighs the newest clicks, not the oldest, among more than can be weighed', a
 it('leaves to a real device the click that a test build matches as well', async () => {
   const { id } = await application();
   const [click] = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK]);
-  const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
+  const settings = {
+    id,
+    attributionWindowHours: 168,
+    probabilisticWindowHours: 24,
+    viewThroughWindowHours: 24,
+  };
   const installation = { report: IPHONE_METRICS, acquiredAt: NOW };
   const build = { ...installation, claim: 'dev_test', test: true };
   const [real, second] = ['dev_1', 'dev_2'].map((claim) => ({ ...installation, claim, test: false }));
@@ -219,7 +229,12 @@ it('leaves to a real device the click that a test build matches as well', async 
 it('does not count a guess as a device that named the click, among devices of one request either', async () => {
   const { id } = await application();
   const [click] = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK]);
-  const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
+  const settings = {
+    id,
+    attributionWindowHours: 168,
+    probabilisticWindowHours: 24,
+    viewThroughWindowHours: 24,
+  };
   const installation = { acquiredAt: NOW, test: false };
   const named = { ...IPHONE_METRICS, click_id: click };
   const all = [IPHONE_METRICS, named, named].map((report, index) => ({

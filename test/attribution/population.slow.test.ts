@@ -7,7 +7,7 @@ import type { Click, Device } from '../../src/attribution/rules/rule.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 20, 12);
-const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
+const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR, viewThroughMs: 0 };
 
 /** Numbers from 0 to 1 that are the same in every run (mulberry32). */
 function seeded(seed: number): () => number {

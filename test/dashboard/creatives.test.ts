@@ -166,6 +166,7 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'By day',
     'Retention and LTV',
     'Deep link and preview',
+    'Links for a network’s servers',
     'Test this link',
   ]);
 });
@@ -265,6 +266,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     'By day',
     'Retention and LTV',
     'Deep link and preview',
+    'Links for a network’s servers',
     'Test this link',
   ]);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { type ClickRecord, clickStatement } from '#attribution';
+import { type ClickRecord, clickStatements } from '#attribution';
 import { newId } from '#lib/ids';
 
 /** A click's id as if it had been made at this time. */
@@ -27,6 +27,6 @@ export async function storeClicks(
     creative_id: 'crt_other',
     ...click,
   }));
-  await clickStatement(env.DB, records).run();
+  await env.DB.batch(clickStatements(env.DB, records));
   return records.map(({ id }) => id);
 }

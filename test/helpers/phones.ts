@@ -3,7 +3,7 @@ import type { Click, Device } from '../../src/attribution/rules/rule.ts';
 
 export const HOUR = 3_600_000;
 export const NOW = Date.UTC(2026, 10, 20, 12);
-export const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
+export const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR, viewThroughMs: 24 * HOUR };
 export const NO_HINTS = { named: [], creatives: {} };
 
 export const bare: Click = {

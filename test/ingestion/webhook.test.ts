@@ -16,7 +16,7 @@ beforeEach(() => {
   worker = startWorker();
 });
 
-type DeviceEvent = Exclude<LoggedEvent, { type: 'click' | 'store' }>;
+type DeviceEvent = Exclude<LoggedEvent, { type: 'click' | 'impression' | 'store' }>;
 
 const sentEvents = () => worker.queue.take().flatMap(({ body }) => eventsIn(body));
 

@@ -11,6 +11,8 @@ type Row = Record<string, string | number | null>;
 const HOURLY = [
   ...[
     'clicks',
+    'creative_impressions',
+    'ctr',
     'installs',
     'sessions',
     'session_seconds',
@@ -22,7 +24,7 @@ const HOURLY = [
   ],
   ...['fill_rate', 'purchases', 'failed_purchases', 'purchase_revenue', 'revenue', 'events'],
 ];
-const RATIOS = ['average_session_seconds', 'ecpm', 'fill_rate'];
+const RATIOS = ['ctr', 'average_session_seconds', 'ecpm', 'fill_rate'];
 const DAILY_ONLY = [
   ...['refunds', 'refunded_revenue', 'net_revenue'],
   ...['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'],

@@ -102,6 +102,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const sessionSeconds = total(lengths);
   return {
     clicks: 0,
+    creative_impressions: 0,
+    ctr: null,
     installs: installs.length,
     dau: per(active, days),
     sessions: inside(firstOfSessions(all)).length,

@@ -58,6 +58,7 @@ function event<Type extends LoggedEvent['type']>(
   const payloads: { [Key in LoggedEvent['type']]: object } = {
     click: {},
     store: { store: 'apple', status: 'purchase', value_nanos: 1, currency: 'usd', tr_id: 't1' },
+    impression: {},
     install: {},
     retention: { age: 1 },
     'custom.purchase': {

@@ -29,6 +29,7 @@ const defaults = {
   android_fingerprints: [],
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
+  view_through_window_hours: 24,
   meta_referrer_key_set: false,
   google_push_account: null,
   revenuecat_authorization_set: false,
@@ -124,6 +125,10 @@ describe('POST /v1/applications', () => {
     [
       { name: 'x', probabilistic_window_hours: 1.5 },
       'probabilistic_window_hours must be a whole number from 0 to 2160',
+    ],
+    [
+      { name: 'x', view_through_window_hours: -1 },
+      'view_through_window_hours must be a whole number from 0 to 2160',
     ],
   ])('answers 400 to %j and names the fault', async (sent, message) => {
     const { status, body } = await call(tenant, 'POST', '/v1/applications', sent);

@@ -1,16 +1,27 @@
-import type { ClickFilter } from './rule.ts';
+import { type Click, type ClickFilter, isImpressionId, type Windows } from './rule.ts';
 
 const HOUR_MS = 3_600_000;
 /** A device's clock may be wrong or in local time. Even so, an old install cannot come from a recent click. */
 export const CLOCK_ERROR_MS = 24 * HOUR_MS;
 
+const WINDOW_NAMES: Record<keyof Windows, string> = {
+  clickMs: 'attribution',
+  probabilisticMs: 'probabilistic',
+  viewThroughMs: 'view-through',
+};
+
+function windowOf({ id }: Click, named: boolean): keyof Windows {
+  if (isImpressionId(id)) return 'viewThroughMs';
+  return named ? 'clickMs' : 'probabilisticMs';
+}
+
 /** A window includes its last millisecond. A click in the future comes from another isolate's clock and counts. */
 export const outsideWindow: ClickFilter = {
   id: 'outside_window',
-  refuses: ({ clickedAt }, { named, windows, now }) => {
-    const windowMs = named ? windows.clickMs : windows.probabilisticMs;
-    if (now - clickedAt <= windowMs) return null;
-    return `it is older than the ${named ? 'attribution' : 'probabilistic'} window of ${windowMs / HOUR_MS} hours`;
+  refuses: (click, { named, windows, now }) => {
+    const window = windowOf(click, named);
+    if (now - click.clickedAt <= windows[window]) return null;
+    return `it is older than the ${WINDOW_NAMES[window]} window of ${windows[window] / HOUR_MS} hours`;
   },
 };
 

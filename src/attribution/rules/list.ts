@@ -2,6 +2,7 @@ import { afterInstall, credited, otherSystem, outsideWindow } from './click-filt
 import { clickId, deepLink, metaReferrer, referrer } from './named.ts';
 import { probabilistic } from './probabilistic.ts';
 import type { ClickFilter, MatchRule } from './rule.ts';
+import { viewThrough } from './view-through.ts';
 
 /** How the creative of a device is found: the first rule that finds one decides. */
 export const MATCH_RULES: readonly MatchRule[] = [
@@ -9,8 +10,9 @@ export const MATCH_RULES: readonly MatchRule[] = [
   clickId,
   metaReferrer,
   deepLink,
-  // Weaker than any name.
+  // Weaker than any name, and an impression weaker than any click.
   probabilistic,
+  viewThrough,
 ];
 
 /** Why a click leads to no device: the first filter that refuses it is named in the explanation. */

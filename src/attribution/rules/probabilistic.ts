@@ -26,7 +26,7 @@ const BITS: Record<Fact, { same: number; close: number; different: number }> = {
 };
 
 /** The evidence that a match has to exceed: the prior that no click led to the device. */
-const NO_CLICK_BITS = 8;
+export const NO_CLICK_BITS = 8;
 /** Below this confidence, a guess would be wrong more often than an install without a creative. */
 const MIN_CONFIDENCE = 0.3;
 /** A guess is never as certain as a named click. */
@@ -39,18 +39,19 @@ const REPEAT_MS = 30 * 60_000;
  * three, so each of 50 alike gets three fiftieths. Dropping all but three would make each of those look likely.
  */
 const MAX_CLICKS_PER_ADDRESS = 3;
-const MAX_EXPLAINED = 5;
+export const MAX_EXPLAINED = 5;
 
 /** Whether a click is so similar to a device that it could be credited if it were the only one. */
 export const isSimilar = (click: Click, device: Device): boolean =>
   weigh(click, device).score >= NO_CLICK_BITS;
 
-function guess(device: Device, clicks: readonly Click[]): MatchOutcome {
-  const weighed = withoutRepeats(clicks)
+/** Picks the most likely of some clicks. `noneBits` is the evidence that it has to exceed. */
+export function guess(device: Device, clicks: readonly Click[], noneBits: number): MatchOutcome {
+  const weighed = clicks
     .map((click) => ({ click, ...weigh(click, device) }))
     .sort((left, right) => right.score - left.score);
   const shares = sharesOf(weighed);
-  const all = shares.reduce((sum, share) => sum + share, 2 ** NO_CLICK_BITS);
+  const all = shares.reduce((sum, share) => sum + share, 2 ** noneBits);
   const candidates = weighed
     .map(({ click, score, facts }, index) => ({
       click_id: click.id,
@@ -65,7 +66,7 @@ function guess(device: Device, clicks: readonly Click[]): MatchOutcome {
   const [best, ...others] = candidates;
   const isMatch = best !== undefined && best.probability >= MIN_CONFIDENCE;
   return {
-    confidence: isMatch ? Math.min(best.probability, MAX_CONFIDENCE) : 2 ** NO_CLICK_BITS / all,
+    confidence: isMatch ? Math.min(best.probability, MAX_CONFIDENCE) : 2 ** noneBits / all,
     creative_id: isMatch ? best.creative_id : null,
     click_id: isMatch ? best.click_id : null,
     ambiguous: best !== undefined && others.some(({ score }) => score >= best.score),
@@ -108,29 +109,41 @@ function weigh(click: Click, device: Device): { score: number; facts: Candidate[
   return { score: ip + timezone + os_version + hardware, facts };
 }
 
+/** What shows that two clicks are of one person: a known address, and everything that was measured. */
+const personOf = ({ ipHash, timezone, osVersion, deviceModel, screen, pixelRatio }: Click) =>
+  JSON.stringify([ipHash, timezone, osVersion, deviceModel, screen, pixelRatio]);
+
+// Sorting by id as well makes the result independent of the order in which simultaneous clicks were read.
+const newestFirst = (clicks: readonly Click[]) =>
+  [...clicks].sort((left, right) => right.clickedAt - left.clickedAt || (left.id < right.id ? 1 : -1));
+
 /** Keeps the newest of each person's clicks on one creative. Only a known address shows that it is the same person. */
 function withoutRepeats(clicks: readonly Click[]): Click[] {
   const newest = new Map<string, Click>();
   const kept: Click[] = [];
-  // Sorting by id as well makes the result independent of the order in which simultaneous clicks were read.
-  const newestFirst = [...clicks].sort(
-    (left, right) => right.clickedAt - left.clickedAt || (left.id < right.id ? 1 : -1),
-  );
-  for (const click of newestFirst) {
-    const { creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio } = click;
-    const person = JSON.stringify([creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio]);
+  for (const click of newestFirst(clicks)) {
+    const person = `${click.creativeId} ${personOf(click)}`;
     const later = newest.get(person);
-    if (ipHash && later && later.clickedAt - click.clickedAt <= REPEAT_MS) continue;
+    if (click.ipHash && later && later.clickedAt - click.clickedAt <= REPEAT_MS) continue;
     newest.set(person, click);
     kept.push(click);
   }
   return kept;
 }
 
+/** The newest of what each person clicked or saw, of whichever creative. */
+export const newestOfPersons = (clicks: readonly Click[]): Click[] => [
+  ...new Map(
+    newestFirst(clicks)
+      .toReversed()
+      .map((click) => [personOf(click), click]),
+  ).values(),
+];
+
 export const probabilistic: MatchRule = {
   method: 'probabilistic',
   label: 'Probabilistic match',
   reason: 'No click was named; one was similar enough to this device.',
   guesses: true,
-  match: ({ device, clicks }) => guess(device, clicks),
+  match: ({ device, clicks }) => guess(device, withoutRepeats(clicks), NO_CLICK_BITS),
 };

@@ -2,7 +2,7 @@ import type { OsFamily } from '#catalogue';
 import type { DeviceReport } from '../device-report.ts';
 import type { Size } from '../evidence.ts';
 
-/** What is known about a click. Times are epoch milliseconds. */
+/** What is known about a click, or about an impression, whose id begins with `imp_`. Times are epoch milliseconds. */
 export type Click = {
   id: string;
   creativeId: string;
@@ -37,7 +37,9 @@ export type Device = {
   acquiredAt: number;
 };
 
-export type Windows = { clickMs: number; probabilisticMs: number };
+export type Windows = { clickMs: number; probabilisticMs: number; viewThroughMs: number };
+
+export const isImpressionId = (id: string): boolean => id.startsWith('imp_');
 
 /** `now` is the time of the request. */
 export type Circumstances = { device: Device; windows: Windows; now: number };
@@ -48,8 +50,9 @@ type Case = Circumstances & {
   named: readonly { method: string; click: Click }[];
   /** The creatives of this application that the device named, by the rule that found the name. */
   creatives: Readonly<Partial<Record<string, string>>>;
-  /** The clicks that may be the device's. */
+  /** The clicks and the impressions that may be the device's. */
   clicks: readonly Click[];
+  impressions: readonly Click[];
 };
 
 export type Fact = 'ip' | 'timezone' | 'os_version' | 'model' | 'screen' | 'density';
@@ -87,7 +90,7 @@ export type MatchRule = {
   label: string;
   /** One sentence: how the creative was found. */
   reason: string;
-  /** Whether it picks a click that the device did not name. Such a click leads to one device at most. */
+  /** Whether it picks a click or impression that the device did not name. Such a one leads to one device at most. */
   guesses?: true;
   /** The network of its creatives, if the method alone tells. */
   network?: string;
@@ -98,12 +101,12 @@ export type MatchRule = {
   match: (one: Case) => MatchOutcome | null;
 };
 
-/** A reason why a click leads to no device. A click that is refused is in the explanation of the device if it could have mattered. */
+/** A reason why a click or impression leads to no device. It is then in the explanation of the device if it could have mattered. */
 export type ClickFilter = {
   /** In answers and stored explanations. It never changes. */
   id: string;
   /**
-   * Completes the sentence "The click was not counted because …". Null if the click counts. `named`: the device named the click itself.
+   * Completes the sentence "It was not counted because …". Null if the click counts. `named`: the device named the click itself.
    */
   refuses: (click: Click, one: Circumstances & { named: boolean }) => string | null;
 };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
-import { UNKNOWN_SEGMENT } from '../segments.ts';
+import { type Segment, UNKNOWN_SEGMENT } from '../segments.ts';
 import { optionalText, storedWithoutDevice, text } from '../stored.ts';
 
 /** How many query parameters of a tracking link are stored, and how long each name and value may be. */
@@ -15,14 +15,27 @@ export const ClickParams = z
 /** ISO 3166, in lower case. */
 export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
-const Click = storedWithoutDevice('click', () => ({
+/** What is stored of a click or an impression. */
+export const touchFields = () => ({
   creative_id: text,
   country: ClickCountry.optional(),
   os_family: z.enum(OS_FAMILIES).optional(),
   network: optionalText,
   params: ClickParams.optional(),
-}));
+});
+
+const Click = storedWithoutDevice('click', touchFields);
 type Click = z.infer<typeof Click>;
+
+export const segmentOfTouch = (touch: {
+  type?: string;
+  country?: string | undefined;
+  os_family?: string | undefined;
+  network?: string | undefined;
+}): Segment => {
+  const { country = '', os_family: os = '', network = '' } = touch;
+  return { ...UNKNOWN_SEGMENT, country, os, network };
+};
 
 /** A click on a tracking link. It has no device yet, but is counted like any other event. */
 export const click = {
@@ -38,10 +51,7 @@ export const click = {
   count(_event, into) {
     into.addDaily({ clicks: 1 });
   },
-  segmentOf: ({ country = '', os_family = '', network = '' }) => ({
-    ...UNKNOWN_SEGMENT,
-    ...{ country, os: os_family, network },
-  }),
+  segmentOf: segmentOfTouch,
   stepOf: () => null,
   summarise: ({ country }) => line(country),
 } as const satisfies EventKind<Click>;

@@ -55,6 +55,45 @@ export function simulateDevices(
   })).sort((left, right) => left.acquiredAt - right.acquiredAt);
 }
 
+export type SimulatedImpression = {
+  id: string;
+  /** An index into `CREATIVES`. */
+  creative: number;
+  at: number;
+  country: Country;
+  model: Model;
+  /** The address of a person that later installs without a click; null for all others. */
+  viewer: string | null;
+};
+
+/** How late a network's server may report an impression, less a day. */
+const REPORTED_WITHIN_MS = 27 * DAY_MS;
+
+/**
+ * The impressions that networks report: some for each device that an ad brought, and one that a third of the last day's other devices saw before
+ * they were acquired.
+ */
+export function simulateImpressions(
+  random: Random,
+  devices: readonly SimulatedDevice[],
+  now: number,
+): SimulatedImpression[] {
+  const recent = devices.filter(({ acquiredAt }) => acquiredAt > now - REPORTED_WITHIN_MS);
+  return recent.flatMap((device) => {
+    const { id, acquiredAt, country, model } = device;
+    const shown = (index: number, creative: number, viewer: string | null) => ({
+      ...{ id: `${id}-shown-${index}`, creative, country, model, viewer },
+      at: acquiredAt - Math.floor(random.between(1, 30) * MINUTE_MS),
+    });
+    if (device.creative !== null) {
+      const { creative } = device;
+      return Array.from({ length: random.whole(2, 6) }, (_, index) => shown(index, creative, null));
+    }
+    const isViewer = acquiredAt > now - DAY_MS / 2 && random.chance(1 / 3);
+    return isViewer ? [shown(0, random.whole(0, CREATIVES.length - 1), id)] : [];
+  });
+}
+
 const round = (amount: number, step: number) => Math.round(Math.round(amount / step) * step * 1e6) / 1e6;
 
 /** A webhook's `created_at`: UTC, whole seconds. */

@@ -1,4 +1,4 @@
-import { type ClickRecord, clickStatement } from '#attribution';
+import { type ClickRecord, clickStatements } from '#attribution';
 import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
@@ -202,7 +202,7 @@ async function storeInD1(db: D1Database, checked: readonly CheckedMessage[], fai
       const parked = part.flatMap((item) => item.parked);
       return batchWithRetry(db, () => [
         ...parkStatements(db, parked, Date.now()),
-        ...partsOf(clicks).map((own) => clickStatement(db, own)),
+        ...partsOf(clicks).flatMap((own) => clickStatements(db, own)),
       ]);
     },
     failed,

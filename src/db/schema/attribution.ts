@@ -48,3 +48,32 @@ export const clicks = sqliteTable(
     index('clicks_with_ip').on(table.applicationId, table.id).where(sql`ip_hash IS NOT NULL`),
   ],
 );
+
+/**
+ * Impressions of creatives that networks report with the address of the device, kept as long as the view-through window reaches them. There
+ * are many times as many as clicks, and only their address makes a match likely enough, so they are read by it alone.
+ */
+export const impressions = sqliteTable(
+  'impressions',
+  {
+    applicationId: text('application_id').notNull(),
+    id: text().notNull(),
+    creativeId: text('creative_id').notNull(),
+    shownAt: integer('shown_at').notNull(),
+    osFamily: text('os_family').notNull(),
+    osVersion: text('os_version'),
+    deviceModel: text('device_model'),
+    /** Keyed hash of the IP address, different for every application. */
+    ipHash: text('ip_hash').notNull(),
+    /** Lower-case ISO 3166 code. */
+    country: text(),
+    network: text(),
+    /** The device that was credited with this impression, and who claimed it: as of a click. */
+    deviceId: text('device_id'),
+    claimedBy: text('claimed_by'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.applicationId, table.id] }),
+    index('impressions_by_ip').on(table.applicationId, table.ipHash, table.id),
+  ],
+);

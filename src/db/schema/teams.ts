@@ -24,6 +24,8 @@ export const applications = sqliteTable(
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
     /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
+    /** How long an impression may lead to a device. 0 disables view-through attribution. */
+    viewThroughWindowHours: integer('view_through_window_hours').notNull().default(24),
     /** Apple's App ID prefix, in most cases the team id, and the app's bundle id. */
     appleAppIdPrefix: text('apple_app_id_prefix'),
     appleBundleId: text('apple_bundle_id'),

@@ -39,7 +39,17 @@ const REQUESTS = ['ad_requests', 'fill_rate'];
 const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
 const NET = ['refunds', 'refunded_revenue', 'net_revenue'];
 const BY_HOUR = [
-  ...['clicks', 'installs', 'sessions', 'session_seconds', 'average_session_seconds', 'events', 'revenue'],
+  ...[
+    'clicks',
+    'creative_impressions',
+    'ctr',
+    'installs',
+    'sessions',
+    'session_seconds',
+    'average_session_seconds',
+    'events',
+    'revenue',
+  ],
   ...AD,
   ...REQUESTS,
   ...PAID,

@@ -6,7 +6,7 @@ import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
-import { trackingLink } from '#tracking';
+import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
@@ -15,7 +15,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Action, Card, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -26,7 +26,16 @@ import { LinkSettings } from './link-settings.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
-const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
+const DAILY = [
+  'creative_impressions',
+  'clicks',
+  'installs',
+  'dau',
+  'spend',
+  'ad_revenue',
+  'purchase_revenue',
+  'revenue',
+] as const;
 const AGES = [1, 3, 7, 14, 30] as const;
 
 /** How far back to look for a test click: longer than anyone waits for one. */
@@ -97,6 +106,22 @@ const Within = ({ creative, view }: { creative: Creative; view: View }) => {
   );
 };
 
+/** The URLs with which networks' servers report clicks and impressions. */
+const ServerLinks = ({ click, impression }: { click: string; impression: string }) => (
+  <FoldedCard title="Links for a network’s servers" id="server-links">
+    <p class="muted">
+      Some networks report clicks and impressions from their own servers. Add their macros for the device’s{' '}
+      <code>ip</code> and <code>ua</code> (user agent), and for <code>id</code> and <code>time</code> of the
+      click or impression, so that a repeat counts once. Keep these links secret: whoever has them can report
+      clicks.
+    </p>
+    <h3>Clicks</h3>
+    <Copyable text={click} label="link for clicks" />
+    <h3>Impressions</h3>
+    <Copyable text={impression} label="link for impressions" />
+  </FoldedCard>
+);
+
 /** One creative: its link, costs and revenue, and its devices' retention and LTV. */
 export async function creativePage(c: DashboardContext, submitted: Submitted = {}) {
   const id = c.req.param('id') ?? '';
@@ -134,6 +159,7 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
       const { apiKey } = await takeShown(c, pathOf(id));
       const done = doneText(c);
       const mayChange = atLeast(person.role, 'admin');
+      const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>
           {done && <Notice kind="good">{done}</Notice>}
@@ -198,6 +224,7 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
             />
           </Card>
           {mayChange && <LinkSettings creative={creative} submitted={submitted} search={viewQuery(view)} />}
+          {servers && <ServerLinks {...servers} />}
           <TestLink
             c={c}
             creative={creative}

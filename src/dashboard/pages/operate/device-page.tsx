@@ -1,3 +1,4 @@
+import { isImpressionId } from '#attribution';
 import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
@@ -125,7 +126,11 @@ export async function devicePage(c: DashboardContext) {
                     <time datetime={new Date(explanation.click.clickedAt).toISOString()}>
                       {at(explanation.click.clickedAt)}
                     </time>
-                    <span>Clicked the ad</span>
+                    <span>
+                      {isImpressionId(explanation.attribution.click_id ?? '')
+                        ? 'Saw the ad'
+                        : 'Clicked the ad'}
+                    </span>
                   </li>
                 )}
               </>

@@ -1,4 +1,4 @@
-import { type Explanation, METHODS } from '#attribution';
+import { type Explanation, isImpressionId, METHODS } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
@@ -76,10 +76,18 @@ const FACTS: Record<string, string> = {
 
 const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
 
-const CreditedClick = ({ click, zone }: { click: NonNullable<Explanation['click']>; zone: string }) => (
+const CreditedClick = ({
+  click,
+  verb,
+  zone,
+}: {
+  click: NonNullable<Explanation['click']>;
+  verb: 'Clicked' | 'Shown';
+  zone: string;
+}) => (
   <>
     <p>
-      Clicked {exactTimeText(click.clickedAt, zone)}
+      {verb} {exactTimeText(click.clickedAt, zone)}
       {click.country ? ` in ${valueName('country', click.country)}` : ''}
     </p>
     {Object.keys(click.params).length > 0 && (
@@ -116,11 +124,11 @@ const RefusedClicks = ({
   explanation: Explanation;
 }) => (
   <>
-    {(attribution.refused_clicks ?? []).map(({ creative_id, clicked_at, reason }) => (
+    {(attribution.refused_clicks ?? []).map(({ click_id, creative_id, clicked_at, reason }) => (
       <p>
-        A click of creative <strong>{creatives[creative_id] ?? creative_id}</strong>{' '}
-        {span(Math.abs(acquiredAt - clicked_at))} {clicked_at > acquiredAt ? 'after' : 'before'} the install
-        was not counted because {reason}.
+        {isImpressionId(click_id) ? 'An impression' : 'A click'} of creative{' '}
+        <strong>{creatives[creative_id] ?? creative_id}</strong> {span(Math.abs(acquiredAt - clicked_at))}{' '}
+        {clicked_at > acquiredAt ? 'after' : 'before'} the install was not counted because {reason}.
       </p>
     ))}
   </>
@@ -157,7 +165,13 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
         </Notice>
       )}
       <CountedIn place={explanation.place} />
-      {click && <CreditedClick click={click} zone={zone} />}
+      {click && (
+        <CreditedClick
+          click={click}
+          verb={isImpressionId(attribution.click_id ?? '') ? 'Shown' : 'Clicked'}
+          zone={zone}
+        />
+      )}
       <RefusedClicks explanation={explanation} />
       {(candidates.length > 0 || !click) && (
         <Table
@@ -166,7 +180,11 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
           empty="There were no candidate clicks."
           columns={[
             { label: 'Clicked', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
-            { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
+            {
+              label: 'Creative',
+              cell: ({ click_id, creative_id }) =>
+                `${nameOf(creative_id)}${isImpressionId(click_id) ? ' (shown, not clicked)' : ''}`,
+            },
             { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
             { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
             {

@@ -38,6 +38,7 @@ const toValues = (row: ApplicationRow): Values => ({
   android_fingerprints: row.androidFingerprints.join(' '),
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
+  view_through_window_hours: String(row.viewThroughWindowHours),
   google_push_account: row.googlePushAccount ?? '',
   store_fee_percent: String(row.storeFeeBasisPoints / 100),
 });
@@ -220,6 +221,12 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
         type: 'number',
         required: true,
         hint: '0 turns probabilistic matching off.',
+      })}
+      {text('View-through window (hours after the impression)', 'view_through_window_hours', {
+        subject: 'The view-through window',
+        type: 'number',
+        required: true,
+        hint: '0 turns view-through attribution off.',
       })}
       {text('Meta install referrer decryption key', 'meta_referrer_key', {
         hint: `${row.metaReferrerKey === null ? 'Not set' : 'Set'}. From the app’s settings at Meta: Basic → Android. Never shown; leave it empty to keep it.`,

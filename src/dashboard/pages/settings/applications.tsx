@@ -52,6 +52,7 @@ function toChanges(values: Values) {
     store_fee: percentToShare(values.store_fee_percent),
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
+    view_through_window_hours: Number(values.view_through_window_hours),
   };
 }
 

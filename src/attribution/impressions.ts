@@ -1,0 +1,77 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { applications, columnList, commaList, database, impressions, named, tokens, toStatement } from '#db';
+import { idTime } from '#lib/ids';
+import type { ClickRecord } from './click-record.ts';
+import type { Credit, UndoneCredit } from './credit.ts';
+import { inRounds, olderThan } from './prune.ts';
+
+const { applicationId, id, shownAt, deviceId, claimedBy } = impressions;
+
+const COLUMNS = [
+  applicationId,
+  id,
+  impressions.creativeId,
+  shownAt,
+  impressions.osFamily,
+  impressions.osVersion,
+  impressions.deviceModel,
+  impressions.ipHash,
+  impressions.country,
+  impressions.network,
+];
+
+/** Stores impressions. Idempotent. */
+export function impressionStatement(
+  db: D1Database,
+  records: readonly (ClickRecord & { ip_hash: string })[],
+): D1PreparedStatement {
+  const rows = records.map((record) => [
+    record.application_id,
+    record.id,
+    record.creative_id,
+    idTime(record.id),
+    record.os_family,
+    record.os_version ?? null,
+    record.device_model ?? null,
+    record.ip_hash,
+    record.country ?? null,
+    record.network ?? null,
+  ]);
+  const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
+  return toStatement(
+    db,
+    sql`INSERT INTO ${impressions} (${columnList(COLUMNS)})
+      SELECT ${commaList(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
+  );
+}
+
+/** As `creditStatements` of guessed clicks: fails if another device has claimed an impression since it was read. */
+export const creditImpressions = (application: string, credits: readonly Credit[]): SQL => sql`
+  UPDATE ${impressions} SET
+    ${named(deviceId)} = value ->> 'deviceId', ${named(claimedBy)} = value ->> 'claim',
+    ${named(shownAt)} = CASE WHEN coalesce(${claimedBy}, value ->> 'claim') = value ->> 'claim' THEN ${shownAt} END
+  FROM json_each(${JSON.stringify(credits)})
+  WHERE ${applicationId} = ${application} AND ${id} = value ->> 'clickId'`;
+
+/** As `undoCredits` of clicks. */
+export const undoImpression = (application: string, undone: UndoneCredit): SQL => sql`
+  UPDATE ${impressions} SET
+    ${named(deviceId)} = value ->> 'replacementDeviceId',
+    ${named(claimedBy)} = iif(value ->> 'replacementDeviceId' IS NULL, NULL, ${claimedBy})
+  FROM json_each(${JSON.stringify([undone])})
+  WHERE ${applicationId} = ${application} AND ${id} = value ->> 'clickId' AND ${deviceId} = value ->> 'deviceId'
+    AND EXISTS (SELECT 1 FROM ${tokens}
+      WHERE ${tokens.deviceId} = value ->> 'deviceId' AND ${tokens.id} = value ->> 'tokenId')`;
+
+const old = alias(impressions, 'old');
+
+/** Deletes impressions that no device can be matched to any more. Each run does a bounded amount of work; the next run continues. */
+export async function pruneImpressions(d1: D1Database, now: number): Promise<void> {
+  const db = database(d1);
+  const pruned = { table: impressions, old, idPrefix: 'imp_' };
+  const all = { index: sql``, condition: sql`true` };
+  const expired = olderThan(pruned, applications.viewThroughWindowHours, now, all);
+  const key = sql`(${applicationId}, ${id})`;
+  await inRounds(() => db.delete(impressions).where(sql`${key} IN ${expired}`).run());
+}

@@ -1,0 +1,136 @@
+import * as z from 'zod';
+import { networkOfAddress } from '#attribution';
+import { hashKeyOf } from '#hashing';
+import {
+  type AppContext,
+  AppError,
+  invalidRequest,
+  isCountryCode,
+  oneOf,
+  optionalText,
+  requireWithin,
+  toFaults,
+  unavailable,
+} from '#http';
+import { hmac } from '#lib/crypto';
+import { toBase64Url } from '#lib/encoding/base64url';
+import { newId } from '#lib/ids';
+import { networkOf } from '#lib/network';
+import { DAY_MS } from '#lib/time';
+import { readTimestamp } from '#lib/timestamp';
+import type { ServerSideRecorded } from './answers.ts';
+import { clickParams } from './click-details.ts';
+import type { Link } from './links.ts';
+import type { Query } from './query.ts';
+import { publicClickId, recordClick } from './record.ts';
+import { readUserAgent } from './user-agent.ts';
+
+// Clicks and impressions that a network's server reports to a link, with the secret of that link. Nobody is redirected.
+
+/** Adjust and others take server-side reports as late. */
+const MAX_AGE_MS = 28 * DAY_MS;
+
+const TIME_FAULT =
+  'must be a time of the last 28 days, in seconds or milliseconds since 1970 or as ISO 8601 with a zone';
+
+/** Epoch milliseconds. */
+function readTime(text: string): number | null {
+  if (/^\d{10}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{13}$/.test(text)) return Number(text);
+  const read = readTimestamp(text);
+  return 'fault' in read ? null : read.at;
+}
+
+const isPossible = (text: string): boolean => {
+  const at = readTime(text);
+  return at !== null && at >= Date.now() - MAX_AGE_MS;
+};
+
+/** What describes a click or impression. Other parameters are stored with it, as those of a link are. */
+const ServerSideQuery = z.lazy(() =>
+  z.object({
+    event: oneOf(['click', 'impression']).default('click'),
+    ip: optionalText(64).refine(
+      (address) => address === undefined || networkOfAddress(address) !== null,
+      'must be the IP address of the device',
+    ),
+    ua: optionalText(2048),
+    country: optionalText(2).refine(
+      (code) => code === undefined || isCountryCode(code),
+      'must be a two-letter country code',
+    ),
+    time: optionalText(64).refine((text) => text === undefined || isPossible(text), TIME_FAULT),
+    id: optionalText(256),
+  }),
+);
+
+/** Parameters that are not stored: they are read, and an address and a secret must not be kept. */
+const NOT_STORED: ReadonlySet<string> = new Set(['s2s', 'event', 'ip', 'ua', 'time']);
+
+/** 16 bytes. Derived from the key of hashes, which lasts, so a link keeps its secret while the deployment's secrets are rotated. */
+async function linkSecret(env: Env, creativeId: string): Promise<string> {
+  const mac = await hmac(await hashKeyOf(env), `s2s:${creativeId}`);
+  return toBase64Url(mac.slice(0, 16));
+}
+
+/** The URLs to which a network's server reports clicks on a creative and its impressions. Whoever has them can report any. */
+export async function serverLinks(env: Env, creativeId: string, trackingLink: string) {
+  const click = `${trackingLink}?s2s=${await linkSecret(env, creativeId)}`;
+  return { click, impression: `${click}&event=impression` };
+}
+
+const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/**
+ * The id of a click or impression of `at` (epoch milliseconds), from which it begins. A network's own id of it, with its time, gives the same id
+ * whenever it is reported again.
+ */
+async function idOf(env: Env, link: Link, prefix: 'clk' | 'imp', at: number, repeatKey: string | null) {
+  const id = newId(prefix);
+  const [start, time] = [prefix.length + 1, at.toString(16).padStart(12, '0')];
+  if (repeatKey === null) return `${prefix}_${time}${id.slice(start + 12)}`;
+  const mac = await hmac(
+    await hashKeyOf(env),
+    `touch:${link.applicationId}:${link.creativeId}:${prefix}:${repeatKey}`,
+  );
+  return `${prefix}_${time}${hex(mac.slice(0, 10))}`;
+}
+
+const NOT_COUNTED = { success: true, counted: false, id: null } as const;
+
+/**
+ * Records what a network's server reports, and waits until the queue has taken it. Throws `unauthenticated` for a wrong secret, `invalid_request`
+ * for a malformed parameter and `unavailable` if the queue takes nothing: the server may then repeat the request.
+ */
+export async function recordServerSide(
+  c: AppContext,
+  link: Link,
+  { secret, query, address, now }: { secret: string; query: Query; address: string; now: number },
+): Promise<ServerSideRecorded> {
+  if (secret !== (await linkSecret(c.env, link.creativeId))) {
+    await requireWithin(c.env.CLICK_LIMIT, `s2s:${networkOf(address)}`);
+    throw new AppError('unauthenticated', 's2s is not the secret of this link');
+  }
+  const parsed = ServerSideQuery.safeParse(Object.fromEntries(query.toReversed()));
+  if (!parsed.success) throw invalidRequest(toFaults(parsed.error));
+  const { event, ip = '', ua = '', country, time, id } = parsed.data;
+  const browser = readUserAgent(ua);
+  if (!link.dataCollection) return { ...NOT_COUNTED, reason: 'data collection is off' };
+  // Without a user agent nothing is known of the device, which is no sign of a robot here.
+  if (ua !== '' && browser.isRobot) return { ...NOT_COUNTED, reason: 'the user agent is a robot' };
+  const at = Math.min(now, (time === undefined ? null : readTime(time)) ?? now);
+  const prefix = event === 'impression' ? 'imp' : 'clk';
+  const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
+  const details = {
+    country: country?.toLowerCase(),
+    params: clickParams(query.filter(([name]) => !NOT_STORED.has(name))),
+  };
+  if (!(await recordClick(c.env, link, touchId, { browser, address: ip }, details, now, at))) {
+    throw unavailable();
+  }
+  return {
+    success: true,
+    counted: true,
+    id: prefix === 'imp' ? touchId : await publicClickId(c.env, link, touchId),
+  };
+}
