@@ -1,6 +1,7 @@
 import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#alerts';
 import { pruneClicks, pruneImpressions } from '#attribution';
 import { writeSnapshot } from '#backup';
+import { reencryptConnectors, runDueConnectors } from '#connectors';
 import { parkUndelivered } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
@@ -73,6 +74,7 @@ function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
     'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
     'encrypt second factors': reencryptSecondFactors(env),
+    'encrypt connectors': reencryptConnectors(db, KEY_ENCRYPTION_SECRET),
     'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
   };
 }
@@ -97,5 +99,6 @@ async function runMinute(env: Env, now: number): Promise<void> {
   });
   // Checks run first, so that their findings are sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
-  await runChores({ 'send notices': sendNotices(env, now) });
+  // Platforms may take minutes to answer, so nothing waits for them.
+  await runChores({ 'send notices': sendNotices(env, now), 'run connectors': runDueConnectors(env, now) });
 }

@@ -1,5 +1,6 @@
 import { alertRoutes } from '#alerts/routes';
 import { restoreRoutes } from '#backup/routes';
+import { connectorRoutes } from '#connectors/routes';
 import { creativeRoutes } from '#creatives/routes';
 import { answerPage } from '#dashboard';
 import { deletionRoutes } from '#deletion/routes';
@@ -32,6 +33,7 @@ export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', alertRoutes);
   app.route('/', operationRoutes);
   app.route('/', skanRoutes);
+  app.route('/', connectorRoutes);
 });
 
 /** Every other route. */

@@ -9,6 +9,7 @@ import { getStarted } from './pages/operate/get-started.tsx';
 import { notes } from './pages/operate/notes.tsx';
 import { status } from './pages/operate/status.tsx';
 import { styles } from './pages/operate/styles.tsx';
+import { adRevenue } from './pages/reports/ad-revenue.tsx';
 import { ads } from './pages/reports/ads.tsx';
 import { breakdown } from './pages/reports/breakdown.tsx';
 import { compare } from './pages/reports/compare.tsx';
@@ -41,6 +42,7 @@ export const PAGES: readonly PageRecord[] = [
   funnels,
   ads,
   eventDebugger,
+  adRevenue,
   alerts,
   notes,
   status,

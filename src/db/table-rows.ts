@@ -121,6 +121,8 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.costs,
   schema.costNames,
   schema.exchangeRates,
+  schema.reportedAdRevenue,
+  schema.connectors,
   schema.skanPostbacks,
   schema.skanSchemas,
   schema.parkedMessages,

@@ -1,5 +1,6 @@
 import { createDocument } from 'zod-openapi';
 import { operations as alerts } from '#alerts/operations';
+import { operations as connectors } from '#connectors/operations';
 import { operations as creatives } from '#creatives/operations';
 import { operations as deletion } from '#deletion/operations';
 import { operations as devices } from '#devices/operations';
@@ -29,6 +30,7 @@ const OPERATIONS = [
   ...alerts,
   ...skan,
   ...stores,
+  ...connectors,
   ...tracking,
   ...health,
 ];

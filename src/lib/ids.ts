@@ -21,7 +21,8 @@ export type IdPrefix =
   | 'alr'
   | 'chn'
   | 'viw'
-  | 'not';
+  | 'not'
+  | 'con';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 

@@ -182,6 +182,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['store_notifications'],
     reads: ['applications', 'intake_secrets'],
   },
+  connectors: {
+    imports: ['audit', 'db', 'env', 'http', 'lib', 'networks', 'reports', 'teams'],
+    owns: ['connectors', 'reported_ad_revenue'],
+    reads: ['applications'],
+  },
   operations: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
@@ -220,6 +225,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   docs: {
     imports: [
       'alerts',
+      'connectors',
       'creatives',
       'deletion',
       'devices',
@@ -243,6 +249,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'attribution',
       'audit',
       'catalogue',
+      'connectors',
       'counting',
       'creatives',
       'db',

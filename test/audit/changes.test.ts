@@ -54,6 +54,18 @@ async function invitation({ owner }: Prepared): Promise<string> {
   return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
 }
 
+const connector = {
+  kind: 'levelplay',
+  settings: { app_key: 'a' },
+  credentials: { secret_key: 'b', refresh_token: 'c' },
+};
+
+async function connected(tenant: Tenant): Promise<string> {
+  const body = { application_id: tenant.application.id, ...connector };
+  const answer = await worker.team(tenant, '/v1/connectors', { method: 'POST', body });
+  return (await answer.json<{ id: string }>()).id;
+}
+
 const note = { day: '2026-03-01', text: 'Sale' };
 
 async function noted({ owner }: Prepared): Promise<string> {
@@ -354,6 +366,31 @@ const CHANGES: Change[] = [
       },
     }),
   ),
+  {
+    action: 'connector.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      () => '/v1/connectors',
+      (application_id) => ({ application_id, ...connector }),
+    ),
+  },
+  {
+    action: 'connector.run',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const id = await connected(tenant);
+      return () => worker.team(tenant, `/v1/connectors/${id}/run`, { method: 'POST' });
+    },
+  },
+  {
+    action: 'connector.removed',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const id = await connected(tenant);
+      return () => worker.team(tenant, `/v1/connectors/${id}`, { method: 'DELETE' });
+    },
+  },
   {
     action: 'creative.link_changed',
     by: 'API',

@@ -89,7 +89,17 @@ beforeAll(async () => {
     method: 'POST',
     body: { application_id: tenant.application.id, kind: 'no_events', threshold: 2 },
   });
+  const connected = await worker.team(tenant, '/v1/connectors', {
+    method: 'POST',
+    body: {
+      application_id: tenant.application.id,
+      kind: 'levelplay',
+      settings: { app_key: 'a' },
+      credentials: { secret_key: 'b', refresh_token: 'c' },
+    },
+  });
   own = {
+    [EXAMPLE.connector]: (await connected.json<{ id: string }>()).id,
     [EXAMPLE.alert]: (await watched.json<{ id: string }>()).id,
     [EXAMPLE.note]: (await noted.json<{ id: string }>()).id,
     [EXAMPLE.retiredApplication]: (await retired.json<{ id: string }>()).id,

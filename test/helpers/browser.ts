@@ -24,6 +24,7 @@ export const PLAIN_PAGES = [
   '/breakdown?by=day&and=source',
   '/ads',
   '/skan',
+  '/ad-revenue',
   '/retention',
   '/ltv',
   '/ltv?group=creative&predict=90',

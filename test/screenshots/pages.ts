@@ -39,6 +39,7 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'breakdown-day', address: '/breakdown?by=day' },
     { name: 'ads', address: '/ads' },
     { name: 'skan', address: '/skan' },
+    { name: 'ad-revenue', address: '/ad-revenue' },
     { name: 'retention', address: '/retention' },
     { name: 'ltv', address: '/ltv' },
     { name: 'ltv-predicted', address: '/ltv?group=creative&predict=90' },

@@ -64,6 +64,8 @@ export async function requireForm<Schema extends z.ZodType>(
 const DONE = {
   saved: 'Saved.',
   created: 'Created.',
+  connected: 'Added. It runs within a minute.',
+  connector_due: 'It runs within a minute.',
   new_creative: 'Created. Use its tracking link as the destination of your ad.',
   duplicate_creative:
     'Created. This ad set has another creative of the same name; their figures are apart, by their links.',

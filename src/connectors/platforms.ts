@@ -1,0 +1,136 @@
+import * as z from 'zod';
+import { oneOf, requiredText } from '#http';
+import { type NetworkSums, sumByNetwork } from './report-file.ts';
+
+/** `fetch`, or its stand-in. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What is known of a platform's report, as data and a function of its answers. */
+export type Platform = {
+  label: string;
+  /** The hour of the next day, in UTC, from which the report of a day is there. */
+  readyHour: number;
+  /** How many days may still change, yesterday included. */
+  revisedDays: number;
+  settings: z.ZodObject<Record<string, z.ZodType<string>>>;
+  credentials: z.ZodObject<Record<string, z.ZodType<string>>>;
+  /** What a person reads beside each field. */
+  labels: Readonly<Record<string, string>>;
+  source: string;
+  /** The sums of a day (UTC); empty if the platform has no data of it. Throws with what the platform says is wrong. */
+  read: (
+    request: { settings: Record<string, string>; credentials: Record<string, string>; day: string },
+    fetcher: Fetch,
+  ) => Promise<NetworkSums>;
+};
+
+const TIMEOUT_MS = 60_000;
+const MAX_REASON = 200;
+
+const get = (fetcher: Fetch, url: string, headers: Record<string, string> = {}) =>
+  fetcher(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+
+/** Never the address, which may have a key. */
+async function refusal(what: string, answer: Response): Promise<Error> {
+  const text = (await answer.text()).replaceAll(/\s+/g, ' ').slice(0, MAX_REASON);
+  return new Error(`${what} answered ${answer.status}${text === '' ? '' : `: ${text}`}`);
+}
+
+async function readFile(fetcher: Fetch, what: string, address: unknown): Promise<NetworkSums> {
+  const url = typeof address === 'string' ? URL.parse(address) : null;
+  if (url?.protocol !== 'https:') throw new Error(`${what} named no report`);
+  const file = await get(fetcher, url.href);
+  if (!file.ok || !file.body) throw await refusal(`the report of ${what}`, file);
+  return sumByNetwork(file.body);
+}
+
+async function readJson<Schema extends z.ZodType>(answer: Response, schema: Schema, what: string) {
+  const read = schema.safeParse(await answer.json().catch(() => null));
+  if (!read.success) throw new Error(`${what} answered something else than its documentation says`);
+  return read.data;
+}
+
+const secret = () => requiredText(512);
+
+const max: Platform = {
+  label: 'AppLovin MAX',
+  readyHour: 8,
+  revisedDays: 2,
+  settings: z.object({
+    application: requiredText(255),
+    platform: oneOf(['android', 'ios', 'fireos']),
+  }),
+  credentials: z.object({ report_key: secret() }),
+  labels: {
+    application: 'Package name or bundle ID',
+    platform: 'Platform: android, ios or fireos',
+    report_key: 'Report key',
+  },
+  source: 'https://developers.applovin.com/en/max/reporting-apis/user-level-ad-revenue-api',
+  async read({ settings, credentials, day }, fetcher) {
+    const what = 'AppLovin';
+    const query = new URLSearchParams({
+      api_key: credentials.report_key ?? '',
+      date: day,
+      platform: settings.platform ?? '',
+      application: settings.application ?? '',
+      aggregated: 'false',
+    });
+    const answer = await get(fetcher, `https://r.applovin.com/max/userAdRevenueReport?${query}`);
+    // A day or an app without impressions is a 404 or a 204, too.
+    if (answer.status === 204) return new Map();
+    if (answer.status === 404) {
+      const text = await answer.text();
+      if (/Data does not exist|No Mediation App Id found/i.test(text)) return new Map();
+      throw new Error(`${what} answered 404: ${text.slice(0, MAX_REASON)}`);
+    }
+    if (!answer.ok) throw await refusal(what, answer);
+    const read = await readJson(answer, z.looseObject({ ad_revenue_report_url: z.string() }), what);
+    return readFile(fetcher, what, read.ad_revenue_report_url);
+  },
+};
+
+const MAX_FILES = 100;
+
+const levelplay: Platform = {
+  label: 'Unity LevelPlay',
+  readyHour: 10,
+  revisedDays: 2,
+  settings: z.object({ app_key: requiredText(64) }),
+  credentials: z.object({ secret_key: secret(), refresh_token: secret() }),
+  labels: { app_key: 'App key', secret_key: 'Secret key', refresh_token: 'Refresh token' },
+  source: 'https://docs.unity.com/grow/en-us/levelplay/platform/api/impression-level-revenue-server-side',
+  async read({ settings, credentials, day }, fetcher) {
+    const what = 'LevelPlay';
+    const base = 'https://platform.ironsrc.com/partners';
+    const signIn = await get(fetcher, `${base}/publisher/auth`, {
+      secretkey: credentials.secret_key ?? '',
+      refreshToken: credentials.refresh_token ?? '',
+    });
+    if (!signIn.ok) throw await refusal(`${what} sign-in`, signIn);
+    const token = (await signIn.text()).replaceAll('"', '').trim();
+    const query = new URLSearchParams({ appKey: settings.app_key ?? '', date: day });
+    const answer = await get(fetcher, `${base}/adRevenueMeasurements/v4?${query}`, {
+      Authorization: `Bearer ${token}`,
+    });
+    if (!answer.ok) throw await refusal(what, answer);
+    const { urls } = await readJson(
+      answer,
+      z.looseObject({ urls: z.array(z.string()).max(MAX_FILES) }),
+      what,
+    );
+    const sums: NetworkSums = new Map();
+    for (const url of urls) {
+      for (const [network, { impressions, nanos }] of await readFile(fetcher, what, url)) {
+        const sum = sums.get(network) ?? { impressions: 0, nanos: 0n };
+        sums.set(network, { impressions: sum.impressions + impressions, nanos: sum.nanos + nanos });
+      }
+    }
+    return sums;
+  },
+};
+
+/** By the `kind` of a connector. */
+export const PLATFORMS = { max, levelplay } as const satisfies Record<string, Platform>;
+type ConnectorKind = keyof typeof PLATFORMS;
+export const CONNECTOR_KINDS = Object.keys(PLATFORMS) as [ConnectorKind, ...ConnectorKind[]];

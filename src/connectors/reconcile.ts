@@ -1,0 +1,107 @@
+import { and, between, eq, sql } from 'drizzle-orm';
+import * as z from 'zod';
+import { type Database, database, reportedAdRevenue } from '#db';
+import { dayText, requiredText } from '#http';
+import { amountField, toNanos } from '#lib/money';
+import { daysBetween } from '#lib/time';
+import { MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
+import type { ApplicationRow } from '#teams';
+import type { Reconciliation } from './answers.ts';
+import { demandOf } from './report-file.ts';
+
+/** A report of events has at most 1,000 rows: enough for 32 networks a day. */
+const MAX_DAYS = 31;
+/** Reports of mediation platforms are in US dollars. */
+const CURRENCY = 'usd';
+
+/** Query of `GET /v1/reports/ad-revenue`. */
+export const ReconciliationQuery = z
+  .object({ application_id: requiredText(128), from: dayText(), to: dayText() })
+  .superRefine(({ from, to }, ctx) => {
+    const days = daysBetween(from, to) + 1;
+    if (days >= 1 && days <= MAX_DAYS) return;
+    const message = days < 1 ? 'must not be before from' : `must be at most ${MAX_DAYS} days after from`;
+    ctx.addIssue({ code: 'custom', path: ['to'], message });
+  });
+type Query = z.infer<typeof ReconciliationQuery>;
+
+type Sums = { impressions: number; nanos: bigint };
+type Side = 'arrived' | 'reported';
+
+/** What platforms reported, by day and network, of all connectors. */
+async function readReported(db: Database, applicationId: string, { from, to }: Query) {
+  const { day, network, impressions, revenue } = reportedAdRevenue;
+  return db
+    .select({
+      day,
+      network,
+      impressions: sql<number>`sum(${impressions})`,
+      nanos: sql<string>`CAST(sum(${revenue}) AS TEXT)`,
+    })
+    .from(reportedAdRevenue)
+    .where(and(eq(reportedAdRevenue.applicationId, applicationId), between(day, from, to)))
+    .groupBy(day, network);
+}
+
+/** What arrived with events, by day and network. */
+async function readArrived(env: Env, application: ApplicationRow, { from, to }: Query, now: number) {
+  const asked = PerformanceQuery.parse({
+    ...{ application_id: application.id, from, to, currency: CURRENCY },
+    ...{ group_by: 'day,media_source', metrics: 'impressions,ad_revenue', limit: String(MAX_ROWS) },
+  });
+  const report = await reportPerformance(env, application, asked, now);
+  return report.data.map((row) => ({
+    day: String(row.day ?? ''),
+    network: demandOf(String(row.media_source ?? '')),
+    impressions: Number(row.impressions),
+    nanos: toNanos(Number(row.ad_revenue)),
+  }));
+}
+
+const NONE: Sums = { impressions: 0, nanos: 0n };
+
+function shown({ arrived, reported }: Record<Side, Sums>) {
+  return {
+    impressions_arrived: arrived.impressions,
+    impressions_reported: reported.impressions,
+    impressions_difference: arrived.impressions - reported.impressions,
+    ...amountField('revenue_arrived', arrived.nanos),
+    ...amountField('revenue_reported', reported.nanos),
+    ...amountField('revenue_difference', arrived.nanos - reported.nanos),
+  };
+}
+
+/**
+ * What arrived of ad impressions beside what mediation platforms report, by day and network, in US dollars. Platforms count days in UTC, the
+ * service in the application's time zone. The caller has checked that the application belongs to the team.
+ */
+export async function reconcileAdRevenue(
+  env: Env,
+  application: ApplicationRow,
+  query: Query,
+  now: number,
+): Promise<Reconciliation> {
+  const [reported, arrived] = await Promise.all([
+    readReported(database(env.DB), application.id, query),
+    readArrived(env, application, query, now),
+  ]);
+  const rows = new Map<string, { day: string; network: string } & Record<Side, Sums>>();
+  const totals: Record<Side, Sums> = { arrived: NONE, reported: NONE };
+  const add = (side: Side, day: string, network: string, { impressions, nanos }: Sums) => {
+    const key = `${day} ${network}`;
+    const row = rows.get(key) ?? { day, network, arrived: NONE, reported: NONE };
+    const plus = (sums: Sums) => ({ impressions: sums.impressions + impressions, nanos: sums.nanos + nanos });
+    rows.set(key, { ...row, [side]: plus(row[side]) });
+    totals[side] = plus(totals[side]);
+  };
+  for (const { day, network, ...sums } of arrived) add('arrived', day, network, sums);
+  for (const { day, network, impressions, nanos } of reported) {
+    add('reported', day, network, { impressions, nanos: BigInt(nanos) });
+  }
+  const data = [...rows.values()]
+    .sort((left, right) =>
+      left.day === right.day ? (left.network < right.network ? -1 : 1) : left.day < right.day ? -1 : 1,
+    )
+    .map(({ day, network, ...sums }) => ({ day, network, ...shown(sums) }));
+  return { data, totals: shown(totals), currency: CURRENCY, timezone: application.timezone };
+}

@@ -1,0 +1,76 @@
+import { Hono } from 'hono';
+import { apiCaller } from '#audit';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import {
+  type AppEnv,
+  jsonBody,
+  limitBody,
+  MAX_JSON_BODY_BYTES,
+  noQuery,
+  queryString,
+  requireReportSlot,
+  requireTeamToken,
+} from '#http';
+import { getApplication } from '#teams';
+import type { Connector, Connectors, Reconciliation } from './answers.ts';
+import {
+  ConnectorsQuery,
+  createConnector,
+  deleteConnector,
+  getConnector,
+  listConnectors,
+  NewConnector,
+  scheduleConnector,
+  showConnector,
+} from './connectors.ts';
+import { ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
+
+export const connectorRoutes = new Hono<AppEnv>()
+  .get('/v1/connectors', requireTeamToken, queryString(ConnectorsQuery), async (c) => {
+    const db = database(c.env.DB);
+    const application = await getApplication(db, c.get('team').id, c.req.valid('query').application_id);
+    return c.json<Connectors>({ data: (await listConnectors(db, application.id)).map(showConnector) });
+  })
+  .post(
+    '/v1/connectors',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    noQuery,
+    ...jsonBody(NewConnector),
+    async (c) => {
+      const caller = apiCaller(c);
+      const { application_id, ...wanted } = c.req.valid('json');
+      const application = await getApplication(caller.db, caller.team.id, application_id);
+      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+      return c.json<Connector>(
+        showConnector(await createConnector(caller, application, wanted, secret)),
+        201,
+      );
+    },
+  )
+  .get('/v1/connectors/:connector_id', requireTeamToken, noQuery, async (c) => {
+    const { connector } = await getConnector(
+      database(c.env.DB),
+      c.get('team').id,
+      c.req.param('connector_id'),
+    );
+    return c.json<Connector>(showConnector(connector));
+  })
+  .post('/v1/connectors/:connector_id/run', requireTeamToken, noQuery, async (c) =>
+    c.json<Connector>(showConnector(await scheduleConnector(apiCaller(c), c.req.param('connector_id'))), 202),
+  )
+  .delete('/v1/connectors/:connector_id', requireTeamToken, noQuery, async (c) =>
+    c.json<Connector>(showConnector(await deleteConnector(apiCaller(c), c.req.param('connector_id')))),
+  )
+  .get(
+    '/v1/reports/ad-revenue',
+    requireTeamToken,
+    requireReportSlot,
+    queryString(ReconciliationQuery),
+    async (c) => {
+      const query = c.req.valid('query');
+      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      return c.json<Reconciliation>(await reconcileAdRevenue(c.env, application, query, Date.now()));
+    },
+  );

@@ -1,0 +1,215 @@
+import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { runDueConnectors } from '#connectors';
+import { database, connectors as table } from '#db';
+import { PLATFORMS } from '../../src/connectors/platforms.ts';
+import { daysToRead, runConnector } from '../../src/connectors/run.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+const db = database(env.DB);
+
+type Shown = { id: string; last_error: string | null; last_success_at: string | null };
+const MAX = {
+  kind: 'max',
+  settings: { application: 'com.example.game', platform: 'android' },
+  credentials: { report_key: 'secret-report-key' },
+};
+const NOW = Date.parse('2026-03-03T09:00:00Z');
+
+async function call<Body>(tenant: Tenant, method: string, path: string, body?: unknown) {
+  const answer = await worker.team(tenant, path, { method, body });
+  return { status: answer.status, body: (await answer.json()) as Body };
+}
+
+const add = async (tenant: Tenant, body: object = MAX) =>
+  call<Shown & { message?: string }>(tenant, 'POST', '/v1/connectors', {
+    application_id: tenant.application.id,
+    ...body,
+  });
+
+async function rowOf(id: string) {
+  const [row] = await db.select().from(table).where(eq(table.id, id));
+  if (!row) throw new Error('no such connector');
+  return row;
+}
+
+/** A platform that has the same report for each day, or refuses one. */
+const platform =
+  (csv: string, refused = '') =>
+  async (url: string) => {
+    const { hostname, searchParams } = new URL(url);
+    if (hostname !== 'r.applovin.com') return new Response(csv);
+    if (searchParams.get('date') === refused) return new Response('Quota exceeded', { status: 429 });
+    return Response.json({ status: 200, ad_revenue_report_url: 'https://s3.test/report.csv' });
+  };
+
+const compared = (tenant: Tenant, from: string, to = from) =>
+  call<{ data: Record<string, unknown>[]; totals: Record<string, unknown> }>(
+    tenant,
+    'GET',
+    `/v1/reports/ad-revenue?application_id=${tenant.application.id}&from=${from}&to=${to}`,
+  );
+
+beforeEach(() => db.delete(table));
+afterEach(() => vi.restoreAllMocks());
+
+it('compares what arrived with what the platform reports, by day and network', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T08:00:00Z' });
+  for (const [media_source, value] of [
+    ['unity', 0.5],
+    ['unity_ads', 0.25],
+    ['admob', 0.1],
+  ] as const) {
+    await worker.post(tenant, '/webhook', {
+      type: 'custom.ad',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken: token,
+      payload: { ad_id: 'a', source: 'banner', media_source, value, currency: 'usd' },
+    });
+  }
+  await worker.deliver(worker.queue.take());
+  await settleAll(tenant.application.id);
+  const { body } = await add(tenant);
+  const csv = 'Network,Revenue\nUNITY_BIDDING,0.5\nUnity Ads,0.3\nAppLovin,0.05\n';
+  expect(await runConnector(env, await rowOf(body.id), NOW, platform(csv))).toBeNull();
+  const row = (network: string, arrived: [number, number], reported: [number, number]) => ({
+    ...{ day: '2026-03-02', network },
+    ...{ impressions_arrived: arrived[0], impressions_reported: reported[0] },
+    impressions_difference: arrived[0] - reported[0],
+    ...{ revenue_arrived: arrived[1], revenue_reported: reported[1] },
+    revenue_difference: expect.closeTo(arrived[1] - reported[1], 12),
+  });
+  expect((await compared(tenant, '2026-03-02')).body).toEqual({
+    data: [
+      row('admob', [1, 0.1], [0, 0]),
+      row('applovin', [0, 0], [1, 0.05]),
+      row('unity_ads', [2, 0.75], [2, 0.8]),
+    ],
+    totals: (({ day, network, ...totals }) => totals)(row('', [3, 0.85], [3, 0.85])),
+    currency: 'usd',
+    timezone: 'UTC',
+  });
+  // Read again, a day is replaced. The figures of reports are those of events alone.
+  expect(
+    await runConnector(env, await rowOf(body.id), NOW, platform('Network,Revenue\nAppLovin,1\n')),
+  ).toBeNull();
+  expect((await compared(tenant, '2026-03-02')).body.totals).toMatchObject({ revenue_reported: 1 });
+  const report = await call<{ totals: object }>(
+    tenant,
+    'GET',
+    `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-02&to=2026-03-02`,
+  );
+  expect(report.body.totals).toMatchObject({ impressions: 3, ad_revenue: 0.85 });
+});
+
+it('keeps nothing of a run that fails, and says why', async () => {
+  const tenant = await createTenant();
+  const { body } = await add(tenant);
+  const good = platform('Network,Revenue\nAppLovin,1\n');
+  await runConnector(env, await rowOf(body.id), NOW, good);
+  const before = (await compared(tenant, '2026-02-20', '2026-03-05')).body;
+  const failing = platform('Network,Revenue\nAppLovin,2\n', '2026-03-02');
+  const reason = 'AppLovin answered 429: Quota exceeded';
+  expect(await runConnector(env, await rowOf(body.id), NOW, failing)).toBe(reason);
+  expect((await compared(tenant, '2026-02-20', '2026-03-05')).body).toEqual(before);
+  const shown = await call<Shown>(tenant, 'GET', `/v1/connectors/${body.id}`);
+  expect(shown.body).toMatchObject({
+    last_error: reason,
+    last_run_at: new Date(NOW).toISOString(),
+    last_success_at: new Date(NOW).toISOString(),
+    next_run_at: new Date(NOW + 3_600_000).toISOString(),
+  });
+  await runConnector(env, await rowOf(body.id), NOW, good);
+  expect((await rowOf(body.id)).lastError).toBeNull();
+  expect((await rowOf(body.id)).nextRunAt).toBe(Date.parse('2026-03-04T08:00:00Z'));
+});
+
+it('reads the days that are complete and may have changed', () => {
+  const at = (text: string) => Date.parse(text);
+  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T08:00:00Z')).at(0)).toBe('2026-03-03');
+  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T08:00:00Z')).at(-1)).toBe('2026-03-09');
+  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T07:59:59Z')).at(-1)).toBe('2026-03-08');
+  const yesterday = at('2026-03-09T08:00:00Z');
+  expect(daysToRead(PLATFORMS.max, yesterday, at('2026-03-10T08:00:00Z'))).toEqual([
+    '2026-03-07',
+    '2026-03-08',
+    '2026-03-09',
+  ]);
+});
+
+it('runs what is due, once an hour even if the platform hangs up', async () => {
+  const [tenant, other] = [await createTenant(), await createTenant()];
+  const [first, second] = [(await add(tenant)).body.id, (await add(other)).body.id];
+  await db.update(table).set({ nextRunAt: NOW }).where(eq(table.id, first));
+  await db
+    .update(table)
+    .set({ nextRunAt: NOW + 1 })
+    .where(eq(table.id, second));
+  const asked = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('connection lost'));
+  await runDueConnectors(env, NOW);
+  expect(asked).toHaveBeenCalledOnce();
+  expect(await rowOf(first)).toMatchObject({ lastError: 'connection lost', nextRunAt: NOW + 3_600_000 });
+  expect(await rowOf(second)).toMatchObject({ lastRunAt: null });
+  await runDueConnectors(env, NOW);
+  expect(asked).toHaveBeenCalledOnce();
+  await call(tenant, 'POST', `/v1/connectors/${first}/run`);
+  await runDueConnectors(env, Date.now());
+  expect(asked.mock.calls.length).toBeGreaterThan(1);
+});
+
+it('never shows a key, and keeps it encrypted', async () => {
+  const tenant = await createTenant();
+  const { status, body } = await add(tenant);
+  expect(status).toBe(201);
+  const list = await call(tenant, 'GET', `/v1/connectors?application_id=${tenant.application.id}`);
+  expect(JSON.stringify([body, list.body, await rowOf(body.id)])).not.toContain('secret-report-key');
+});
+
+it('belongs to the team, and is deleted with what it fetched', async () => {
+  const [tenant, stranger] = [await createTenant(), await createTenant()];
+  const { body } = await add(tenant);
+  await runConnector(env, await rowOf(body.id), NOW, platform('Network,Revenue\nAppLovin,1\n'));
+  const missing = { status: 404, body: { message: 'Connector not found' } };
+  const path = `/v1/connectors/${body.id}`;
+  expect(await call(stranger, 'GET', path)).toEqual(missing);
+  expect(await call(stranger, 'POST', `${path}/run`)).toEqual(missing);
+  expect(await call(stranger, 'DELETE', path)).toEqual(missing);
+  expect((await call(stranger, 'GET', `/v1/connectors?application_id=${tenant.application.id}`)).status).toBe(
+    404,
+  );
+  expect((await compared(tenant, '2026-03-02')).body.data).toHaveLength(1);
+  expect((await call(tenant, 'DELETE', path)).status).toBe(200);
+  expect((await compared(tenant, '2026-03-02')).body.data).toEqual([]);
+  expect(await call(tenant, 'DELETE', path)).toEqual(missing);
+});
+
+it.each<[object, string]>([
+  [{ ...MAX, kind: 'mx' }, 'kind must be one of max, levelplay'],
+  [
+    { ...MAX, settings: { application: 'a', platform: 'web' } },
+    'settings.platform must be one of android, ios, fireos',
+  ],
+  [{ ...MAX, credentials: {} }, 'credentials.report_key is required'],
+  [{ ...MAX, credentials: 'x' }, 'credentials must be an object'],
+  [
+    { kind: 'levelplay', settings: {}, credentials: { secret_key: 'a', refresh_token: 'b' } },
+    'settings.app_key is required',
+  ],
+])('names what is wrong with %j', async (body, message) => {
+  expect(await add(await createTenant(), body)).toEqual({ status: 400, body: { message } });
+});
+
+it('compares at most a month', async () => {
+  const tenant = await createTenant();
+  expect((await compared(tenant, '2026-03-01', '2026-04-01')).body).toEqual({
+    message: 'to must be at most 31 days after from',
+  });
+  expect((await compared(tenant, '2026-03-02', '2026-03-01')).body).toEqual({
+    message: 'to must not be before from',
+  });
+});
