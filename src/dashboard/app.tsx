@@ -7,9 +7,7 @@ import { PAGES } from './pages.ts';
 import { answerErrorPage, answerUnknownPage } from './shell/error-page.tsx';
 import { type DashboardEnv, requirePerson, requireRole, sameOrigin, securityHeaders } from './shell/guard.ts';
 
-const FORM_BYTES = 64 * 1024;
-/** A year of costs of a few hundred creatives. */
-const UPLOAD_BYTES = 2 * 1024 * 1024;
+const MAX_FORM_BYTES = 64 * 1024;
 
 /** The dashboard's pages, as a separate app with its own HTML answers, headers and errors. */
 export const dashboard = new Hono<DashboardEnv>();
@@ -26,8 +24,7 @@ dashboard.use(
       ),
   }),
 );
-const [limitForm, limitUpload] = [limitBody(FORM_BYTES), limitBody(UPLOAD_BYTES)];
-dashboard.use((c, next) => (c.req.path === '/costs' ? limitUpload(c, next) : limitForm(c, next)), sameOrigin);
+dashboard.use(sameOrigin);
 dashboard.use(async (c, next) => {
   c.set('pages', PAGES);
   c.set('openPage', async (request) => dashboard.fetch(request, c.env, c.executionCtx));
@@ -35,7 +32,7 @@ dashboard.use(async (c, next) => {
 });
 for (const page of PAGES) {
   const everywhere = page.path === '/' ? '/' : `${page.path}/*`;
-  dashboard.use(everywhere, async (c, next) => {
+  dashboard.use(everywhere, limitBody(page.maxFormBytes ?? MAX_FORM_BYTES), async (c, next) => {
     c.set('page', page);
     await next();
   });

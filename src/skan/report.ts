@@ -2,7 +2,7 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
 import { currencyCode, dayText, repeatable, requiredText } from '#http';
-import { type CsvCell, toCsv } from '#lib/encoding/csv';
+import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
@@ -163,6 +163,18 @@ function namesOf(key: string | null, groups: readonly SkanGroup[]): Names {
 /** Days in order, and the row of the rest at the end. */
 const byFirstDay = (left: Names, right: Names): number =>
   String(left.day ?? '~').localeCompare(String(right.day ?? '~'), 'en');
+
+/** The headers of a report as a CSV file: its name, time zone, currency and number of rows. */
+export const skanCsvHeaders = (
+  { timezone, currency, total_rows }: SkanReport,
+  { name }: { name: string },
+  { from, to }: SkanQuery,
+): Record<string, string> => ({
+  ...csvHeaders(['skan', name, from, to]),
+  'X-Timezone': timezone,
+  'X-Currency': currency,
+  'X-Total-Rows': String(total_rows),
+});
 
 /** The rows of a report as CSV. Ranges and lists have columns of their own, or are JSON. */
 export function skanCsv({ data }: SkanReport, { group_by }: SkanQuery): string {

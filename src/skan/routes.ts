@@ -17,14 +17,13 @@ import {
   requireTeamToken,
   requireWithin,
 } from '#http';
-import { csvHeaders } from '#lib/encoding/csv';
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { findByAppStoreId, getApplication } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
 import type { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
-import { reportSkan, SkanQuery, skanCsv } from './report.ts';
+import { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';
 import { NewConversionSchema, readSchema, saveSchema } from './schema.ts';
 import { readSkanPostback } from './skadnetwork.ts';
 
@@ -116,10 +115,7 @@ export const skanRoutes = new Hono<AppEnv>()
     const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
     const report = await reportSkan(c.env.DB, application, query);
     if (query.format === 'json') return c.json<SkanReport>(report);
-    const headers = csvHeaders(['skan', application.name, query.from, query.to]);
-    for (const [header, value] of Object.entries(headers)) c.header(header, value);
-    c.header('X-Timezone', report.timezone);
-    c.header('X-Currency', report.currency);
-    c.header('X-Total-Rows', String(report.total_rows));
+    for (const [header, value] of Object.entries(skanCsvHeaders(report, application, query)))
+      c.header(header, value);
     return c.body(skanCsv(report, query));
   });

@@ -87,3 +87,24 @@ it('are not repeated in each of several rows of a day', async () => {
     new Set(['Mon 2 Mar', 'Tue 3 Mar', 'Mon 9 Mar']),
   );
 });
+
+it('stand by the first hour of their day in a table by hour', async () => {
+  const own = await createTenant();
+  const reader = await signedIn(worker, own.team, 'viewer');
+  const day = new Date().toISOString().slice(0, 10);
+  const at = (hour: string) => `${day}T${hour}:00:00+00:00`;
+  await addFigures(env.DB, own.application.id, 'rollup_hours', [
+    { day, hour: at('02'), creative_id: '', currency: 'usd', installs: 1 },
+    { day, hour: at('05'), creative_id: '', currency: 'usd', installs: 1 },
+  ]);
+  const note = { application_id: own.application.id, day, text: 'Version 3' };
+  expect((await worker.team(own, '/v1/notes', { method: 'POST', body: note })).status).toBe(201);
+  for (const sort of ['hour', '-hour']) {
+    const page = await pageOf(await reader.get(`/breakdown?by=hour&from=${day}&to=${day}&sort=${sort}`));
+    const cells = page.table('Figures by hour').rows.map(([first]) => first);
+    expect(cells.sort()).toEqual([
+      expect.stringMatching(/, 02:00 Version 3$/),
+      expect.stringMatching(/, 05:00$/),
+    ]);
+  }
+});

@@ -71,12 +71,15 @@ it('shows the figures of the report, with what a schema says that values mean', 
 
 it('has the CSV of the API', async () => {
   await arrive({ fine: 3 });
-  const shown = await (await owner.get(`/skan?${PERIOD}&by=network&format=csv`)).text();
+  const file = await owner.get(`/skan?${PERIOD}&by=network&format=csv`);
+  const shown = await file.text();
   const { id } = tenant.application;
   const api = await worker.team(
     tenant,
     `/v1/reports/skan?application_id=${id}&${PERIOD}&group_by=network&format=csv`,
   );
   expect(shown).toBe(await api.text());
+  for (const name of ['Content-Disposition', 'X-Timezone', 'X-Currency', 'X-Total-Rows'])
+    expect([name, file.headers.get(name)]).toEqual([name, api.headers.get(name) ?? 'a header']);
   expect(shown).toContain('com.example,1,');
 });

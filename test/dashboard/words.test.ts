@@ -37,7 +37,7 @@ it.each(PAGES)('offers no raw value on %s', async (path) => {
 
 it('names roles wherever it shows them', async () => {
   const members = await open('/settings/members');
-  expect(members.card('Invite someone').texts('option')).toEqual(['Owner', 'Admin', 'Viewer']);
+  expect(members.texts('#invite option')).toEqual(['Owner', 'Admin', 'Viewer']);
   expect(members.texts('.side-nav .who .muted')).toEqual([`${tenant.team.name} · Owner`]);
   const created = await pageOf(await owner.submit('/settings/members', { note: 'Ann', role: 'viewer' }));
   expect(created.cells('Open invitations', 'Invited', 'Role')).toEqual([['Ann', 'Viewer']]);

@@ -131,6 +131,7 @@ test('leads from the checklist to costs and an invitation, after which it disapp
   await page.goto(demo.base_url);
   await openSteps();
   await step('Invite your team').click();
+  await page.getByText('Invite someone').click();
   await page.getByLabel('Name or email').fill('a colleague');
   await page.getByRole('button', { name: 'Create link' }).click();
   await page.getByText('Copy this invitation link now').waitFor();

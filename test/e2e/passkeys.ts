@@ -49,6 +49,7 @@ async function signOut(): Promise<void> {
 
 test('adds a passkey with the password', async () => {
   await page.goto(`${demo.base_url}/settings/account`);
+  await page.locator('#passkey > summary').click();
   await page.getByLabel('Name of the passkey').fill('Laptop');
   await page.getByLabel('Your password, to add it').fill('not the password');
   await page.getByRole('button', { name: 'Add a passkey' }).click();

@@ -97,6 +97,7 @@ test('shares a view with someone who has no account', async () => {
 
 test('lets an invited colleague join, and keeps the form when the email is taken', async () => {
   await page.goto(`${demo.base_url}/settings/members`);
+  await page.getByText('Invite someone').click();
   await page.getByLabel('Name or email').fill('Ann');
   await page.getByRole('button', { name: 'Create link' }).click();
   await page.getByText('Copy this invitation link now').waitFor();

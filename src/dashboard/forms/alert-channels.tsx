@@ -32,7 +32,7 @@ export function ChannelsCard({
   const actions: Column<Channel>[] = mayChange
     ? [
         {
-          label: '',
+          label: 'Actions',
           numeric: true,
           cell: (channel) => (
             <span class="actions">

@@ -41,6 +41,8 @@ export type PageRecord = {
   links: readonly PageLink[];
   /** Whether it can be saved as a view and shared: for pages that only show figures. */
   savable: boolean;
+  /** The most bytes that a form may send, if the usual limit is too low. */
+  maxFormBytes?: number;
   /** With paths that are relative to `path`. */
   routes: Hono<DashboardEnv>;
 };

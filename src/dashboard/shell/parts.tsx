@@ -283,7 +283,7 @@ export function Table<Row>({
   totals?: readonly Child[];
   /** Whether the header and first column stay visible while the table scrolls. */
   sticky?: boolean;
-  kind?: '' | 'heat-map';
+  kind?: '' | 'heat-map' | 'funnel';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (

@@ -22,10 +22,10 @@ const Tabs = ({ c }: { c: DashboardContext }) => (
   </nav>
 );
 
-/** Renders a settings page, with the message of a preceding redirect. */
+/** Renders a settings page, with the message of a preceding redirect. `tools` are the buttons beside its title. */
 export function renderSettings(
   c: DashboardContext,
-  page: { title?: string; status?: 200 | 400 },
+  page: { title?: string; status?: 200 | 400; tools?: Child },
   content: Child,
 ) {
   const done = doneText(c);

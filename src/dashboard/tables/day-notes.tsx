@@ -14,12 +14,27 @@ export async function readNotes(db: D1Database, { application, from, to }: View)
 
 export type DayNotes = Awaited<ReturnType<typeof readNotes>>;
 
-type NotesOfRow = { notes: DayNotes; today: string; name: string; row: GroupRow };
+type NotesOfRow = {
+  notes: DayNotes;
+  today: string;
+  name: string;
+  row: GroupRow;
+  rows: readonly GroupRow[];
+};
 
-/** The notes on the days of a row of a table by `name`: a day, week or month. A row of several days names theirs. */
-export const NotesOf = ({ notes, today, name, row }: NotesOfRow) => {
-  const days = name === 'hour' ? null : daysOfRow(name, row[name]);
-  if (!days) return null;
+/** Whether one of `rows` by hour is an earlier one of the same day. */
+const hasEarlierHour = (row: GroupRow, rows: readonly GroupRow[]): boolean => {
+  const [hour, day] = [String(row.hour), String(row.hour).slice(0, 10)];
+  const isEarlier = (other: string) => other.startsWith(day) && Date.parse(other) < Date.parse(hour);
+  return rows.some((other) => isEarlier(String(other.hour)));
+};
+
+/**
+ * The notes on the days of a row of a table by `name`. A row of several days names theirs. In a table by hour, the first row of a day has them.
+ */
+export const NotesOf = ({ notes, today, name, row, rows }: NotesOfRow) => {
+  const days = daysOfRow(name, row[name]);
+  if (!days || (name === 'hour' && hasEarlierHour(row, rows))) return null;
   const own = notes.filter(({ day }) => day >= days.from && day <= days.to);
   return (
     <>
@@ -36,13 +51,13 @@ export const NotesOf = ({ notes, today, name, row }: NotesOfRow) => {
 /** The first column of a table over time: links that narrow the page at `path`, with the notes on their days. */
 export const timeColumn = (
   view: View,
-  { path, unit, notes }: { path: string; unit: string; notes: DayNotes },
+  { path, unit, notes, rows }: { path: string; unit: string; notes: DayNotes; rows: readonly GroupRow[] },
 ): Column<GroupRow> => ({
   label: groupLabel(unit),
   cell: (row) => (
     <>
       <GroupCell view={view} path={path} name={unit} row={row} />
-      <NotesOf notes={notes} today={view.today} name={unit} row={row} />
+      <NotesOf notes={notes} today={view.today} name={unit} row={row} rows={rows} />
     </>
   ),
 });

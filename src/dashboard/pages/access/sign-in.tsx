@@ -49,8 +49,7 @@ export async function enter(c: DashboardContext, pair: { email: string; password
   return c.redirect(signedIn.needsCode ? `/login/code?${new URLSearchParams({ next })}` : next, 303);
 }
 
-const WHAT_THIS_IS =
-  'See which ads bring players who stay and pay: installs, revenue, retention and ROAS of your mobile apps, by campaign and creative, on your own infrastructure.';
+const WHAT_THIS_IS = 'See which ads bring players who stay and pay.';
 
 const WRONG_PASSWORD = 'Incorrect email or password.';
 const WRONG_PASSKEY = 'That passkey is not known here. Sign in with your password.';
@@ -61,7 +60,7 @@ function loginPage(c: DashboardContext, values: Record<string, string>, fault: s
     { status: fault ? 400 : 200 },
     <>
       <form method="post" action="/login" class="stack">
-        <p>{WHAT_THIS_IS}</p>
+        <p class="muted">{WHAT_THIS_IS}</p>
         {fault && <Notice kind="bad">{fault}</Notice>}
         <input type="hidden" name="next" value={safePath(values.next)} />
         <Field
@@ -74,10 +73,6 @@ function loginPage(c: DashboardContext, values: Record<string, string>, fault: s
         />
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
         <button type="submit">Sign in</button>
-        <p class="muted">
-          Forgot your password? An owner or admin of your team can create a link to choose a new one, under
-          Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
-        </p>
       </form>
       <form
         method="post"
@@ -94,6 +89,13 @@ function loginPage(c: DashboardContext, values: Record<string, string>, fault: s
         </button>
         <p role="status"></p>
       </form>
+      <details class="fold">
+        <summary>Forgot your password?</summary>
+        <p class="muted">
+          An owner or admin of your team can create a link to choose a new one, under Settings → Members.
+          Whoever runs this service can do the same: <code>npm run password-reset</code>.
+        </p>
+      </details>
       <PasskeyScript />
     </>,
   );

@@ -113,7 +113,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
                   caption={`Costs by ${unit}, days in ${view.application.timezone}`}
                   rows={[...report.data].reverse()}
                   columns={[
-                    timeColumn(view, { path: '/costs', unit, notes }),
+                    timeColumn(view, { path: '/costs', unit, notes, rows: report.data }),
                     ...SHOWN.map((name) =>
                       figureColumn(
                         name,
@@ -197,6 +197,9 @@ const routes = new Hono<DashboardEnv>()
   .get('/rates', (c) => ratesPage(c))
   .post('/rates', admin, uploadRates);
 
+/** A year of costs of a few hundred creatives. */
+const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;
+
 export const costs: PageRecord = {
   path: '/costs',
   title: 'Costs',
@@ -209,5 +212,6 @@ export const costs: PageRecord = {
     },
   ],
   savable: true,
+  maxFormBytes: MAX_UPLOAD_BYTES,
   routes,
 };

@@ -21,6 +21,18 @@ import { readView, type View, viewQuery } from '../../shell/view.ts';
 
 const PAGE = 100;
 
+const DIGITS = 6;
+
+/** The decimals of a column of rates: as many as one of them needs for six digits. */
+const placesOf = (rates: readonly number[]): number =>
+  Math.max(
+    0,
+    ...rates.map(
+      (rate) =>
+        /\.(\d+)$/.exec(Number(rate.toPrecision(DIGITS)).toFixed(12).replace(/0+$/, ''))?.[1]?.length ?? 0,
+    ),
+  );
+
 const SOURCES: Readonly<Record<RateSource, string>> = {
   team: 'Your team',
   reference: 'Reference',
@@ -102,6 +114,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
       ...(currency === '' ? {} : { currency }),
     };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
+    const places = placesOf(rates.data.map(({ rate }) => rate));
     const done = doneText(c);
     return (
       <>
@@ -143,7 +156,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               {
                 label: 'Value of 1 unit',
                 numeric: true,
-                cell: (row) => `${Number(row.rate.toPrecision(6))} ${row.base.toUpperCase()}`,
+                cell: (row) => `${row.rate.toFixed(places)} ${row.base.toUpperCase()}`,
               },
               { label: 'Source', cell: (row) => SOURCES[row.source] },
             ]}

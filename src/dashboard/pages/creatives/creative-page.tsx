@@ -205,7 +205,7 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
                 rows={[...compared.report.data].reverse()}
                 empty="No data in this period."
                 columns={[
-                  timeColumn(view, { path: pathOf(id), unit, notes }),
+                  timeColumn(view, { path: pathOf(id), unit, notes, rows: compared.report.data }),
                   ...DAILY.map((name) =>
                     figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
                   ),

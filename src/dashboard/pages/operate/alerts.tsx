@@ -88,7 +88,7 @@ function AlertsCard({
 }: PartProps & { rows: Alert[]; lastFired: ReadonlyMap<string, number> }) {
   const { timezone, currency } = view.application;
   const actions: Column<Alert>[] = mayChange
-    ? [{ label: '', numeric: true, cell: (alert) => <TurnAction alert={alert} view={view} /> }]
+    ? [{ label: 'Actions', numeric: true, cell: (alert) => <TurnAction alert={alert} view={view} /> }]
     : [];
   return (
     <Card title="Alerts" aside={<span class="muted">Times in {timezone}</span>}>

@@ -7,7 +7,7 @@ import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
 import { listNotifications } from '#stores';
 import { checkForm } from '../../forms/form.ts';
-import { exactTimeText } from '../../shell/dates.ts';
+import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
@@ -15,7 +15,7 @@ import { ago, count, NOTHING } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Card, cutMiddle, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -44,10 +44,10 @@ function Notes({ event }: { event: ShownEvent }) {
   return (
     <>
       {flags.map((label) => (
-        <div>{label}</div>
+        <div class="muted event-note">{label}</div>
       ))}
       {warnings.map(({ path, message }) => (
-        <div>
+        <div class="muted event-note">
           <code>{path}</code> {message}
         </div>
       ))}
@@ -99,7 +99,15 @@ function EventTable({
           ),
         },
         { label: 'Type', cell: typeLabel, titleOf: (event) => text(event.type) },
-        { label: 'What', cell: (event) => summary(event) },
+        {
+          label: 'What',
+          cell: (event) => (
+            <>
+              {summary(event)}
+              <Notes event={event} />
+            </>
+          ),
+        },
         { label: 'Status', cell: (event) => <StatusBadge status={event.status_of_event} /> },
         {
           label: 'Device',
@@ -114,8 +122,10 @@ function EventTable({
             );
           },
         },
-        { label: 'Counts for', cell: (event) => text(event.day) },
-        { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },
+        {
+          label: 'Counts for',
+          cell: (event) => (text(event.day) === '' ? NOTHING : dayText(text(event.day), view.today)),
+        },
         { label: 'Raw JSON', cell: (event) => <EventJson event={event} /> },
       ]}
     />
@@ -213,6 +223,34 @@ const LiveState = () => (
   </span>
 );
 
+const OWN_LABELS = { type: 'Type', event_name: 'Event name', device_id: 'Device id', token: 'Device token' };
+
+/** The page's own filters that are set, each a link that removes it. */
+const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LABELS, string> }) => {
+  const set = Object.entries(OWN_LABELS)
+    .map(([name, label]) => ({ name, label, value: own[name as keyof typeof OWN_LABELS] }))
+    .filter(({ value }) => value !== '');
+  return set.length === 0 ? null : (
+    <ul class="chips" aria-label="Filters of events">
+      {set.map(({ name, label, value }) => (
+        <li>
+          <a
+            class="chip"
+            href={`/debugger${viewQuery(view, { ...own, [name]: '' })}`}
+            aria-label={`Remove the filter ${label}: ${value}`}
+            title={value}
+          >
+            <span class="chip-text">
+              <span class="muted">{label}</span> {name === 'type' ? eventLabel(value) : cutMiddle(value)}
+            </span>
+            <span aria-hidden="true">×</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
 async function debuggerPage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
@@ -265,26 +303,27 @@ async function debuggerPage(c: DashboardContext) {
           chips={await readChips(c.env.DB, view)}
         />
       ),
+      tools: (
+        <FormMenu label="Filter events" id="filter" kind="quiet" open={refused.length > 0}>
+          <form method="get" action="/debugger" class="stack">
+            <ViewFields view={view} />
+            <Field
+              label="Type"
+              name="type"
+              value={type}
+              faults={refused}
+              options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
+            />
+            <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
+            <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
+            <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
+            <button type="submit">Show</button>
+          </form>
+        </FormMenu>
+      ),
     },
     <>
-      <FoldedCard title="Filter" open={isFiltered || refused.length > 0}>
-        <form method="get" action="/debugger" class="row">
-          <ViewFields view={view} />
-          <Field
-            label="Type"
-            name="type"
-            value={type}
-            faults={refused}
-            options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
-          />
-          <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
-          <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
-          <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
-          <button type="submit" class="quiet">
-            Show
-          </button>
-        </form>
-      </FoldedCard>
+      <OwnFilters view={view} own={own} />
       {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
       <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
         <Card
@@ -303,7 +342,9 @@ async function debuggerPage(c: DashboardContext) {
             empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
           />
           {page?.next_cursor && (
-            <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
+            <p class="pages">
+              <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
+            </p>
           )}
         </Card>
         {notifications.length > 0 && (

@@ -33,7 +33,7 @@ export const EventJson = ({ event, what = '' }: { event: ShownEvent; what?: stri
   const { status_of_event: _, ...sent } = event;
   const fields = Object.keys(sent).length;
   return (
-    <details>
+    <details class="fold">
       <summary>{`${what === '' ? '' : `${what} · `}${count(fields)} ${fields === 1 ? 'field' : 'fields'}`}</summary>
       <pre class="event">{JSON.stringify(sent, null, 2)}</pre>
     </details>
@@ -53,7 +53,7 @@ export const StatusBadge = ({ status }: { status: unknown }) => {
   const known = typeof status === 'string' && Object.hasOwn(STATUSES, status);
   const { label, kind, hint } = STATUSES[known ? (status as ShownStatus) : 'queued'];
   return (
-    <span class={`badge ${kind}`} title={hint}>
+    <span class={`status ${kind}`} title={hint}>
       {label}
     </span>
   );

@@ -21,10 +21,11 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const mayChange = atLeast(c.get('person').role, 'admin');
   return renderPage(
     c,
-    { view, status: faults.length > 0 ? 400 : 200 },
-    <>
-      {mayChange && (
-        <FormMenu label="New note" id="new" open={faults.length > 0 || page.data.length === 0}>
+    {
+      view,
+      status: faults.length > 0 ? 400 : 200,
+      tools: mayChange && (
+        <FormMenu label="New note" id="new" open={faults.length > 0}>
           <form method="post" action={`/notes${viewQuery(view)}`} class="stack">
             <Field
               label="Day"
@@ -45,60 +46,60 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
             <button type="submit">Add</button>
           </form>
         </FormMenu>
-      )}
-      <Card title="Notes">
-        <Table
-          caption={`Notes, days in ${view.application.timezone}`}
-          rows={page.data}
-          empty="No notes yet. A release or a new price explains a change in a chart."
-          columns={[
-            { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
-            {
-              label: 'Note',
-              cell: ({ id, day, text }) =>
-                mayChange ? (
-                  <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row">
-                    <input type="hidden" name="day" value={day} />
-                    <input
-                      name="text"
-                      value={text}
-                      maxlength={200}
-                      aria-label={`Note of ${dayText(day, view.today)}`}
-                      required
+      ),
+    },
+    <Card title="Notes">
+      <Table
+        caption={`Notes, days in ${view.application.timezone}`}
+        rows={page.data}
+        empty="No notes yet. A release or a new price explains a change in a chart."
+        columns={[
+          { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
+          {
+            label: 'Note',
+            cell: ({ id, day, text }) =>
+              mayChange ? (
+                <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row">
+                  <input type="hidden" name="day" value={day} />
+                  <input
+                    name="text"
+                    value={text}
+                    maxlength={200}
+                    aria-label={`Note of ${dayText(day, view.today)}`}
+                    required
+                  />
+                  <button type="submit" class="quiet">
+                    Save
+                  </button>
+                </form>
+              ) : (
+                text
+              ),
+          },
+          { label: 'By', wideOnly: true, cell: ({ created_by }) => created_by },
+          ...(mayChange
+            ? [
+                {
+                  label: '',
+                  cell: ({ id, text }: (typeof page.data)[number]) => (
+                    <Action
+                      to={`/notes/${id}/remove${viewQuery(view)}`}
+                      label="Remove"
+                      kind="quiet"
+                      confirm={`Remove “${text}”?`}
                     />
-                    <button type="submit" class="quiet">
-                      Save
-                    </button>
-                  </form>
-                ) : (
-                  text
-                ),
-            },
-            { label: 'By', wideOnly: true, cell: ({ created_by }) => created_by },
-            ...(mayChange
-              ? [
-                  {
-                    label: '',
-                    cell: ({ id, text }: (typeof page.data)[number]) => (
-                      <Action
-                        to={`/notes/${id}/remove${viewQuery(view)}`}
-                        label="Remove"
-                        kind="quiet"
-                        confirm={`Remove “${text}”?`}
-                      />
-                    ),
-                  },
-                ]
-              : []),
-          ]}
-        />
-        {page.next_cursor && (
-          <p class="pages">
-            <a href={`/notes${viewQuery(view, { cursor: page.next_cursor })}`}>Later</a>
-          </p>
-        )}
-      </Card>
-    </>,
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {page.next_cursor && (
+        <p class="pages">
+          <a href={`/notes${viewQuery(view, { cursor: page.next_cursor })}`}>Later</a>
+        </p>
+      )}
+    </Card>,
   );
 }
 

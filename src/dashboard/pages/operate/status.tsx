@@ -12,7 +12,7 @@ import {
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { doneText, redirectDone } from '../../forms/form.ts';
-import { exactTimeText } from '../../shell/dates.ts';
+import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago, count, money, NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
@@ -161,8 +161,8 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
     <Card title="Client totals and counted totals" aside={<CsvLink view={view} path="/status" />}>
       <p class="muted">
         Events may carry the client's own running total. Where it is above ours, events never arrived; where
-        it is below, some were sent twice without a key. Devices acquired {view.from} to {view.to}, days in{' '}
-        {view.application.timezone}.
+        it is below, some were sent twice without a key. Devices acquired {shortDays(view, view.today)}, days
+        in {view.application.timezone}.
       </p>
       <Table
         caption="Client totals and counted totals, by kind and currency"
@@ -221,10 +221,12 @@ function ParkedCard({
   const nameOf = (id: string) => view?.applications.find((row) => row.id === id)?.name ?? 'unknown';
   return (
     <Card title="Parked messages">
-      <p class="muted">
-        Messages that could not be counted are kept here and do not delay others. Replay sends one to the
-        queue again. Its events keep their ids, so none is counted twice.
-      </p>
+      {messages.length > 0 && (
+        <p class="muted">
+          Messages that could not be counted are kept here and do not delay others. Replay sends one to the
+          queue again. Its events keep their ids, so none is counted twice.
+        </p>
+      )}
       <Table
         caption="Parked messages"
         rows={messages}

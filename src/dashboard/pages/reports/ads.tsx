@@ -89,7 +89,7 @@ function adsPage(c: DashboardContext) {
       return (
         <NoFigures
           env={c.env}
-          title="Ads"
+          title="Ad revenue"
           view={view}
           path="/ads"
           carry={carry}
@@ -172,11 +172,9 @@ function adsPage(c: DashboardContext) {
 
 export const ads: PageRecord = {
   path: '/ads',
-  title: 'Ads',
+  title: 'Ad monetization',
   opens: 'viewer',
-  links: [
-    { group: 'Understand', label: 'Ad monetization', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z', keepsView: true },
-  ],
+  links: [{ group: 'Understand', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z', keepsView: true }],
   savable: true,
   routes: new Hono<DashboardEnv>().get('/', adsPage),
 };

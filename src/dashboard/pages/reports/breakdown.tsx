@@ -175,7 +175,7 @@ function breakdownPage(c: DashboardContext) {
             name={name}
             row={row}
           />
-          <NotesOf notes={notes} today={view.today} name={name} row={row} />
+          <NotesOf notes={notes} today={view.today} name={name} row={row} rows={rows} />
         </>
       ),
     });

@@ -17,7 +17,7 @@ import { shortDays } from '../../shell/dates.ts';
 import { count, duration, percent, RATIOS } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
   answerCsv,
@@ -76,11 +76,11 @@ const StepsForm = ({
   group: string;
   faults: readonly Fault[];
 }) => (
-  <form method="get" action="/funnels" class="row">
+  <form method="get" action="/funnels" class="stack">
     <ViewFields view={view} />
-    {Array.from({ length: STEPS }, (_, index) => (
+    {Array.from({ length: Math.min(STEPS, steps.length + 1) }, (_, index) => (
       <Field
-        label={`Step ${index + 1}`}
+        label={index < steps.length ? `Step ${index + 1}` : 'Add a step'}
         name={`step-${index}`}
         submitted="step"
         value={steps[index] ?? ''}
@@ -147,39 +147,38 @@ function funnelsPage(c: DashboardContext) {
       ({ path, query: stored }) =>
         path === '/funnels' && new URLSearchParams(stored).get('app') === view.application.id,
     );
-    const form = (
-      <Card
-        title="Steps"
-        aside={
-          <a href={`/views?${new URLSearchParams({ for: `/funnels${viewQuery(view, carry)}` })}`}>
-            Save this funnel
-          </a>
-        }
-      >
-        {saved.length > 0 && (
-          <p>
-            {'Saved: '}
-            {saved.map((one, index) => (
-              <>
-                {index > 0 && ' · '}
-                <a href={viewAddress(one)}>{one.name}</a>
-              </>
-            ))}
-          </p>
-        )}
-        <StepsForm
-          view={view}
-          steps={steps}
-          offered={offered}
-          window={window}
-          group={group}
-          faults={faults ?? []}
-        />
-      </Card>
+    const asides = (
+      <>
+        <a href={`/views?${new URLSearchParams({ for: `/funnels${viewQuery(view, carry)}` })}`}>
+          Save this funnel
+        </a>
+        <FormMenu label="Edit steps" id="steps" kind="quiet" open={faults !== null}>
+          <StepsForm
+            view={view}
+            steps={steps}
+            offered={offered}
+            window={window}
+            group={group}
+            faults={faults ?? []}
+          />
+        </FormMenu>
+      </>
+    );
+    const others = saved.length > 0 && (
+      <p class="asides">
+        <span class="muted">Saved</span>
+        {saved.map((one) => (
+          <a href={viewAddress(one)}>{one.name}</a>
+        ))}
+      </p>
     );
     if (!query) {
       answerWith(400);
-      return form;
+      return (
+        <Card title="Funnel" aside={<span class="asides">{asides}</span>}>
+          <p class="empty">These steps make no funnel.</p>
+        </Card>
+      );
     }
     const isWhole = { group_by: undefined };
     const [report, whole, before] = await Promise.all([
@@ -206,7 +205,8 @@ function funnelsPage(c: DashboardContext) {
       const isInstall = first.step === 'install';
       return (
         <>
-          {form}
+          <div class="asides end">{asides}</div>
+          {others}
           <NoFigures
             env={c.env}
             title="Funnel"
@@ -225,19 +225,21 @@ function funnelsPage(c: DashboardContext) {
     }
     return (
       <>
-        {form}
+        {others}
         <Card
           title="Funnel"
           aside={
             <span class="asides">
               <ComparedDays view={view} compared={wholePeriods(compared)} />
               <CsvLink view={view} path="/funnels" parameters={carry} />
+              {asides}
             </span>
           }
         >
           <Table
             caption={`Devices that reach each step, days in ${view.application.timezone}`}
             rows={rows}
+            kind="funnel"
             columns={[
               { label: 'Step', cell: (row) => labelOf(row.step) },
               { label: 'Share', cell: (row) => <Bar share={row.from_first ?? 0} /> },
@@ -281,6 +283,7 @@ function funnelsPage(c: DashboardContext) {
             <Table
               caption={`Devices that reach each step, by ${groupWord(group)}`}
               rows={groupsOf(report.data, steps.length)}
+              kind="funnel"
               empty="No devices were acquired in this period."
               columns={[
                 {
@@ -292,10 +295,14 @@ function funnelsPage(c: DashboardContext) {
                 ...steps.map((step, index) => ({
                   label: labelOf(step),
                   numeric: true,
-                  cell: (rows: FunnelRow[]) =>
-                    index === 0
-                      ? count(rows[index]?.devices)
-                      : `${count(rows[index]?.devices)} (${percent(rows[index]?.from_first)})`,
+                  cell: (rows: FunnelRow[]) => (
+                    <>
+                      {index === 0
+                        ? count(rows[index]?.devices)
+                        : `${count(rows[index]?.devices)} (${percent(rows[index]?.from_first)})`}
+                      <Bar share={rows[index]?.from_first ?? 0} />
+                    </>
+                  ),
                 })),
               ]}
             />

@@ -143,7 +143,7 @@ export async function Overview(
             caption={`Figures by ${unit}, days in ${view.application.timezone}`}
             rows={[...report.data].reverse()}
             columns={[
-              timeColumn(view, { path: '/', unit, notes }),
+              timeColumn(view, { path: '/', unit, notes, rows: report.data }),
               ...columns.map((name) => figureColumn(name, report.data, view.currency, (row: Row) => row)),
             ]}
           />

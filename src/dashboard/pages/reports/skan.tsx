@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
-import { csvHeaders } from '#lib/encoding/csv';
-import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv } from '#skan';
+import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
@@ -116,7 +115,7 @@ function skanPage(c: DashboardContext) {
     });
     const report = await reportSkan(c.env.DB, application, query);
     if (wantsCsv(c)) {
-      for (const [name, value] of Object.entries(csvHeaders(['skan', application.name, from, to])))
+      for (const [name, value] of Object.entries(skanCsvHeaders(report, application, query)))
         c.header(name, value);
       return c.body(skanCsv(report, query));
     }

@@ -6,7 +6,7 @@ import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, setCookies } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field } from '../../shell/parts.tsx';
+import { Card, Field, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
@@ -34,29 +34,41 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
           {email} · {ROLE_NAMES[role]} of {team.name}
         </p>
       </Card>
-      <Card title="Change your password">
-        <form method="post" action="/settings/account" class="stack">
-          <Field
-            label="Current password"
-            name="current"
-            type="password"
-            autocomplete="current-password"
-            faults={faults}
-            required
-          />
-          <Field
-            label="New password"
-            name="next"
-            type="password"
-            autocomplete="new-password"
-            faults={faults}
-            hint="At least 12 characters. You are signed out everywhere else."
-            minlength={12}
-            maxlength={128}
-            required
-          />
-          <button type="submit">Change password</button>
-        </form>
+      <Card
+        title="Password"
+        aside={
+          <FormMenu
+            label="Change"
+            id="password"
+            kind="quiet"
+            open={faults.some(({ path }) => path === 'current' || path === 'next')}
+          >
+            <form method="post" action="/settings/account" class="stack">
+              <Field
+                label="Current password"
+                name="current"
+                type="password"
+                autocomplete="current-password"
+                faults={faults}
+                required
+              />
+              <Field
+                label="New password"
+                name="next"
+                type="password"
+                autocomplete="new-password"
+                faults={faults}
+                hint="At least 12 characters. You are signed out everywhere else."
+                minlength={12}
+                maxlength={128}
+                required
+              />
+              <button type="submit">Change password</button>
+            </form>
+          </FormMenu>
+        }
+      >
+        <p class="muted">Signs you in with your email. Changing it signs you out everywhere else.</p>
       </Card>
       <SecondFactorCard state={state} shown={shown} faults={faults} />
       <PasskeysCard rows={keys} zone={await zoneOf(c)} faults={faults} />

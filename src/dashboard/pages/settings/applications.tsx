@@ -20,7 +20,7 @@ import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf, type Values } from './application-page.tsx';
 
@@ -61,28 +61,14 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
   return renderSettings(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
-    <>
-      <Card title="Applications">
-        <Table
-          caption="Applications of the team"
-          rows={rows}
-          empty="No applications yet. Create the first one below."
-          columns={[
-            { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
-            { label: 'Time zone', cell: (row) => row.timezone },
-            { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
-            { label: 'Data collection', cell: (row) => (row.dataCollection ? 'On' : 'Off') },
-            { label: 'Set up', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
-          ]}
-        />
-      </Card>
-      {atLeast(person.role, 'admin') && (
-        <FoldedCard title="New application" open={faults.length > 0 || rows.length === 0}>
+    {
+      status: faults.length > 0 ? 400 : 200,
+      tools: atLeast(person.role, 'admin') && (
+        <FormMenu label="New application" id="new" open={faults.length > 0 || rows.length === 0}>
           <form
             method="post"
             action="/settings/applications"
-            class="row"
+            class="stack"
             {...(faults.length === 0 ? { 'data-suggest': '' } : {})}
           >
             <Field
@@ -115,9 +101,23 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
             <button type="submit">Create</button>
           </form>
           <SuggestedValues />
-        </FoldedCard>
-      )}
-    </>,
+        </FormMenu>
+      ),
+    },
+    <Card title="Applications">
+      <Table
+        caption="Applications of the team"
+        rows={rows}
+        empty="No applications yet. Create the first one."
+        columns={[
+          { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
+          { label: 'Time zone', cell: (row) => row.timezone },
+          { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
+          { label: 'Data collection', cell: (row) => (row.dataCollection ? 'On' : 'Off') },
+          { label: 'Set up', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
+        ]}
+      />
+    </Card>,
   );
 }
 

@@ -26,7 +26,7 @@ import { dateText, timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
@@ -57,7 +57,35 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
   return renderSettings(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
+    {
+      status: faults.length > 0 ? 400 : 200,
+      tools: (
+        <FormMenu label="Invite someone" id="invite" open={faults.length > 0}>
+          <p class="muted">
+            Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
+            manage other owners. Nothing is sent by email: you get a link to pass on.
+          </p>
+          <form method="post" action="/settings/members" class="stack">
+            <Field
+              label="Name or email"
+              name="note"
+              value={values.note ?? ''}
+              faults={faults}
+              maxlength={255}
+              required
+            />
+            <Field
+              label="Role"
+              name="role"
+              value={values.role ?? 'viewer'}
+              faults={faults}
+              options={optionsOf(offered, ROLE_NAMES)}
+            />
+            <button type="submit">Create link</button>
+          </form>
+        </FormMenu>
+      ),
+    },
     <>
       <CopyNow text={passwordLink} label="password link">
         <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
@@ -67,30 +95,6 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
         <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
         once, and expires after {INVITATION_DAYS} days.
       </CopyNow>
-      <FoldedCard title="Invite someone" open={faults.length > 0 || people.length === 1}>
-        <p class="muted">
-          Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
-          manage other owners. Nothing is sent by email: you get a link to pass on.
-        </p>
-        <form method="post" action="/settings/members" class="row">
-          <Field
-            label="Name or email"
-            name="note"
-            value={values.note ?? ''}
-            faults={faults}
-            maxlength={255}
-            required
-          />
-          <Field
-            label="Role"
-            name="role"
-            value={values.role ?? 'viewer'}
-            faults={faults}
-            options={optionsOf(offered, ROLE_NAMES)}
-          />
-          <button type="submit">Create link</button>
-        </form>
-      </FoldedCard>
       <Card title="People">
         <Table
           caption="Members of the team"
@@ -126,6 +130,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             },
             {
               label: 'Actions',
+              numeric: true,
               cell: (member) => (
                 <span class="actions">
                   {(member.role !== 'owner' || person.role === 'owner') && (
@@ -151,28 +156,30 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
           keep a token, take it over first under <a href="/settings/tokens">Access tokens</a>.
         </p>
       </Card>
-      <Card title="Open invitations">
-        <Table
-          caption="Open invitations"
-          rows={invitations}
-          empty="No open invitations."
-          columns={[
-            { label: 'Invited', cell: (open) => open.note },
-            { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
-            { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
-            {
-              label: 'Actions',
-              cell: (open) => (
-                <Action
-                  to={`/settings/members/invitations/${open.hash}/withdraw`}
-                  label="Withdraw"
-                  kind="quiet"
-                />
-              ),
-            },
-          ]}
-        />
-      </Card>
+      {invitations.length > 0 && (
+        <Card title="Open invitations">
+          <Table
+            caption="Open invitations"
+            rows={invitations}
+            columns={[
+              { label: 'Invited', cell: (open) => open.note },
+              { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
+              { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
+              {
+                label: 'Actions',
+                numeric: true,
+                cell: (open) => (
+                  <Action
+                    to={`/settings/members/invitations/${open.hash}/withdraw`}
+                    label="Withdraw"
+                    kind="quiet"
+                  />
+                ),
+              },
+            ]}
+          />
+        </Card>
+      )}
     </>,
   );
 }

@@ -5,7 +5,7 @@ import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf, type DashboardContext, setCookies } from '../../shell/guard.ts';
-import { Action, Card, Field, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
@@ -15,7 +15,46 @@ type Passkeys = Awaited<ReturnType<typeof listPasskeys>>;
 
 /** A person's passkeys. Without JavaScript, or in a browser without passkeys, they can only be removed. */
 export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: string; faults: Fault[] }) => (
-  <Card title="Passkeys">
+  <Card
+    title="Passkeys"
+    aside={
+      <FormMenu
+        label="Add"
+        id="passkey"
+        kind="quiet"
+        open={faults.some(({ path }) => path.startsWith('passkey'))}
+      >
+        <form
+          method="post"
+          action={`${PATH}/passkeys`}
+          class="stack"
+          data-passkey="create"
+          data-challenge={`${PATH}/passkeys/challenge`}
+          hidden
+        >
+          <input type="hidden" name="credential" value="" />
+          <Field
+            label="Name of the passkey"
+            name="passkey_name"
+            faults={faults}
+            hint="Such as the device that it is on"
+            maxlength={100}
+            required
+          />
+          <Field
+            label="Your password, to add it"
+            name="passkey_password"
+            type="password"
+            autocomplete="current-password"
+            faults={faults}
+            required
+          />
+          <button type="submit">Add a passkey</button>
+          <p role="status"></p>
+        </form>
+      </FormMenu>
+    }
+  >
     <p class="muted">
       A passkey signs you in with a fingerprint, face or PIN of your device, without a password or code.
     </p>
@@ -28,6 +67,7 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
         { label: 'Added', cell: ({ createdAt }) => (createdAt ? timeText(createdAt.getTime(), zone) : '') },
         {
           label: 'Actions',
+          numeric: true,
           cell: ({ id, name }) => (
             <Action
               to={`${PATH}/passkeys/${id}/remove`}
@@ -39,34 +79,6 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
         },
       ]}
     />
-    <form
-      method="post"
-      action={`${PATH}/passkeys`}
-      class="stack"
-      data-passkey="create"
-      data-challenge={`${PATH}/passkeys/challenge`}
-      hidden
-    >
-      <input type="hidden" name="credential" value="" />
-      <Field
-        label="Name of the passkey"
-        name="passkey_name"
-        faults={faults}
-        hint="Such as the device that it is on"
-        maxlength={100}
-        required
-      />
-      <Field
-        label="Your password, to add it"
-        name="passkey_password"
-        type="password"
-        autocomplete="current-password"
-        faults={faults}
-        required
-      />
-      <button type="submit">Add a passkey</button>
-      <p role="status"></p>
-    </form>
     <PasskeyScript />
   </Card>
 );

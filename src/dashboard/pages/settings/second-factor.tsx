@@ -12,7 +12,7 @@ import {
 import { parseForm, redirectDone } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Card, Field, Notice } from '../../shell/parts.tsx';
+import { Card, Field, FormMenu, Notice } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
@@ -69,7 +69,29 @@ export const SecondFactorCard = ({
   shown: FormMessages;
   faults: Fault[];
 }) => (
-  <Card title="Authenticator app">
+  <Card
+    title="Authenticator app"
+    aside={
+      <FormMenu
+        label={state === 'on' ? 'Remove' : state === 'off' ? 'Set up' : 'Start again'}
+        id="app"
+        kind="quiet"
+        open={faults.some(({ path }) => path === 'password')}
+      >
+        {state === 'on' ? (
+          <form method="post" action={`${PATH}/app/remove`} class="stack">
+            <Password faults={faults} />
+            <button type="submit">Remove the app</button>
+          </form>
+        ) : (
+          <form method="post" action={`${PATH}/app`} class="stack">
+            <Password faults={faults} />
+            <button type="submit">{state === 'off' ? 'Set up' : 'Start again'}</button>
+          </form>
+        )}
+      </FormMenu>
+    }
+  >
     {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
     {state === 'unconfirmed' && (
       <form method="post" action={`${PATH}/app/confirm`} class="stack">
@@ -84,23 +106,12 @@ export const SecondFactorCard = ({
         <button type="submit">Turn on</button>
       </form>
     )}
-    {state === 'on' ? (
-      <form method="post" action={`${PATH}/app/remove`} class="stack">
-        <p>Signing in takes your password and a code of your authenticator app.</p>
-        <Password faults={faults} />
-        <button type="submit">Remove the app</button>
-      </form>
-    ) : (
-      <form method="post" action={`${PATH}/app`} class="stack">
-        <p class="muted">
-          {state === 'off'
-            ? 'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'
-            : 'If you no longer see the key, start again with a new one.'}
-        </p>
-        <Password faults={faults} />
-        <button type="submit">{state === 'off' ? 'Set up' : 'Start again'}</button>
-      </form>
-    )}
+    <p class="muted">
+      {state === 'on' && 'Signing in takes your password and a code of your authenticator app.'}
+      {state === 'off' &&
+        'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'}
+      {state === 'unconfirmed' && 'If you no longer see the key, start again with a new one.'}
+    </p>
   </Card>
 );
 

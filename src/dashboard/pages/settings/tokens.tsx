@@ -13,7 +13,7 @@ import { timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -44,41 +44,45 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   const zone = await zoneOf(c);
   return renderSettings(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
+    {
+      status: faults.length > 0 ? 400 : 200,
+      tools: (
+        <FormMenu label="New token" id="new" open={faults.length > 0}>
+          <p class="muted">
+            For the team API: creatives, costs, reports and raw events of every application of the team. Send
+            it in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its
+            creator leaves the team or becomes a viewer, unless someone took it over.
+          </p>
+          <form method="post" action="/settings/tokens" class="stack">
+            <Field
+              label="Name"
+              name="name"
+              value={values.name ?? ''}
+              faults={faults}
+              maxlength={255}
+              required
+            />
+            <Field
+              label="Expires after"
+              name="days"
+              value={values.days ?? '90'}
+              options={LIFETIMES}
+              faults={faults}
+            />
+            <button type="submit">Create</button>
+          </form>
+        </FormMenu>
+      ),
+    },
     <>
       <CopyNow text={accessToken} label="access token">
         <strong>Copy the token now.</strong> It is shown only once and is not stored.
       </CopyNow>
-      <FoldedCard title="New access token" open={faults.length > 0 || tokens.length === 0}>
-        <p class="muted">
-          For the team API: creatives, costs, reports and raw events of every application of the team. Send it
-          in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its creator
-          leaves the team or becomes a viewer, unless someone took it over.
-        </p>
-        <form method="post" action="/settings/tokens" class="row">
-          <Field
-            label="Name"
-            name="name"
-            value={values.name ?? ''}
-            faults={faults}
-            maxlength={255}
-            required
-          />
-          <Field
-            label="Expires after"
-            name="days"
-            value={values.days ?? '90'}
-            options={LIFETIMES}
-            faults={faults}
-          />
-          <button type="submit">Create</button>
-        </form>
-      </FoldedCard>
       <Card title="Tokens">
         <Table
           caption="Access tokens"
           rows={tokens}
-          empty="No access tokens yet."
+          empty="No access tokens yet. A program needs one to use the team API."
           columns={[
             { label: 'Name', cell: (token) => token.name },
             { label: 'Created by', cell: (token) => token.createdBy ?? NOTHING },
@@ -101,6 +105,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             },
             {
               label: 'Actions',
+              numeric: true,
               cell: (token) =>
                 token.revokedAt === null ? (
                   <span class="actions">
