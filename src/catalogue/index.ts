@@ -106,6 +106,7 @@ export {
   type Cohort,
   type CohortFigure,
   type Count,
+  netOfFee,
   per,
   type Sums,
 } from './sums.ts';

@@ -6,6 +6,9 @@ export const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
 /** The source of metrics that this service defines itself. */
 export const OURS = 'this service';
 
+/** What every metric may use without reading a sum. */
+type Setting = 'storeFeeBasisPoints';
+
 type Unit = 'count' | 'money' | 'percent';
 
 export type Words = { definition: string; source: string };
@@ -32,10 +35,10 @@ export type MetricDefinition<Read extends SumName = SumName> = Words & {
 } & (
     | {
         /** `days` is the number of the group's calendar days that have begun. */
-        value: (sums: Pick<Sums, Read>, days: number) => number | null;
+        value: (sums: Pick<Sums, Read | Setting>, days: number) => number | null;
       }
     /** A sum of amounts, exact however large it is. */
-    | { nanos: (sums: Pick<Sums, Read>) => bigint }
+    | { nanos: (sums: Pick<Sums, Read | Setting>) => bigint }
   );
 
 /** A metric that is computed from these sums, and cannot read others. */

@@ -1,7 +1,7 @@
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
 import { ADJUST, ADMOB, from, OURS } from './metric.ts';
-import { type Amount, type Count, per, SUMS, type SumName, type Sums } from './sums.ts';
+import { type Amount, type Count, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
 // derived from it.
@@ -206,13 +206,13 @@ export const METRICS = {
     label: 'Net revenue',
     kind: 'sum',
     unit: 'money',
-    formula: 'revenue - what was refunded of the purchases of the period',
+    formula: 'ad_revenue + (purchase_revenue - what was refunded of it) × (1 - store fee)',
     missing: 'by hour',
-    hint: 'Revenue without the purchases that were refunded, whenever that was',
+    hint: 'Revenue without refunds and the fee of stores',
     definition:
-      'Revenue - what has been refunded of the purchases of the period, whenever. A refund changes the day of its purchase, at the exchange rate of that day.',
+      'Ad revenue, and purchase revenue without what has been refunded of the purchases of the period, whenever, and without the share that stores keep (`store_fee`). A refund changes the day of its purchase, at the exchange rate of that day.',
     source: OURS,
-    nanos: (sums) => revenueOf(sums) - sums.returnedRevenue,
+    nanos: (sums) => sums.adRevenue + netOfFee(sums.purchaseRevenue, sums.returnedRevenue, sums),
   }),
   trials: from(['trials'], {
     label: 'Trials',
@@ -306,6 +306,21 @@ export const METRICS = {
     definition: 'Revenue so far of all devices acquired in the period, including organic ones, / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.acquiredRevenue), units(sums.spend)),
+  }),
+  roas_net: from(['attributedRevenue', 'attributedPurchaseRevenue', 'attributedReturnedRevenue', 'spend'], {
+    label: 'Net ROAS',
+    kind: 'ratio',
+    unit: 'percent',
+    formula: 'net revenue so far of the attributed devices acquired in the period / spend',
+    hint: 'Like ROAS, without refunds and the fee of stores',
+    definition:
+      'Net return on ad spend: `roas` without what was refunded of the purchases of these devices, and without the share that stores keep.',
+    source: OURS,
+    value: (sums) => {
+      const { attributedPurchaseRevenue: purchased, attributedReturnedRevenue: returned } = sums;
+      const net = sums.attributedRevenue - purchased + netOfFee(purchased, returned, sums);
+      return per(units(net), units(sums.spend));
+    },
   }),
   events: from(['customEvents'], {
     label: 'Custom events',

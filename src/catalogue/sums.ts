@@ -1,3 +1,5 @@
+import { divideRounded } from '#lib/decimal';
+
 // What is added up of a report's groups.
 
 /**
@@ -34,6 +36,9 @@ export const SUMS = {
   /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
   acquiredRevenue: { is: 'amount' },
   attributedRevenue: { is: 'amount' },
+  /** Of the attributed ones: what they purchased so far, and what was refunded of it. */
+  attributedPurchaseRevenue: { is: 'amount' },
+  attributedReturnedRevenue: { is: 'amount' },
   /** What became of the devices acquired in the period. */
   cohort: { is: 'cohort' },
 } as const satisfies Record<string, { is: 'count' | 'amount' | 'cohort'; by?: 'currency' }>;
@@ -54,6 +59,8 @@ export const AMOUNTS = namesOf('amount') as Amount[];
  */
 export type Sums = Record<Count, number> &
   Record<Amount, bigint> & {
+    /** What stores keep of payments, in hundredths of a percent: a setting of the application. */
+    storeFeeBasisPoints: number;
     /** What revenue and spend lack, by currency. */
     unconverted: ReadonlyMap<string, bigint>;
     /** What `acquiredRevenue` lacks, by currency. */
@@ -73,6 +80,13 @@ export type Cohort = {
   /** What the amounts lack, by currency. */
   unconverted: ReadonlyMap<string, bigint>;
 };
+
+/** What is left of payments without refunds and the stores' fee. */
+export const netOfFee = (
+  purchased: bigint,
+  returned: bigint,
+  { storeFeeBasisPoints }: Pick<Sums, 'storeFeeBasisPoints'>,
+): bigint => divideRounded((purchased - returned) * BigInt(10_000 - storeFeeBasisPoints), 10_000n);
 
 /** Null if the divisor is 0 or either value is unknown. */
 export const per = (amount: number | null, divisor: number | null): number | null =>

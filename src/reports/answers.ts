@@ -83,6 +83,7 @@ const Ltv = z.object({
   ),
   total_rows,
   ...reported,
+  net: z.boolean().meta({ description: 'Whether revenue is without refunds and `store_fee`.' }),
   unconverted,
   unallocated_spend,
 });

@@ -66,7 +66,14 @@ export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.R
 }
 
 /** The application of a report, already checked to be the caller's own. */
-export type Reported = { id: string; teamId: string; currency: string; timezone: string; shards: number };
+export type Reported = {
+  id: string;
+  teamId: string;
+  currency: string;
+  timezone: string;
+  shards: number;
+  storeFeeBasisPoints: number;
+};
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
 

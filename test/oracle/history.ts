@@ -86,8 +86,8 @@ const TOTAL_FIELDS: Partial<Record<Sent['type'], string>> = {
 };
 
 /**
- * Gives purchases a transaction id, and refunds that of a purchase of the device, whose currency they have: earlier or later, several of one, of
- * more than it was. Some refunds are of all of it, and some of a purchase that nobody reported.
+ * Gives purchases a transaction id, and refunds and their reversals that of a purchase of the device, whose currency they have: earlier or
+ * later, several of one, of more than it was. Some refunds are of all of it, and some of a purchase that nobody reported.
  */
 function nameTransactions(events: readonly Sent[], device: number): void {
   const purchases = events.filter(
@@ -100,6 +100,7 @@ function nameTransactions(events: readonly Sent[], device: number): void {
     payload.tr_id = purchase?.payload.tr_id ?? 'unknown';
     payload.currency = purchase?.payload.currency ?? payload.currency;
     if (index % 3 === 0) payload.value = 0;
+    if (index % 2 === 1) payload.status = 'refund_reversed';
   }
 }
 
@@ -239,7 +240,14 @@ export async function startHistory(
                     item_name: 'Thing',
                     value: value * 20,
                     currency,
-                    status: pick(['completed', 'success', 'failed', 'refunded']),
+                    status: pick([
+                      'completed',
+                      'success',
+                      'completed',
+                      'failed',
+                      'refunded',
+                      'refund_reversed',
+                    ]),
                   },
                 ] as const)
               : ([

@@ -94,6 +94,14 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     return amountsOf(all.filter((event) => devices.has(event.device)));
   };
   const earnedBy = (acquired: Sent[]) => money(earningsOf(acquired), rateOn);
+  const returnedOf = (acquired: Sent[]) => {
+    const devices = new Set(acquired.map((event) => event.device));
+    const own = taken.filter(({ purchase }) => devices.has(purchase.device));
+    return money(
+      own.map(({ purchase, amount }) => ({ ...amountOf(purchase), nanos: amount })),
+      rateOn,
+    );
+  };
   const lacking = unconverted([...amountsOf(events), ...costs], rateOn);
   const lackingRoas = spend === 0 ? [] : unconverted(earningsOf(installs), rateOn);
   const lengths = inside(firstEnds(all)).flatMap(({ payload }) =>
@@ -119,7 +127,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     payers,
     purchase_revenue: purchaseRevenue,
     revenue,
-    refunds: refunded.length,
+    refunds: refunded.filter(({ refund, amount }) => isRefund(refund) && amount > 0n).length,
     refunded_revenue: money(
       refunded.map(({ refund, amount }) => ({ ...amountOf(refund), nanos: amount })),
       rateOn,
@@ -130,6 +138,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
         returned.map(({ purchase, amount }) => ({ ...amountOf(purchase), nanos: amount })),
         rateOn,
       ),
+    trials: 0,
+    renewals: 0,
     arpdau: per(revenue, active),
     arppu: per(purchaseRevenue, payers),
     spend,
@@ -138,6 +148,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     cpi: spend === 0 ? null : per(spend, attributed.length),
     roas: per(earnedBy(attributed), spend),
     roas_blended: per(earnedBy(installs), spend),
+    roas_net: per(earnedBy(attributed) - returnedOf(attributed), spend),
     unconverted: lacking.length === 0 ? undefined : lacking,
     roas_unconverted: lackingRoas.length === 0 ? undefined : lackingRoas,
     events: events.filter((event) => event.type === 'custom' && !isRequest(event)).length,
@@ -154,29 +165,48 @@ function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlyS
   };
 }
 
+const isRefund = ({ payload }: Sent) => payload.status === 'refunded';
+const isReversal = ({ payload }: Sent) => payload.status === 'refund_reversed';
+
+/** What is taken back of a purchase after some refunds and reversals, in the order of their times: from nothing to all of it. */
+function levelAfter(purchase: Sent, steps: readonly Sent[]): bigint {
+  const whole = nanos(purchase);
+  const second = ({ at }: Sent) => Math.floor(at / 1_000);
+  let level = 0n;
+  for (const step of steps.toSorted((left, right) => second(left) - second(right))) {
+    const amount = nanos(step) || whole;
+    level = isRefund(step) ? level + amount : level - amount;
+    level = level < 0n ? 0n : level > whole ? whole : level;
+  }
+  return level;
+}
+
 /**
- * What each refund takes back, in the order in which they were sent: the purchase may be sent later. Together, those of a purchase take back no
- * more than it was.
+ * By how much each refund, and each reversal of one, changes what is taken back of its purchase, in the order in which they were sent: the
+ * purchase may be sent later.
  */
 function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint }[] {
   const known = refundsOfHistory.get(all);
   if (known) return known;
   const found = all.filter(isPaid).flatMap((purchase) => {
-    let left = nanos(purchase);
-    return all.flatMap((refund) => {
-      const isOwn = refund.payload.status === 'refunded' && refund.payload.tr_id === purchase.payload.tr_id;
-      const wanted = isOwn ? nanos(refund) || left : 0n;
-      const amount = wanted < left ? wanted : left;
-      left -= amount;
+    const steps = all.filter(
+      (event) =>
+        (isRefund(event) || isReversal(event)) &&
+        event.payload.tr_id === purchase.payload.tr_id &&
+        !event.test,
+    );
+    return steps.flatMap((refund, index) => {
+      const amount =
+        levelAfter(purchase, steps.slice(0, index + 1)) - levelAfter(purchase, steps.slice(0, index));
       return amount === 0n ? [] : [{ refund, purchase, amount }];
     });
   });
   refundsOfHistory.set(all, found);
   return found;
 }
-/** Whether a refund takes anything back. */
+/** Whether an event takes something of a purchase back, or puts it back. */
 export const isCountedRefund = (event: Sent, all: Sent[]) =>
-  event.payload.status === 'refunded' && refundsIn(all).some(({ refund }) => refund === event);
+  refundsIn(all).some(({ refund }) => refund === event);
 
 const refundsOfHistory = new WeakMap<Sent[], { refund: Sent; purchase: Sent; amount: bigint }[]>();
 

@@ -46,10 +46,30 @@ it('shows what was put back as negative on its day, and what remains on the day 
   expect(await rows('group_by=app_version')).toEqual(expected((day) => `${day}.0`));
 });
 
-it('takes nothing back of LTV', async () => {
-  const path = `/v1/reports/ltv?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-01&days=7`;
-  const body: { data: { days: Record<string, { revenue: number }> }[] } = await (
+it.each([
+  ['gross', 'days=7', 10_000],
+  ['net', 'days=7&net=true', 4_000],
+])('shows LTV %s', async (_, query, expected) => {
+  expect(await ltv(query)).toEqual({ revenue: expected, ltv: expected });
+});
+
+it('takes the fee of stores from net figures only', async () => {
+  const path = `/v1/applications/${tenant.application.id}`;
+  const body = { store_fee: 0.15 };
+  expect((await worker.team(tenant, path, { method: 'PATCH', body })).status).toBe(200);
+  expect(await rows('group_by=day')).toContainEqual(['2026-03-02', 10_000, 0, 0, 3_400]);
+  expect(await ltv('days=7&net=true')).toEqual({ revenue: 3_400, ltv: 3_400 });
+  expect(await ltv('days=7')).toEqual({ revenue: 10_000, ltv: 10_000 });
+  expect((await worker.team(tenant, path, { method: 'PATCH', body: { store_fee: 0.12345 } })).status).toBe(
+    400,
+  );
+});
+
+async function ltv(query: string) {
+  const path = `/v1/reports/ltv?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-01&${query}`;
+  const body: { data: { days: Record<string, { revenue: number; ltv: number }> }[] } = await (
     await worker.team(tenant, path)
   ).json();
-  expect(body.data[0]?.days['7']?.revenue).toBe(10_000);
-});
+  const { revenue, ltv: value } = body.data[0]?.days['7'] ?? {};
+  return { revenue, ltv: value };
+}

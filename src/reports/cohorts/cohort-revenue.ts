@@ -1,5 +1,6 @@
+import { netOfFee } from '#catalogue';
 import { daysBetween } from '#lib/time';
-import { type Entries, sumColumnsOf } from '#rollup';
+import { type Entries, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
 import { type Chunk, organicIn, valuesIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
@@ -9,6 +10,9 @@ import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
+const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(
+  (name) => COLUMNS.indexOf(name),
+) as [number, number, number];
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
 /** Costs have one amount. */
 const COSTS_AT = [0];
@@ -68,6 +72,9 @@ export class CohortRevenue {
   }
 }
 
+/** Revenue is without refunds and this fee. */
+type Net = { storeFeeBasisPoints: number };
+
 /** Finds the place of each amount once, and adds it to those of all devices and of the attributed ones, as far as these are wanted. */
 export class RevenueReader {
   private readonly places: CohortPlaces;
@@ -75,6 +82,7 @@ export class RevenueReader {
   private readonly all: CohortRevenue | null;
   private readonly attributed: CohortRevenue | null;
   private readonly ages: number;
+  private readonly net: Net | null;
 
   // Of the open chunk.
   private days: readonly string[] = [];
@@ -92,8 +100,13 @@ export class RevenueReader {
   constructor(
     places: CohortPlaces,
     rates: DayRates,
-    { all, attributed }: { all: CohortRevenue | null; attributed: CohortRevenue | null },
+    {
+      all,
+      attributed,
+      net = null,
+    }: { all: CohortRevenue | null; attributed: CohortRevenue | null; net?: Net | null },
   ) {
+    this.net = net;
     this.places = places;
     this.rates = rates;
     this.all = all;
@@ -139,11 +152,21 @@ export class RevenueReader {
 
   private add(sums: Entries['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
     let [low, high] = [0, 0];
-    for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
-      low += sums[at]?.[entry] ?? 0;
-      high += sums[at + 1]?.[entry] ?? 0;
-    }
+    if (this.net && !isOfCosts) [low, high] = netParts(sums, entry, this.net);
+    else
+      for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
+        low += sums[at]?.[entry] ?? 0;
+        high += sums[at + 1]?.[entry] ?? 0;
+      }
     this.all?.add(this.at, isOfCosts, low, high);
     if (!isOrganic) this.attributed?.add(this.at, isOfCosts, low, high);
   }
+}
+
+/** What is left of an entry's revenue, in two parts, of which the first is not negative. */
+function netParts(sums: Entries['sums'], entry: number, net: Net): [low: number, high: number] {
+  const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
+  const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);
+  const high = nanos / BigInt(NANOS_PER_HIGH) - (nanos < 0n ? 1n : 0n);
+  return [Number(nanos - high * BigInt(NANOS_PER_HIGH)), Number(high)];
 }

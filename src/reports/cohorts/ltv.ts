@@ -16,8 +16,20 @@ import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
 
+/** Whether revenue is without refunds and the share that stores keep. */
+const netOrGross = () =>
+  z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((net) => net === 'true');
+
 export const LtvQuery = z
-  .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
+  .object({
+    ...cohortPeriod,
+    group_by: deviceGroupBy,
+    currency: currencyCode().optional(),
+    net: netOrGross(),
+  })
   .superRefine(checkPeriod);
 export type LtvQuery = z.infer<typeof LtvQuery>;
 
@@ -37,7 +49,8 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     // Devices earn revenue on any later day.
     to: END_OF_TIME,
   });
-  const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates });
+  const net = query.net ? application : null;
+  const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates, net });
   const hasSpend = knowsSpend(asked);
   const { numbers } = cohorts.cells;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
@@ -76,6 +89,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     data,
     total_rows: cohorts.cut?.total ?? data.length,
     currency: reporting,
+    net: query.net,
     timezone: application.timezone,
     unconverted: unconvertedOf(value.unconverted),
     ...(hasSpend ? await readUnallocatedSpend(stores.DB, { ...asked, applicationId: application.id }) : {}),
@@ -87,11 +101,15 @@ async function readValue(
   stores: CubeStores,
   applicationId: string,
   asked: CohortQuestion & { reporting: string },
-  { cohorts, rates }: { cohorts: ReadCohorts; rates: DayRates },
+  {
+    cohorts,
+    rates,
+    net,
+  }: { cohorts: ReadCohorts; rates: DayRates; net: Pick<Reported, 'storeFeeBasisPoints'> | null },
 ): Promise<CohortRevenue> {
   const { group_by: group } = asked;
   const value = new CohortRevenue(cohorts.sizes.length, cohorts.cells.numbers, rates);
-  const reader = new RevenueReader(cohorts.cells, rates, { all: value, attributed: null });
+  const reader = new RevenueReader(cohorts.cells, rates, { all: value, attributed: null, net });
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
   for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
   if (!knowsSpend(asked)) return value;

@@ -10,6 +10,10 @@ import type { Ranking } from './ranking.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
+const [PURCHASED_AT, RETURNED_AT] = [
+  COLUMNS.indexOf('purchase_revenue'),
+  COLUMNS.indexOf('returned_revenue'),
+];
 
 /** Adds to ranked groups what the devices acquired in each have earned since. */
 export class Acquired {
@@ -55,11 +59,16 @@ export class Acquired {
   }
 
   private addEntries({ size, sums }: Entries, conversions: Conversions | null): void {
+    const { table } = this.ranking;
+    const amountsAt = (at: number) => ({
+      ...{ size, low: sums[at] ?? null, high: sums[at + 1] ?? null, conversions },
+    });
     for (const at of AMOUNTS_AT) {
-      const amounts = { size, low: sums[at] ?? null, high: sums[at + 1] ?? null, conversions };
-      this.ranking.table.addTo('acquired_revenue', this.groups, amounts);
-      this.ranking.table.addTo('attributed_revenue', this.paidGroups, amounts);
+      table.addTo('acquired_revenue', this.groups, amountsAt(at));
+      table.addTo('attributed_revenue', this.paidGroups, amountsAt(at));
     }
+    table.addTo('attributed_purchase_revenue', this.paidGroups, amountsAt(PURCHASED_AT));
+    table.addTo('attributed_returned_revenue', this.paidGroups, amountsAt(RETURNED_AT));
   }
 
   /** Lists the amounts that cannot be converted. */

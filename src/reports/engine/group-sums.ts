@@ -62,7 +62,7 @@ export async function readGroupSums(
         rates: ratesUntil(END_OF_TIME),
       });
     }
-    return ranking.read();
+    return ranking.read(application.storeFeeBasisPoints);
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);

@@ -33,6 +33,7 @@ export type EntryAmounts = {
 export const emptySums = (): Sums => ({
   ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>),
   ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<Amount, bigint>),
+  storeFeeBasisPoints: 0,
   unconverted: new Map(),
   unconvertedAcquired: new Map(),
   cohort: null,
@@ -44,7 +45,13 @@ const NO_SUMS = emptySums();
 const EARNED: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
 
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
-const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
+const OF_DEVICES = [
+  'acquired_revenue',
+  'attributed_revenue',
+  'attributed_purchase_revenue',
+  'attributed_returned_revenue',
+] as const;
+const ADDED = ['spend', ...OF_DEVICES] as const;
 export type AddedAmount = (typeof ADDED)[number];
 
 export type Weight = { revenue: number; impressions: number; counts: number; spend: number };
@@ -174,7 +181,7 @@ export class GroupTable {
 
   /** Adds what the devices acquired in another group of this table have earned. */
   addAcquired(group: number, otherGroup: number): void {
-    for (const amount of ['acquired_revenue', 'attributed_revenue'] as const) {
+    for (const amount of OF_DEVICES) {
       this.addAmountOf(this.ownAmounts + ADDED.indexOf(amount), group, this, otherGroup);
     }
     this.unconvertedAcquired.addAll(group, this.unconvertedAcquired.of(otherGroup));
@@ -189,10 +196,11 @@ export class GroupTable {
   }
 
   /** The sums of a group, with converted amounts rounded. */
-  sumsOf(group: number): Sums {
+  sumsOf(group: number, storeFeeBasisPoints = 0): Sums {
     const sums: Record<string, number | bigint | Unrated | null> = {
       ...NO_SUMS,
       cohort: null,
+      storeFeeBasisPoints,
       unconverted: this.unconverted.of(group),
       unconvertedAcquired: this.unconvertedAcquired.of(group),
     };

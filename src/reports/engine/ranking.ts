@@ -126,10 +126,11 @@ export class Ranking {
     return { kept: this.finished.kept, rest: this.own.rest, total: this.own.total };
   }
 
-  read(): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
+  /** `storeFee` is in hundredths of a percent. */
+  read(storeFee: number): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
     const { cut, kept } = this.finished;
-    const groups = new Map([...kept].map(([key, group]) => [key, this.table.sumsOf(group)]));
-    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.own.rest));
-    return { groups, cut, total: this.table.sumsOf(this.own.total) };
+    const groups = new Map([...kept].map(([key, group]) => [key, this.table.sumsOf(group, storeFee)]));
+    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.own.rest, storeFee));
+    return { groups, cut, total: this.table.sumsOf(this.own.total, storeFee) };
   }
 }

@@ -31,7 +31,7 @@ import {
 
 // The reports of events: performance and ads.
 
-const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended'];
+const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended', 'roas_net'];
 const isOfSpend = (metric: string) => SPEND.includes(metric) || metric.startsWith('roas_d');
 const PAYERS = ['payers', 'arppu'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];

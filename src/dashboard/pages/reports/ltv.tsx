@@ -41,6 +41,11 @@ const SHOWN = [
   ['ltv', 'LTV: revenue per device'],
   ['roas', 'ROAS: revenue / spend'],
 ] as const;
+/** Predictions are gross. */
+const REVENUES = [
+  ['', 'Gross'],
+  ['net', 'Net of refunds and store fees'],
+] as const;
 type Figure = 'ltv' | 'roas';
 const HORIZONS = [
   ['none', 'No prediction'],
@@ -62,12 +67,19 @@ function ltvPage(c: DashboardContext) {
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
   const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
   const ahead = chosen ?? DEFAULT_HORIZON;
-  const carry = { ...asked, show: figure, predict: chosen ?? '' };
+  const isNet = c.req.query('revenue') === 'net';
+  const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: isNet ? 'net' : '' };
   return renderReport(c, { carry }, async (view, now) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
+    const net = String(isNet);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
-      reportLtv(c.env, view.application, ask(LtvQuery, { ...ofView, days: days.join(','), ...changes }), now);
+      reportLtv(
+        c.env,
+        view.application,
+        ask(LtvQuery, { ...ofView, net, days: days.join(','), ...changes }),
+        now,
+      );
     const grouped = cohortsAsked(asked);
     const predict = (changes: Record<string, unknown>) =>
       reportPredictedLtv(
@@ -85,17 +97,17 @@ function ltvPage(c: DashboardContext) {
       const isPredicted = ahead !== 'none' && c.req.query('table') === 'predicted';
       const [name, more] = isPredicted
         ? (['predicted-ltv', { horizon_days: ahead }] as const)
-        : (['ltv', { days: DAYS.join(',') }] as const);
+        : (['ltv', { days: DAYS.join(','), net }] as const);
       return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view, now);
     }
     // The table's days are a subset of the curves' days.
     const [report, found] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
-      ahead === 'none' ? null : predict({ limit: MAX_PREDICTED }),
+      ahead === 'none' || isNet ? null : predict({ limit: MAX_PREDICTED }),
     ]);
     // Without a choice, a prediction is shown only where there is enough data for one.
     const isPredictable = found?.data.some((row) => row.predicted_revenue !== null) ?? false;
-    const predicted = chosen || isPredictable ? found : null;
+    const predicted = (chosen || isPredictable) && !isNet ? found : null;
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
@@ -145,6 +157,7 @@ function ltvPage(c: DashboardContext) {
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
+            { label: 'Revenue', name: 'revenue', value: isNet ? 'net' : '', options: REVENUES },
             { label: 'Prediction', name: 'predict', value: predicted ? ahead : 'none', options: HORIZONS },
           ]}
         />
