@@ -73,3 +73,18 @@ it('takes no total from a client that none can have', () => {
     expect(readComparedTotal(writeTotals(totals))).toBeNull();
   }
 });
+
+it('names the numbers that it stores, and reads what another release stored: with one less, and with one in the middle', () => {
+  const totals: DeviceTotals = {
+    ...{ events: 3, currency: 'usd', countedHigh: 2, countedLow: 5 },
+    ...{ clientHigh: 0, clientLow: 36 },
+  };
+  expect(writeTotals(totals)).toBe('usdE3H2L5C0D10');
+  expect(readTotals('usdE3R9H2L5C0D10')).toEqual(totals);
+  expect(readTotals('usdD10C0L5H2E3')).toEqual(totals);
+  expect(readTotals('usdH2L5C0D10')).toEqual({ ...totals, events: 0 });
+  expect(readTotals('usdE3L5C0D10')).toEqual({ ...totals, countedHigh: 0 });
+  expect(readTotals('E3H2L5')).toEqual({ ...totals, currency: '', clientHigh: null, clientLow: null });
+  for (const text of ['', 'usd', '[3,"usd",0,2,5,0,7]', 'usdE', 'usdE3-'])
+    expect(() => readTotals(text)).toThrow();
+});

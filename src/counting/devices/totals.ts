@@ -1,4 +1,5 @@
 import type { ClientTotal, LoggedEvent } from '#catalogue';
+import { lettered, readLettered } from '#lib/encoding/lettered';
 import { toNanos } from '#lib/money';
 import { highOf, NANOS_PER_HIGH } from '#rollup';
 
@@ -28,35 +29,39 @@ export type DeviceTotals = {
   clientLow: number | null;
 };
 
-type StoredTotals = [
-  events: number,
-  currency: string,
-  gap: 0 | 1,
-  countedHigh: number,
-  countedLow: number,
-  clientHigh: number | null,
-  clientLow: number | null,
-];
+/** The letters that name the numbers in what is stored: see `lettered`. The currency is before them. */
+const LETTERS: Readonly<Record<Exclude<keyof DeviceTotals, 'currency'>, string>> = {
+  events: 'E',
+  countedHigh: 'H',
+  countedLow: 'L',
+  clientHigh: 'C',
+  clientLow: 'D',
+};
+const NUMBERS = Object.keys(LETTERS) as (keyof typeof LETTERS)[];
+const NAME_OF = new Map(NUMBERS.map((name) => [LETTERS[name], name]));
 
-/** The form in a device's row: a JSON array, see `Stored`. */
+const noTotals = (currency: string): DeviceTotals => ({
+  ...{ events: 0, currency, countedHigh: 0, countedLow: 0, clientHigh: null, clientLow: null },
+});
+
+/** The form in a device's row. */
 export function writeTotals(totals: DeviceTotals): string {
-  const { events, currency, countedHigh, countedLow, clientHigh, clientLow } = totals;
-  const stored: StoredTotals = [
-    events,
-    currency,
-    gapOf(totals),
-    countedHigh,
-    countedLow,
-    clientHigh,
-    clientLow,
-  ];
-  return JSON.stringify(stored);
+  let text = totals.currency;
+  for (const name of NUMBERS) {
+    const number = totals[name];
+    if (number !== null) text += lettered(LETTERS[name], number);
+  }
+  return text;
 }
 
-/** Throws on anything that `writeTotals` did not write. */
+/** Reads what `writeTotals` wrote, in this release or another: missing numbers have their usual values, unknown ones are ignored. Throws on anything else. */
 export function readTotals(text: string): DeviceTotals {
-  const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: StoredTotals = JSON.parse(text);
-  return { events, currency, countedHigh, countedLow, clientHigh, clientLow };
+  const totals = noTotals('');
+  totals.currency = readLettered(text, (letter, number) => {
+    const name = NAME_OF.get(letter);
+    if (name) totals[name] = number;
+  });
+  return totals;
 }
 
 /** The totals of a device whose client reported one. */
@@ -68,21 +73,15 @@ export type ComparedTotal = Pick<DeviceTotals, 'currency' | 'countedHigh' | 'cou
 
 /** Null for a device whose client reported no total. Throws like `readTotals`. */
 export function readComparedTotal(text: string): ComparedTotal | null {
-  const [, currency, gap, countedHigh, countedLow, clientHigh, clientLow]: StoredTotals = JSON.parse(text);
+  const { events, currency, countedHigh, countedLow, clientHigh, clientLow } = readTotals(text);
   if (clientHigh === null || clientLow === null) return null;
-  return {
-    currency: isComparable(currency) ? currency : MIXED,
-    hasGap: gap === 1 && isComparable(currency),
-    ...{ countedHigh, countedLow, clientHigh, clientLow },
-  };
-}
-
-/** 1 if the two differ by more than a millionth per event. */
-function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLow }: DeviceTotals): 0 | 1 {
-  if (clientHigh === null || clientLow === null || !isComparable(currency)) return 0;
   // Exact below 2^53, far above any number of events.
   const gap = (clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow);
-  return Math.abs(gap) > events * NANOS_OFF_PER_EVENT ? 1 : 0;
+  return {
+    currency: isComparable(currency) ? currency : MIXED,
+    hasGap: isComparable(currency) && Math.abs(gap) > events * NANOS_OFF_PER_EVENT,
+    ...{ countedHigh, countedLow, clientHigh, clientLow },
+  };
 }
 
 /** The totals after a counted event. A failed or refunded purchase adds an event but no value. Modifies `before`, if given. */
@@ -93,14 +92,7 @@ export function addToTotals(
 ): DeviceTotals {
   const claimed = total.claimed(event);
   const currency = total.currencyOf(event);
-  const totals = before ?? {
-    events: 0,
-    currency,
-    countedHigh: 0,
-    countedLow: 0,
-    clientHigh: null,
-    clientLow: null,
-  };
+  const totals = before ?? noTotals(currency);
   totals.events++;
   // An event whose revenue is unknown has no currency and adds nothing, so it agrees with every other.
   if (totals.currency === '') totals.currency = currency;

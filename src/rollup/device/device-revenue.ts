@@ -1,3 +1,4 @@
+import { lettered, readLettered } from '#lib/encoding/lettered';
 import type { Earning } from './journal.ts';
 
 /**
@@ -7,17 +8,27 @@ import type { Earning } from './journal.ts';
 export const REVENUE_DAYS = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365];
 
 /** Nanos of one currency. For statistics only: beyond 2^53 they may be rounded. */
+type Band = Record<Earning, number>;
 export type Earned = {
   currency: string;
   /** By band. Missing bands have no revenue. */
-  bands: { ad: number; purchase: number }[];
+  bands: Band[];
 };
+
+// The stored form is `usd|0A9n8|3AcP1x;eur|P5`: by currency the bands, each with the day that it ends on, in base 36, and its sums (see
+// `lettered`). The open-ended band has no day. So days and sums may be added and removed: revenue of a band that this release does not have is
+// in the next one that it has, and unknown sums are ignored.
+
+const LETTERS: Readonly<Record<Earning, string>> = { ad: 'A', purchase: 'P' };
+const EARNINGS = Object.keys(LETTERS) as Earning[];
+const NAME_OF = new Map(EARNINGS.map((name) => [LETTERS[name], name]));
+const OPEN_ENDED = '';
 
 /** A device's revenue by currency. */
 export class DeviceRevenue {
-  private readonly currencies: Map<string, Earned['bands']>;
+  private readonly currencies: Map<string, Band[]>;
 
-  private constructor(currencies: Map<string, Earned['bands']>) {
+  private constructor(currencies: Map<string, Band[]>) {
     this.currencies = currencies;
   }
 
@@ -27,32 +38,37 @@ export class DeviceRevenue {
   }
 
   /** `band`: see `bandOf`. */
-  addToBand(kind: Earning, currency: string, band: number, nanos: number): void {
+  addToBand(earning: Earning, currency: string, band: number, nanos: number): void {
     let bands = this.currencies.get(currency);
     if (!bands) {
       bands = [];
       this.currencies.set(currency, bands);
     }
-    const sums = bands[band] ?? { ad: 0, purchase: 0 };
-    sums[kind] += nanos;
-    bands[band] = sums;
+    addTo(bands, band, earning, nanos);
   }
 
   toString(): string {
     return [...this.currencies]
       .map(([currency, bands]) => {
-        const parts = bands.map(
-          ({ ad, purchase }, band) => `${band.toString(36)}${toDigits(ad)}.${toDigits(purchase)}`,
-        );
-        // Missing bands are holes in the array, which `filter` skips.
-        return [currency, ...parts.filter((part) => part !== '')].join('|');
+        let text = currency;
+        // Missing bands are holes in the array, which `forEach` skips.
+        bands.forEach((sums, band) => {
+          text += `|${dayText(band)}`;
+          for (const name of EARNINGS) if (sums[name] !== 0) text += lettered(LETTERS[name], sums[name]);
+        });
+        return text;
       })
       .join(';');
   }
 }
 
-const toDigits = (nanos: number) => (nanos === 0 ? '' : nanos.toString(36));
-const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
+const noRevenue = (): Band => ({ ad: 0, purchase: 0 });
+
+function addTo(bands: Band[], band: number, earning: Earning, nanos: number): void {
+  const sums = bands[band] ?? noRevenue();
+  sums[earning] += nanos;
+  bands[band] = sums;
+}
 
 /** The index of the band for an age (days since the acquisition). Anything before the acquisition counts as day 0. */
 export function bandOf(age: number): number {
@@ -60,18 +76,29 @@ export function bandOf(age: number): number {
   return band === -1 ? REVENUE_DAYS.length : band;
 }
 
-const BAND = /^([0-9a])([0-9a-z]*)\.([0-9a-z]*)$/;
+/** The day that a band ends on. */
+const dayText = (band: number): string => REVENUE_DAYS[band]?.toString(36) ?? OPEN_ENDED;
 
-/** Parses what `DeviceRevenue` stored: `usd|09n8.|3.k3;eur|0.5`, with numbers in base 36. */
+function bandOfText(text: string): number {
+  const day = text === OPEN_ENDED ? Number.POSITIVE_INFINITY : Number.parseInt(text, 36);
+  if (Number.isNaN(day)) throw new Error('not the revenue of a device');
+  return bandOf(day);
+}
+
+/** Parses what `DeviceRevenue` stored, in this release or another. */
 export function readRevenue(text: string): Earned[] {
   if (text === '') return [];
   return text.split(';').map((own) => {
     const [currency = '', ...parts] = own.split('|');
-    const bands: Earned['bands'] = [];
+    const bands: Band[] = [];
     for (const part of parts) {
-      const [, band, ad = '', purchase = ''] = BAND.exec(part) ?? [];
-      if (band === undefined) throw new Error('not the revenue of a device');
-      bands[Number.parseInt(band, 36)] = { ad: fromDigits(ad), purchase: fromDigits(purchase) };
+      const stored = noRevenue();
+      const day = readLettered(part, (letter, sum) => {
+        const name = NAME_OF.get(letter);
+        if (name) stored[name] = sum;
+      });
+      const band = bandOfText(day);
+      for (const name of EARNINGS) if (stored[name] !== 0) addTo(bands, band, name, stored[name]);
     }
     return { currency, bands };
   });
