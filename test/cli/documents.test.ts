@@ -96,6 +96,12 @@ const RUN_BY: Record<string, string> = {
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO amount_of': 'test/lake/duckdb.slow.test.ts',
+  '// send-events.mjs': 'test/cli/clients.slow.test.ts',
+  '# send_events.py': 'test/cli/clients.slow.test.ts',
+  '// send_events.go': 'test/cli/clients.slow.test.ts, where Go is installed',
+  '// SendEvents.java': 'test/cli/clients.slow.test.ts, where Java is installed',
+  '<?php // send_events.php': 'test/cli/clients.slow.test.ts, where PHP is installed',
+  '# send_events.sh': 'test/cli/clients.slow.test.ts',
   '{': 'test/skan/report.test.ts, the schema of conversion values',
 };
 /** What nothing here can run, with the reason. */
@@ -104,6 +110,7 @@ const NOT_RUN: Record<string, string> = {
   '[[send_email]]': 'needs a domain that is onboarded for mail',
   '<key>NSAdvertisingAttributionReportEndpoint</key>': "is part of an app, and read by Apple's devices",
   'flowchart LR': 'a drawing',
+  '// Program.cs': 'needs .NET',
   'openssl rand': 'sets a secret of a deployment',
   'npm start  ': 'needs a data set that is not part of the project',
 };

@@ -6,7 +6,7 @@ import type { Target } from '../../src/cli/import/file.ts';
 
 type Body = Record<string, unknown>;
 type SentDevice = { created_at: string; data: Record<string, string> };
-type Answer = { status: number; body: unknown };
+type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
 /** A service that imports talk to: it checks events like the real one and counts an event once, however often it arrives. */
 export async function startStandIn() {
@@ -19,11 +19,11 @@ export async function startStandIn() {
     devices: known,
     /** The events that count, in order. */
     events: [] as Body[],
-    /** Answers a request in place of the service. */
-    intercept: (_path: string, _body: Body): Answer | null => null,
+    /** Answers a request in place of the service, or closes the connection. */
+    intercept: (_path: string, _body: Body): Answer | 'hang up' | null => null,
   };
 
-  function takeEvents(events: Body[]): Answer {
+  function takeEvents(events: Body[], key?: string): Answer {
     const results = events.map((event, index) => {
       const parsed = EventEnvelope.safeParse(event);
       if (!parsed.success)
@@ -32,7 +32,7 @@ export async function startStandIn() {
           error: 'malformed',
           details: parsed.error.issues.map((issue) => issue.path.join('.')),
         };
-      const keys = keysOfEnvelope(undefined, parsed.data);
+      const keys = keysOfEnvelope(key, parsed.data);
       if (!keys.some((key) => seen.has(key))) state.events.push(event);
       for (const key of keys) seen.add(key);
       return { index, event_id: `evt_${index}` };
@@ -41,7 +41,11 @@ export async function startStandIn() {
     return { status: 200, body: { success: true, accepted, rejected: events.length - accepted, results } };
   }
 
-  function answer(path: string, body: Body): Answer {
+  function answer(path: string, body: Body, headers: IncomingMessage['headers']): Answer {
+    if (path === '/webhook') {
+      const taken = takeEvents([body], headers['idempotency-key']?.toString());
+      return (taken.body as { rejected: number }).rejected === 0 ? taken : { ...taken, status: 400 };
+    }
     if (path === '/webhook/batch') return takeEvents(body.events as Body[]);
     if (path === '/v1/creatives') {
       const link = `https://t.example.com/t/link-of-${body.campaign}/${body.adset}/${body.creative}`;
@@ -64,8 +68,13 @@ export async function startStandIn() {
     const body: Body = isJson ? JSON.parse(bytes.toString()) : {};
     const path = request.url ?? '';
     state.asked.push({ path, headers: request.headers, body, bytes });
-    const { status, body: sent } = state.intercept(path, body) ?? answer(path, body);
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(sent));
+    const answered = state.intercept(path, body) ?? answer(path, body, request.headers);
+    if (answered === 'hang up') {
+      request.socket.destroy();
+      return;
+    }
+    const { status, body: sent, headers } = answered;
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(sent));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
