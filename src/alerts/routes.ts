@@ -3,10 +3,12 @@ import { apiCaller, type Caller } from '#audit';
 import { database } from '#db';
 import {
   type AppEnv,
+  idOf,
   jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
   noQuery,
+  pageOf,
   queryString,
   requireReportSlot,
   requireTeamToken,
@@ -36,15 +38,12 @@ export const alertRoutes = new Hono<AppEnv>()
     const { application_id, limit, cursor } = c.req.valid('query');
     const db = database(c.env.DB);
     const application = await getApplication(db, c.get('team').id, application_id);
-    const rows = await listAlerts(db, application.id, { limit: limit + 1, after: cursor });
-    const page = rows.slice(0, limit);
-    const lastFired = await findLastFired(
-      db,
-      page.map(({ id }) => id),
-    );
+    const read = (rows: number) => listAlerts(db, application.id, { limit: rows, after: cursor });
+    const page = await pageOf(limit, read, idOf);
+    const lastFired = await findLastFired(db, page.data.map(idOf));
     return c.json<AlertsListed>({
-      data: page.map((row) => showAlert(row, application, lastFired.get(row.id))),
-      next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
+      ...page,
+      data: page.data.map((row) => showAlert(row, application, lastFired.get(row.id))),
     });
   })
   .post(

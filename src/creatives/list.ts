@@ -60,11 +60,6 @@ export const CreativeChanges = z
   });
 export type CreativeChanges = z.infer<typeof CreativeChanges>;
 
-/** A page of a list and the cursor of the next one: the last id, or null on the last page. */
-export function toPage<Row extends { id: string }>(rows: Row[], limit: number) {
-  return { data: rows, next_cursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
-}
-
 /** One page of an application's campaigns, oldest first. The caller has checked that the application belongs to the team. */
 export async function listCampaigns(db: Database, page: ListQuery) {
   const rows = await db

@@ -6,10 +6,12 @@ import {
   type AppContext,
   type AppEnv,
   AppError,
+  idOf,
   jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
   noQuery,
+  pageOf,
   queryString,
   requireTeamToken,
 } from '#http';
@@ -37,7 +39,6 @@ import {
   listAdsets,
   listCampaigns,
   listCreatives,
-  toPage,
 } from './list.ts';
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
@@ -87,9 +88,10 @@ export const creativeRoutes = new Hono<AppEnv>()
     },
   )
   .get('/v1/creatives', requireTeamToken, queryString(CreativesQuery), async (c) => {
-    const page = c.req.valid('query');
-    const db = await databaseOf(c, page.application_id);
-    return c.json<Creatives>(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
+    const query = c.req.valid('query');
+    const db = await databaseOf(c, query.application_id);
+    const read = (limit: number) => listCreatives(db, { ...query, limit }, linkTo(c));
+    return c.json<Creatives>(await pageOf(query.limit, read, idOf));
   })
   .get('/v1/creatives/:id', requireTeamToken, noQuery, async (c) => {
     const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
@@ -130,12 +132,14 @@ export const creativeRoutes = new Hono<AppEnv>()
     },
   )
   .get('/v1/campaigns', requireTeamToken, queryString(CampaignsQuery), async (c) => {
-    const page = c.req.valid('query');
-    const db = await databaseOf(c, page.application_id);
-    return c.json<Campaigns>(toPage(await listCampaigns(db, page), page.limit));
+    const query = c.req.valid('query');
+    const db = await databaseOf(c, query.application_id);
+    const read = (limit: number) => listCampaigns(db, { ...query, limit });
+    return c.json<Campaigns>(await pageOf(query.limit, read, idOf));
   })
   .get('/v1/adsets', requireTeamToken, queryString(AdsetsQuery), async (c) => {
-    const page = c.req.valid('query');
-    const db = await databaseOf(c, page.application_id);
-    return c.json<Adsets>(toPage(await listAdsets(db, page), page.limit));
+    const query = c.req.valid('query');
+    const db = await databaseOf(c, query.application_id);
+    const read = (limit: number) => listAdsets(db, { ...query, limit });
+    return c.json<Adsets>(await pageOf(query.limit, read, idOf));
   });

@@ -9,6 +9,24 @@ const MAX_LENGTH = 8_192;
 export const keyCursor = () =>
   z.string().max(MAX_LENGTH, `must be at most ${MAX_LENGTH} characters`).default('');
 
+/**
+ * A page of a list. `read` returns as many of its rows as it is asked for, or all that there are; `cursorOf` a row is the cursor after it.
+ * `next_cursor` is null on the last page.
+ */
+export async function pageOf<Row>(
+  limit: number,
+  read: (limit: number) => Promise<readonly Row[]>,
+  cursorOf: (row: Row) => string,
+): Promise<{ data: Row[]; next_cursor: string | null }> {
+  const found = await read(limit + 1);
+  const data = found.slice(0, limit);
+  const last = found.length > limit ? data.at(-1) : undefined;
+  return { data, next_cursor: last === undefined ? null : cursorOf(last) };
+}
+
+/** The cursor of a list that is ordered by ids. */
+export const idOf = ({ id }: { id: string }): string => id;
+
 /** The cursor after a row of such a list. */
 export const toKeyCursor = (key: readonly string[]): string =>
   toBase64Url(new TextEncoder().encode(JSON.stringify(key)));

@@ -10,7 +10,7 @@ export {
   requireTeamToken,
 } from './credentials.ts';
 export { INGESTION_PATHS } from './cross-origin.ts';
-export { keyCursor, readKeyCursor, toKeyCursor } from './cursor.ts';
+export { idOf, keyCursor, pageOf, readKeyCursor, toKeyCursor } from './cursor.ts';
 export {
   AppError,
   accessDenied,

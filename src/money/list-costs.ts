@@ -2,7 +2,16 @@ import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions, shownValue } from '#catalogue';
 import { commaList, costs, type Database } from '#db';
-import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText, toKeyCursor } from '#http';
+import {
+  keyCursor,
+  listQuery,
+  oneOf,
+  optionalText,
+  pageOf,
+  readKeyCursor,
+  requiredText,
+  toKeyCursor,
+} from '#http';
 import { amountField } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
@@ -39,28 +48,38 @@ export async function listCosts(
   const { day, campaign, adset, creative } = costs;
   const isKnown = areKnown(db, application.id, { campaign, adset, creative });
   const byDay = query.order === 'newest' ? desc(day) : asc(day);
-  const rows = await db
-    .select({
-      row: costs,
-      nanos: sql<string>`CAST(${costs.amount} AS TEXT)`.as('nanos'),
-      matched: sql<number>`${isKnown}`.as('matched'),
-    })
-    .from(costs)
-    .where(
-      and(
-        eq(costs.applicationId, application.id),
-        query.from === undefined ? undefined : gte(day, query.from),
-        query.to === undefined ? undefined : lte(day, query.to),
-        query.campaign === undefined ? undefined : eq(campaign, query.campaign),
-        query.unmatched === 'true' ? not(isKnown) : undefined,
-        afterCursor(query),
-      ),
-    )
-    .orderBy(byDay, ...KEY_COLUMNS.slice(1).map((column) => asc(column)))
-    .limit(query.limit);
-  const last = rows.length === query.limit ? rows.at(-1)?.row : undefined;
+  const read = (limit: number) =>
+    db
+      .select({
+        row: costs,
+        nanos: sql<string>`CAST(${costs.amount} AS TEXT)`.as('nanos'),
+        matched: sql<number>`${isKnown}`.as('matched'),
+      })
+      .from(costs)
+      .where(
+        and(
+          eq(costs.applicationId, application.id),
+          query.from === undefined ? undefined : gte(day, query.from),
+          query.to === undefined ? undefined : lte(day, query.to),
+          query.campaign === undefined ? undefined : eq(campaign, query.campaign),
+          query.unmatched === 'true' ? not(isKnown) : undefined,
+          afterCursor(query),
+        ),
+      )
+      .orderBy(byDay, ...KEY_COLUMNS.slice(1).map((column) => asc(column)))
+      .limit(limit);
+  const page = await pageOf(query.limit, read, ({ row }) =>
+    toKeyCursor([
+      row.day,
+      row.campaign,
+      row.adset,
+      row.creative,
+      ...COST_DIMENSIONS.map((name) => row[name]),
+    ]),
+  );
   return {
-    data: rows.map(({ row, nanos, matched }) => ({
+    ...page,
+    data: page.data.map(({ row, nanos, matched }) => ({
       date: row.day,
       campaign: row.campaign,
       adset: row.adset || null,
@@ -73,15 +92,6 @@ export async function listCosts(
       matched: matched === 1,
       updated_at: iso(row.updatedAt),
     })),
-    next_cursor: last
-      ? toKeyCursor([
-          last.day,
-          last.campaign,
-          last.adset,
-          last.creative,
-          ...COST_DIMENSIONS.map((name) => last[name]),
-        ])
-      : null,
   };
 }
 

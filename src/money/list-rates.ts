@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { type Database, exchangeRates } from '#db';
-import { currencyCode, keyCursor, listQuery, readKeyCursor, toKeyCursor } from '#http';
+import { currencyCode, keyCursor, listQuery, pageOf, readKeyCursor, toKeyCursor } from '#http';
 import type { RatesListed } from './answers.ts';
 import { ownersFor, sourceOf } from './exchange-rates.ts';
 import { dayRange } from './list-costs.ts';
@@ -24,26 +24,30 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
     rest.map((part) => sql`${part}`),
     sql`, `,
   );
-  const rows = await db
-    .select()
-    .from(exchangeRates)
-    .where(
-      and(
-        inArray(owner, ownersFor(teamId)),
-        query.from === undefined ? undefined : gte(day, query.from),
-        query.to === undefined ? undefined : lte(day, query.to),
-        query.currency === undefined ? undefined : eq(currency, query.currency),
-        query.base === undefined ? undefined : eq(base, query.base),
-        after
-          ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND (${currency}, ${base}, ${owner}) > (${place})))`
-          : undefined,
-      ),
-    )
-    .orderBy(desc(day), asc(currency), asc(base), asc(owner))
-    .limit(query.limit);
-  const last = rows.length === query.limit ? rows.at(-1) : undefined;
+  const read = (limit: number) =>
+    db
+      .select()
+      .from(exchangeRates)
+      .where(
+        and(
+          inArray(owner, ownersFor(teamId)),
+          query.from === undefined ? undefined : gte(day, query.from),
+          query.to === undefined ? undefined : lte(day, query.to),
+          query.currency === undefined ? undefined : eq(currency, query.currency),
+          query.base === undefined ? undefined : eq(base, query.base),
+          after
+            ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND (${currency}, ${base}, ${owner}) > (${place})))`
+            : undefined,
+        ),
+      )
+      .orderBy(desc(day), asc(currency), asc(base), asc(owner))
+      .limit(limit);
+  const page = await pageOf(query.limit, read, (row) =>
+    toKeyCursor([row.day, row.currency, row.base, row.teamId]),
+  );
   return {
-    data: rows.map((row) => ({
+    ...page,
+    data: page.data.map((row) => ({
       date: row.day,
       currency: row.currency,
       base: row.base,
@@ -52,7 +56,6 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
       worth: row.worth,
       source: sourceOf(row.teamId),
     })),
-    next_cursor: last ? toKeyCursor([last.day, last.currency, last.base, last.teamId]) : null,
   };
 }
 

@@ -2,7 +2,17 @@ import { and, asc, eq, gt, gte, lte, or } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, notes } from '#db';
-import { AppError, dayText, keyCursor, readKeyCursor, requiredName, requiredText, toKeyCursor } from '#http';
+import {
+  AppError,
+  dayText,
+  keyCursor,
+  listQuery,
+  pageOf,
+  readKeyCursor,
+  requiredName,
+  requiredText,
+  toKeyCursor,
+} from '#http';
 import { newId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { type ApplicationRow, nameOf } from '#teams';
@@ -10,7 +20,6 @@ import type { Note, NotesListed } from './answers.ts';
 
 const MAX_NOTES = 2_000;
 const MAX_TEXT = 200;
-const MAX_LIMIT = 200;
 
 const fields = { day: dayText(), text: requiredName(MAX_TEXT) };
 export const NewNote = z.object({ application_id: requiredText(128), ...fields });
@@ -19,17 +28,10 @@ export const NoteChanges = z
   .partial()
   .refine(({ day, text }) => day !== undefined || text !== undefined, 'needs day or text');
 
-const limitError = `must be a whole number from 1 to ${MAX_LIMIT}`;
-export const NotesQuery = z.object({
+export const NotesQuery = listQuery.extend({
   application_id: requiredText(128),
   from: dayText().optional(),
   to: dayText().optional(),
-  limit: z.coerce
-    .number({ error: limitError })
-    .int(limitError)
-    .min(1, limitError)
-    .max(MAX_LIMIT, limitError)
-    .default(MAX_LIMIT),
   cursor: keyCursor(),
 });
 
@@ -52,26 +54,23 @@ export async function listNotes(
   { from, to, limit, cursor }: Omit<z.infer<typeof NotesQuery>, 'application_id'>,
 ): Promise<NotesListed> {
   const [day = '', after = ''] = readKeyCursor(cursor, 2) ?? [];
-  const rows = await db
-    .select()
-    .from(notes)
-    .where(
-      and(
-        eq(notes.teamId, teamId),
-        eq(notes.applicationId, id),
-        from === undefined ? undefined : gte(notes.day, from),
-        to === undefined ? undefined : lte(notes.day, to),
-        cursor === '' ? undefined : or(gt(notes.day, day), and(eq(notes.day, day), gt(notes.id, after))),
-      ),
-    )
-    .orderBy(asc(notes.day), asc(notes.id))
-    .limit(limit + 1);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    data: page.map(shown),
-    next_cursor: rows.length > limit && last ? toKeyCursor([last.day, last.id]) : null,
-  };
+  const read = (rows: number) =>
+    db
+      .select()
+      .from(notes)
+      .where(
+        and(
+          eq(notes.teamId, teamId),
+          eq(notes.applicationId, id),
+          from === undefined ? undefined : gte(notes.day, from),
+          to === undefined ? undefined : lte(notes.day, to),
+          cursor === '' ? undefined : or(gt(notes.day, day), and(eq(notes.day, day), gt(notes.id, after))),
+        ),
+      )
+      .orderBy(asc(notes.day), asc(notes.id))
+      .limit(rows);
+  const page = await pageOf(limit, read, ({ day, id }) => toKeyCursor([day, id]));
+  return { ...page, data: page.data.map(shown) };
 }
 
 /** Adds a note. Throws `conflict` beyond 2,000 notes of an application. */

@@ -11,6 +11,7 @@ import {
   invalidRequest,
   listQuery,
   noQuery,
+  pageOf,
   queryString,
   requireTeamToken,
   requireWithin,
@@ -77,13 +78,11 @@ export const operationRoutes = new Hono<AppEnv>()
   )
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
-    const page = { limit, before: placeOf(cursor) };
-    const { messages } = await listParked(database(c.env.DB), c.get('team').id, page);
-    const last = messages.length === limit ? messages.at(-1) : undefined;
-    return c.json<ParkedMessages>({
-      data: messages.map(show),
-      next_cursor: last ? `${last.parkedAt}.${last.id}` : null,
-    });
+    const [db, before] = [database(c.env.DB), placeOf(cursor)];
+    const read = async (rows: number) =>
+      (await listParked(db, c.get('team').id, { limit: rows, before })).messages;
+    const page = await pageOf(limit, read, ({ parkedAt, id }) => `${parkedAt}.${id}`);
+    return c.json<ParkedMessages>({ ...page, data: page.data.map(show) });
   })
   .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
     const { id } = c.req.param();

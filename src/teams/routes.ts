@@ -4,10 +4,12 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import {
   type AppEnv,
+  idOf,
   jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
   noQuery,
+  pageOf,
   queryString,
   requireTeamToken,
 } from '#http';
@@ -27,12 +29,11 @@ import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
   .get('/v1/applications', requireTeamToken, queryString(ApplicationsQuery), async (c) => {
-    const page = c.req.valid('query');
-    const rows = await listApplications(database(c.env.DB), c.get('team').id, page);
-    return c.json<Applications>({
-      data: rows.map(showApplication),
-      next_cursor: rows.length === page.limit ? (rows.at(-1)?.id ?? null) : null,
-    });
+    const { limit, cursor } = c.req.valid('query');
+    const db = database(c.env.DB);
+    const read = (rows: number) => listApplications(db, c.get('team').id, { limit: rows, cursor });
+    const page = await pageOf(limit, read, idOf);
+    return c.json<Applications>({ ...page, data: page.data.map(showApplication) });
   })
   .post(
     '/v1/applications',
