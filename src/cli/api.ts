@@ -42,6 +42,11 @@ export class Api {
     );
   }
 
+  /** Posts what RevenueCat tells of a payment. */
+  async tellPayment(secret: string, authorization: string, event: unknown): Promise<void> {
+    await this.call('POST', `/stores/revenuecat/${secret}`, { Authorization: authorization }, { event });
+  }
+
   /**
    * Opens a tracking link like a phone and follows no redirect. Returns the referrer that Google Play would pass to the app, with the
    * click's id; null for an iPhone, whose store passes nothing on.

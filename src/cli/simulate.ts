@@ -15,6 +15,7 @@ import {
   simulateRates,
 } from './simulation/history.ts';
 import { Random } from './simulation/random.ts';
+import { simulateStoreEvents } from './simulation/stores.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
 const USAGE = `Usage: npm run simulate -- [--devices N] [--days D] [--seed S]
@@ -23,6 +24,8 @@ Sends a realistic history for the demo application to a running \`npm start\`, t
 days (default 60). The same seed on the same day sends the same devices and events, which are counted once.`;
 /** Twice the dashboard's default period, so that each figure has one before it. */
 const DEFAULT_DAYS = 60;
+/** What stores keep of small developers' payments. */
+const STORE_FEE = 0.15;
 const PARALLEL = 6;
 const EVENTS_PER_REQUEST = 500;
 const COSTS_PER_REQUEST = 1_000;
@@ -169,6 +172,15 @@ async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<
   throw new CommandError(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
 }
 
+/** Lets the application receive what RevenueCat tells. Returns how to send it. */
+async function connectStores(api: Api, demo: Demo): Promise<(event: unknown) => Promise<void>> {
+  const path = `/v1/applications/${demo.application.id}`;
+  const authorization = `Bearer ${crypto.randomUUID()}`;
+  await api.team('PATCH', path, { revenuecat_authorization: authorization, store_fee: STORE_FEE });
+  const { intake_secret } = await api.team<{ intake_secret: string }>('POST', `${path}/intake-secret`, {});
+  return (event) => api.tellPayment(intake_secret, authorization, event);
+}
+
 async function simulate({ count, days, seed }: { count: number; days: number; seed: number }): Promise<void> {
   const demo = await readDemo();
   const api = new Api(demo);
@@ -195,6 +207,7 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   const addresses = await showCreatives(api, devices, links, seed, now);
   const referrers = await clickLinks(api, devices, links, now);
 
+  const tellPayment = await connectStores(api, demo);
   const bar = new SingleBar({
     format: '{bar} {value}/{total} devices · {events} events · {eta_formatted} left',
   });
@@ -213,6 +226,9 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
       );
       const events = simulateEvents(new Random(seed + 1 + index), device, now);
       waiting.push(...events.map((event) => ({ ...event, creativeToken })));
+      for (const event of simulateStoreEvents(new Random(seed + 1 + index), device, events, now)) {
+        await tellPayment(event);
+      }
       while (waiting.length >= EVENTS_PER_REQUEST) {
         const batch = waiting.slice(0, EVENTS_PER_REQUEST);
         waiting = waiting.slice(EVENTS_PER_REQUEST);
