@@ -8,11 +8,16 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 // Clicks and impressions that networks report, and the devices that they lead to, counted a second time.
 
 const HOUR = 3_600_000;
-const MODELS = ['Pixel 8', 'SM-S931B'];
+// They differ in the version too: a click of another model on the same version is just likely enough to be credited.
+const MODELS = [
+  { name: 'Pixel 8', version: 14 },
+  { name: 'SM-S931B', version: 16 },
+] as const;
+type Model = (typeof MODELS)[number];
 const ADDRESSES = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 const NAMES = ['Cat', 'Dog'];
-const agentOf = (model: string) =>
-  `Mozilla/5.0 (Linux; Android 14; ${model}) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36`;
+const agentOf = ({ name, version }: Model) =>
+  `Mozilla/5.0 (Linux; Android ${version}; ${name}) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36`;
 
 const worker = startWorker();
 let links: { id: string; click: string; impression: string }[];
@@ -85,18 +90,18 @@ it('attributes devices and counts impressions as a second count does', () =>
         const link = new URL(links[creative]?.[event] ?? '');
         // A minute apart, so that the order of equals is known, and clicks at different times are no repeats of one person.
         const time = String(now - hoursAgo * HOUR - (all.length - index) * 60_000);
-        const ua = agentOf(MODELS[model] ?? '');
+        const ua = agentOf(MODELS[model] ?? MODELS[0]);
         const query = new URLSearchParams({ ip: ADDRESSES[address] ?? '', ua, time });
         const answer = await worker.request(`${link.pathname}${link.search}&${query}`);
         expect(answer.status).toBe(200);
       }
       await worker.deliver(worker.queue.take());
       for (const { address, model } of devices) {
-        const device_model = MODELS[model] ?? '';
+        const { name: device_model, version } = MODELS[model] ?? MODELS[0];
         const data = {
           device_name: device_model,
           device_model,
-          os_system: 'Android 14',
+          os_system: `Android ${version}`,
           ip: ADDRESSES[address],
         };
         await fetchToken(worker, tenant, { data });
