@@ -1,12 +1,15 @@
+import type { DoubtSettings } from '#catalogue';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import { decryptText } from '#lib/crypto';
+import { idTime } from '#lib/ids';
 import { canonicalTimezone, isTimezone } from '#lib/time';
 import { networkOfParams, toNetwork } from '#networks';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
 import { parseOs } from './device.ts';
 import { type DeviceReport, paramsOf } from './device-report.ts';
+import { doubtInstall } from './doubt-install.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.ts';
 import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
@@ -80,6 +83,7 @@ export type AttributionSettings = {
   attributionWindowHours: number;
   probabilisticWindowHours: number;
   viewThroughWindowHours: number;
+  installDoubts?: DoubtSettings;
 };
 
 /** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown. */
@@ -140,11 +144,20 @@ export async function prepareAttribution<Own extends Installation>(
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
       const hints = { named: one.named, creatives: found.creativesOf(one) };
-      const attribution = {
+      const matched = {
         ...attribute(one.device, hints, clicks, windows, now),
         ...(one.playReferrer ? { play_referrer: one.playReferrer } : {}),
         ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
       };
+      const attribution = installation.test
+        ? matched
+        : doubtInstall(matched, {
+            rows,
+            clickedAt: matched.click_id === null ? null : idTime(matched.click_id),
+            acquiredAt: installation.acquiredAt,
+            play: one.playReferrer,
+            settings: application.installDoubts ?? {},
+          });
       const { click_id } = attribution;
       const rule = ruleOf(attribution.method);
       if (click_id !== null && !installation.test) {

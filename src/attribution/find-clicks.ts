@@ -42,7 +42,7 @@ export type FoundClicks = {
 /** `network` is the one that its link is for; null if the clicks tell. */
 type FoundCreative = { token: string; id: string; network: string | null };
 
-type ClickRow = {
+export type ClickRow = {
   id: string;
   creative_id: string;
   clicked_at: number;

@@ -1,4 +1,4 @@
-import { OS_FAMILIES, type OsFamily } from '#catalogue';
+import { type Doubt, type DoubtFacts, OS_FAMILIES, type OsFamily } from '#catalogue';
 import type { NamedClick } from './click-id.ts';
 import type { PlayReferrer } from './play-referrer.ts';
 import { CLOCK_ERROR_MS } from './rules/click-filters.ts';
@@ -37,6 +37,13 @@ export type Attribution = MatchOutcome & {
   method: string;
   /** The clicks that could have mattered but were refused, the newest first. */
   refused_clicks?: RefusedClick[];
+  /** What the rules that doubt installs were asked, and the answers. Absent for an organic device. */
+  doubt_facts?: DoubtFacts;
+  doubts?: Doubt[];
+  /** The rules that the facts do not answer. */
+  doubts_not_checked?: string[];
+  /** What the device would be attributed to if a rule did not exclude it. */
+  excluded?: { method: string; creative_id: string | null; click_id: string | null };
   /** What Google Play reported of the install, if anything. */
   play_referrer?: PlayReferrer;
   /** The ad that Meta's install referrer named, also if no creative has its id. */

@@ -2,6 +2,7 @@ const DAILY = [
   'clicks',
   'creative_impressions',
   'installs',
+  'doubted_installs',
   'active_devices',
   'sessions',
   'session_seconds',

@@ -49,6 +49,27 @@ export const METRICS = {
     source: `${ADJUST}install/`,
     value: (sums) => sums.installs,
   }),
+  doubted_installs: from(['doubtedInstalls'], {
+    label: 'Doubtful installs',
+    kind: 'sum',
+    unit: 'count',
+    more: 'bad',
+    hint: 'Installs that may be fraud, by the rules of the application',
+    definition:
+      'Installs that a rule of the application doubted when they came, such as a click after the installation began. Installs that a rule excludes are organic, and doubtful.',
+    source: OURS,
+    value: (sums) => sums.doubtedInstalls,
+  }),
+  net_installs: from(['installs', 'doubtedInstalls'], {
+    label: 'Net installs',
+    kind: 'sum',
+    unit: 'count',
+    formula: 'installs - doubted_installs',
+    hint: 'Installs that no rule doubted',
+    definition: 'Installs less doubtful installs.',
+    source: OURS,
+    value: (sums) => sums.installs - sums.doubtedInstalls,
+  }),
   dau: from(['activeDevices'], {
     label: 'DAU',
     kind: 'distinct',

@@ -10,6 +10,8 @@ export const SUMS = {
   /** Impressions of creatives, as networks report them; `impressions` are those of ads in the app. */
   creativeImpressions: { is: 'count' },
   installs: { is: 'count' },
+  /** Installs that a rule doubted when they came. */
+  doubtedInstalls: { is: 'count' },
   /** Installs of attributed devices. */
   attributedInstalls: { is: 'count' },
   activeDevices: { is: 'count' },

@@ -135,6 +135,17 @@ async function clickLinks(
   return referrers;
 }
 
+/** What Google Play reports of an Android install that an ad brought. For one in twelve, the click came after the installation began. */
+function playTimes({ id, acquiredAt, creative, model }: SimulatedDevice): Record<string, number> {
+  if (creative === null || isIos(model)) return {};
+  const opened = Math.floor(acquiredAt / 1000);
+  const isInjected = Number(/\d+$/.exec(id)?.[0] ?? 0) % 12 === 0;
+  return {
+    referrer_click_timestamp_server_seconds: opened - (isInjected ? 15 : 90),
+    install_begin_timestamp_server_seconds: opened - 60,
+  };
+}
+
 async function fetchToken(
   api: Api,
   device: SimulatedDevice,
@@ -157,6 +168,7 @@ async function fetchToken(
       window_width: device.model.width,
       ...(referrer ? { install_referrer: referrer } : {}),
       ...(ip ? { ip } : {}),
+      ...playTimes(device),
       ...(link ? { creative_token: link.token } : {}),
     },
   });

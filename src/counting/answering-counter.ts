@@ -11,6 +11,7 @@ import { SeenIds } from './keys/seen-ids.ts';
 import { TransactionBook } from './keys/transaction-book.ts';
 import { progressOf } from './log/log.ts';
 import { AnswerCache } from './questions/answer-cache.ts';
+import { countDoubts } from './questions/doubts.ts';
 import { countFunnel } from './questions/funnel.ts';
 import { countOutcomes } from './questions/outcomes.ts';
 import { countPurchases } from './questions/purchases.ts';
@@ -19,6 +20,8 @@ import type {
   ClientTotals,
   Cohort,
   DeviceFilter,
+  DoubtsAnswer,
+  DoubtsQuestion,
   FunnelAnswer,
   FunnelQuestion,
   OutcomesAnswer,
@@ -92,6 +95,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
 
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
     return await this.withMemory(() => clientTotals(this.store, cohort, filter));
+  }
+
+  async doubts(question: DoubtsQuestion): Promise<DoubtsAnswer> {
+    return await this.withMemory(() => countDoubts(this.store, question));
   }
 
   async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {

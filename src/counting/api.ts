@@ -5,6 +5,8 @@ import type {
   ClientTotals,
   Cohort,
   DeviceFilter,
+  DoubtsAnswer,
+  DoubtsQuestion,
   FunnelAnswer,
   FunnelQuestion,
   OutcomesAnswer,
@@ -237,6 +239,8 @@ export interface CounterApi {
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
+  /** Asks the rules that doubt installs again, with these settings, about the devices of a cohort. Reads all devices since its start. */
+  doubts(question: DoubtsQuestion): Promise<DoubtsAnswer>;
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
   /** The data for predicting purchases, for each cohort and group. */
   purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;

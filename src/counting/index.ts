@@ -19,6 +19,7 @@ export {
   readApplicationHealth,
   readArrivals,
 } from './questions/application-health.ts';
+export { sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';

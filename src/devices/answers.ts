@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { METHODS, PLAY_TIMES } from '#attribution';
+import { DOUBT_ACTIONS } from '#catalogue';
 import { nullableText, time } from '#http/operations';
 
 export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
@@ -86,6 +87,24 @@ export const AttributionExplained = z.object({
       description:
         'The credited click, or the impression of the method `view_through`. Null if there is none, or if its window is over.',
     }),
+  doubts: z
+    .array(
+      z.object({
+        rule: z.string(),
+        version: z.int(),
+        action: z.enum(DOUBT_ACTIONS).exclude(['allow']),
+        threshold: z.number().nullable(),
+        reason: z.string().meta({ description: 'Completes “The install is doubtful: …”.' }),
+      }),
+    )
+    .meta({ description: 'The rules that doubted the install when it came.' }),
+  doubts_not_checked: z.array(z.string()).meta({
+    description: 'The rules for which too little was known. That is not a clean result.',
+  }),
+  excluded: z
+    .object({ method: z.string(), creative_id: nullableText(), click_id: nullableText() })
+    .optional()
+    .meta({ description: 'What the device would be attributed to if a rule did not exclude it.' }),
   refused_clicks: z
     .array(
       z.object({

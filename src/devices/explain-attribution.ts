@@ -60,7 +60,15 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
   if (!explanation) throw new AppError('not_found', 'Device not found');
   const { acquiredAt, place, network, attribution, click } = explanation;
-  const { candidates = [], refused_clicks = [], earlier_installs = 0, ...outcome } = attribution;
+  const {
+    candidates = [],
+    refused_clicks = [],
+    earlier_installs = 0,
+    doubts = [],
+    doubts_not_checked = [],
+    doubt_facts: _,
+    ...outcome
+  } = attribution;
   return {
     device_id: claims.deviceId,
     acquired_at: iso(acquiredAt),
@@ -76,6 +84,8 @@ export async function explainAttribution(env: Env, teamId: string, token: string
       params: click.params,
       named_installs: click.namedInstalls,
     },
+    doubts,
+    doubts_not_checked,
     refused_clicks: refused_clicks.map(withTime),
     candidates: candidates.map(withTime),
   };

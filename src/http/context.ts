@@ -14,6 +14,10 @@ export type AuthenticatedApplication = {
   attributionWindowHours: number;
   probabilisticWindowHours: number;
   viewThroughWindowHours: number;
+  installDoubts: Record<
+    string,
+    { action?: 'allow' | 'flag' | 'exclude' | undefined; threshold?: number | undefined }
+  >;
   /** Encrypted; null if Meta's install referrers are not read. */
   metaReferrerKey: string | null;
 };

@@ -38,6 +38,7 @@ async function loadApplication(env: Env, hash: string) {
       attributionWindowHours: applications.attributionWindowHours,
       probabilisticWindowHours: applications.probabilisticWindowHours,
       viewThroughWindowHours: applications.viewThroughWindowHours,
+      installDoubts: applications.installDoubts,
       metaReferrerKey: applications.metaReferrerKey,
       expiresAt: apiKeys.expiresAt,
     })

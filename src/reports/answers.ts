@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DOUBT_ACTIONS } from '#catalogue';
 import { day, nullableText } from '#http/operations';
 import {
   deviceGroups,
@@ -298,6 +299,28 @@ const ClientTotals = z.object({
   ...fresh,
 });
 
+const Doubts = z.object({
+  data: z.array(
+    z.object({
+      rule: z.string(),
+      label: z.string(),
+      action: z.enum(DOUBT_ACTIONS),
+      threshold: z.number().nullable(),
+      doubted_installs: z
+        .int()
+        .meta({ description: 'Installs that it doubts. Several rules may doubt one.' }),
+      not_checked_installs: z.int().meta({ description: 'Installs of which too little is known to tell.' }),
+    }),
+  ),
+  totals: z.object({
+    attributed_installs: z.int().meta({ description: 'Gross, including those that were excluded.' }),
+    doubted_installs: z.int(),
+    net_installs: z.int().meta({ description: 'Attributed installs that no rule doubts.' }),
+    excluded_installs: z.int().meta({ description: 'Installs that a rule excluded when they came.' }),
+  }),
+  ...fresh,
+});
+
 /** By the name of the report. */
 export const ANSWERS = {
   performance: Performance,
@@ -307,6 +330,7 @@ export const ANSWERS = {
   compare: Compare,
   'predicted-ltv': PredictedLtv,
   ads: Ads,
+  doubts: Doubts,
   'client-totals': ClientTotals,
 };
 export type Answers = { [Name in keyof typeof ANSWERS]: z.input<(typeof ANSWERS)[Name]> };

@@ -104,6 +104,12 @@ const DOCUMENTATION: Record<ReportName, Documentation> = {
     description: `With \`group_by\`, each row is of one creative, ad set, campaign, country, operating system or app version too. The app version is the one that an event was sent by, the country and the operating system those of the device at its acquisition. ${money} ${rest} With \`q\`, only rows with this text in one of their names are shown.`,
     examples: { group_by: 'country', currency: 'usd', limit: 1000, q: 'banner' },
   },
+  doubts: {
+    summary: 'Doubtful installs by rule, gross and net',
+    description:
+      'Asks the rules of `install_doubts` again about the attributed installs of devices acquired from `from` to `to`, with the settings of now. So a changed threshold tells at once what it would have meant. `doubted_installs` of the performance report stay what they were when the installs came, and so does what was excluded then. Erased devices are in no figure.',
+    examples: { creative_id: EXAMPLE.creative },
+  },
   'client-totals': {
     summary: 'Compare client totals with counted totals',
     description:

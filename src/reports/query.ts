@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ATTRIBUTIONS, segmentFilters } from '#catalogue';
+import { ATTRIBUTIONS, type DoubtSettings, segmentFilters } from '#catalogue';
 import { optionalText, repeatable, requiredText, searchText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
@@ -73,6 +73,7 @@ export type Reported = {
   timezone: string;
   shards: number;
   storeFeeBasisPoints: number;
+  installDoubts: DoubtSettings;
 };
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DOUBT_ACTIONS } from '#catalogue';
 import { list, nullableText, time } from '#http/operations';
 
 export const Application = z
@@ -28,6 +29,12 @@ export const Application = z
     view_through_window_hours: z.int().meta({
       description: 'How long an impression may lead to an install. 0 turns view-through attribution off.',
     }),
+    install_doubts: z
+      .record(z.string(), z.object({ action: z.enum(DOUBT_ACTIONS), threshold: z.number().nullable() }))
+      .meta({
+        description:
+          'What happens to installs that each rule doubts. `flag`: they count as before, and as `doubted_installs`. `exclude`: they count as organic. `allow`: the rule is not asked.',
+      }),
     meta_referrer_key_set: z.boolean().meta({
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',

@@ -1,6 +1,7 @@
 import { and, eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { DOUBT_ACTIONS, DOUBT_RULES, type DoubtSettings, settingOf } from '#catalogue';
 import { apiKeys, applications, type Database, insertWhere, teams } from '#db';
 import { AppError, currencyCode, emailAddress, idListQuery, requiredName, requiredText } from '#http';
 import { encryptText, sha256Hex } from '#lib/crypto';
@@ -82,6 +83,41 @@ const storeFee = z
   .max(0.99, FEE)
   .refine((fee) => Math.abs(fee * 10_000 - basisPoints(fee)) < 1e-6, FEE);
 
+const action = z.enum(DOUBT_ACTIONS, { error: `must be ${DOUBT_ACTIONS.join(', ')}` }).optional();
+
+function doubtThreshold({ threshold }: (typeof DOUBT_RULES)[number]) {
+  if (threshold === null) return z.null({ error: 'has no threshold' }).optional();
+  const error = `must be a whole number from ${threshold.min} to ${threshold.max}`;
+  return z.number({ error }).int(error).min(threshold.min, error).max(threshold.max, error).optional();
+}
+
+/** By rule. A rule, or a part of one, that is not named stays as it is. */
+const installDoubts = z.strictObject(
+  Object.fromEntries(
+    DOUBT_RULES.map((rule) => [
+      rule.id,
+      z.object({ action, threshold: doubtThreshold(rule) }, { error: 'must be an object' }).optional(),
+    ]),
+  ),
+  {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `has no rule ${issue.keys?.join(', ')}: must be of ${DOUBT_RULES.map(({ id }) => id).join(', ')}`
+        : 'must be an object',
+  },
+);
+
+/** The settings of rules after a change. */
+const changeDoubts = (before: DoubtSettings, changes: NonNullable<ApplicationChanges['install_doubts']>) => ({
+  ...before,
+  ...Object.fromEntries(
+    Object.entries(changes).map(([id, change]) => {
+      const { action = before[id]?.action, threshold = before[id]?.threshold } = change ?? {};
+      return [id, { ...(action ? { action } : {}), ...(threshold ? { threshold } : {}) }];
+    }),
+  ),
+});
+
 const fields = {
   name: requiredName(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
@@ -97,6 +133,7 @@ const fields = {
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
   view_through_window_hours: windowHours(0),
+  install_doubts: installDoubts,
   meta_referrer_key: metaReferrerKey,
   google_push_account: emailAddress().nullable(),
   revenuecat_authorization: revenuecatAuthorization,
@@ -140,6 +177,9 @@ export function showApplication(row: ApplicationRow): Application {
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
     view_through_window_hours: row.viewThroughWindowHours,
+    install_doubts: Object.fromEntries(
+      DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.installDoubts)]),
+    ),
     meta_referrer_key_set: row.metaReferrerKey !== null,
     google_push_account: row.googlePushAccount,
     revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
@@ -151,6 +191,7 @@ export function showApplication(row: ApplicationRow): Application {
 async function toColumns(
   changes: ApplicationChanges,
   encryptionSecret: string,
+  doubts: DoubtSettings = {},
 ): Promise<Partial<ApplicationRow>> {
   const { meta_referrer_key: metaKey, revenuecat_authorization: authorization, store_fee: fee } = changes;
   const columns = {
@@ -168,6 +209,7 @@ async function toColumns(
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
     viewThroughWindowHours: changes.view_through_window_hours,
+    installDoubts: changes.install_doubts && changeDoubts(doubts, changes.install_doubts),
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
     googlePushAccount: changes.google_push_account,
     revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,
@@ -230,7 +272,7 @@ export async function changeApplication(
   changes: ApplicationChanges,
   encryptionSecret: string,
 ): Promise<ApplicationRow> {
-  const columns = await toColumns(changes, encryptionSecret);
+  const columns = await toColumns(changes, encryptionSecret, application.installDoubts);
   if (Object.keys(columns).length === 0) return application;
   const { db } = caller;
   const own = eq(applications.id, application.id);

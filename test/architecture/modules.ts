@@ -60,7 +60,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   teams: {
-    imports: ['audit', 'db', 'env', 'http', 'lib'],
+    imports: ['audit', 'catalogue', 'db', 'env', 'http', 'lib'],
     owns: ['access_tokens', 'api_keys', 'applications', 'intake_secrets', 'teams'],
   },
   attribution: {

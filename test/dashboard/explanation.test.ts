@@ -34,6 +34,7 @@ it('shows a device’s click with its link parameters, and whether it was used b
   const first = await pageOfEvent({ click_id: publicId });
   expect(first.card('Attribution').texts('p')).toEqual([
     'Click id, creative Creative, confidence 100%. Your backend named a click within the attribution window.',
+    'Not checked, because too little is known: Click after the installation began; Google Play saw another click.',
     'Country: Germany, from the credited click',
     click,
   ]);
@@ -41,12 +42,17 @@ it('shows a device’s click with its link parameters, and whether it was used b
     ['sub_id', '<b>42'],
     ['gclid', 'Cj0K'],
   ]);
-  expect(first.notices).toEqual([]);
+  const fast = expect.stringMatching(
+    /^Doubtful install: the app was first opened \d s after the click, sooner than 10 s\.$/,
+  );
+  expect(first.notices).toEqual([fast]);
   expect((await pageOfEvent({ click_id: publicId })).notices).toEqual([
-    'Possible fraud: 1 install had already used this click. One click normally brings one install.',
+    fast,
+    'Doubtful install: 1 install had already used this click. One click normally brings one install.',
   ]);
   expect((await pageOfEvent({ click_id: publicId })).notices).toEqual([
-    'Possible fraud: 2 installs had already used this click. One click normally brings one install.',
+    fast,
+    'Doubtful install: 2 installs had already used this click. One click normally brings one install.',
   ]);
   const organic = await pageOfEvent({});
   expect(organic.card('Attribution').texts('p')).toEqual([

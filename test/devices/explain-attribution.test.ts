@@ -27,6 +27,8 @@ it('explains an attribution to its own team only', async () => {
       ambiguous: false,
       repeated: false,
       refused_clicks: [],
+      doubts: expect.any(Array),
+      doubts_not_checked: expect.any(Array),
       earlier_installs: 0,
       country: 'DE',
       country_source: 'timezone',

@@ -14,6 +14,8 @@ const HOURLY = [
     'creative_impressions',
     'ctr',
     'installs',
+    'doubted_installs',
+    'net_installs',
     'sessions',
     'session_seconds',
     'average_session_seconds',

@@ -113,6 +113,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     creative_impressions: 0,
     ctr: null,
     installs: installs.length,
+    doubted_installs: 0,
+    net_installs: installs.length,
     dau: per(active, days),
     sessions: inside(firstOfSessions(all)).length,
     session_seconds: sessionSeconds,

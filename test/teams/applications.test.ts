@@ -30,6 +30,13 @@ const defaults = {
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
   view_through_window_hours: 24,
+  install_doubts: {
+    click_after_install_began: { action: 'flag', threshold: null },
+    fast_install: { action: 'flag', threshold: 10 },
+    repeated_click: { action: 'flag', threshold: 1 },
+    busy_address: { action: 'flag', threshold: 50 },
+    different_click: { action: 'flag', threshold: 300 },
+  },
   meta_referrer_key_set: false,
   google_push_account: null,
   revenuecat_authorization_set: false,
@@ -173,7 +180,7 @@ it('creates at most 100 applications per team', async () => {
     createdAt: index,
   }));
   const db = database(env.DB);
-  for (const part of chunksOf(rows, 7)) await db.insert(applications).values(part);
+  for (const part of chunksOf(rows, 6)) await db.insert(applications).values(part);
   expect((await call(of, 'POST', '/v1/applications', { name: 'The last' })).status).toBe(201);
   const refused = await call(of, 'POST', '/v1/applications', { name: 'One more' });
   expect([refused.status, refused.body]).toEqual([409, { message: 'A team has at most 100 applications' }]);

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
-import { optionalText, storedOfDevice } from '../stored.ts';
+import { optionalText, storedOfDevice, text } from '../stored.ts';
 
 const Install = storedOfDevice('install', () => ({
   /** How the device was attributed, and the probability that this is right, from 0 to 1. */
   attribution_method: optionalText,
   attribution_confidence: z.number().min(0).max(1).optional(),
+  /** The rules that doubted it. */
+  doubts: z.array(text).optional(),
 }));
 type Install = z.infer<typeof Install>;
 
@@ -20,11 +22,12 @@ export const install = {
   columns: [
     { name: 'attribution_method', type: 'text' },
     { name: 'attribution_confidence', type: 'double' },
+    { name: 'doubts', type: 'json' },
   ],
   keepsKeys: false,
   steps: { install: 'Install' },
-  count(_event, into) {
-    into.addDaily({ installs: 1 });
+  count({ doubts = [] }, into) {
+    into.addDaily({ installs: 1, ...(doubts.length > 0 ? { doubted_installs: 1 } : {}) });
   },
   stepOf: () => 'install',
   summarise: ({ attribution_method }) => line(attribution_method),

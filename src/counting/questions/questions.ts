@@ -1,4 +1,4 @@
-import type { Attribution, DeviceDimension, SegmentDimension } from '#catalogue';
+import type { Attribution, DeviceDimension, DoubtSettings, SegmentDimension } from '#catalogue';
 import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 
@@ -9,6 +9,21 @@ export type Cohort = { from: string; to: string };
 
 /** The properties in a device's row by which devices can be grouped. */
 export type DeviceGroup = 'creative' | SegmentDimension;
+
+export type DoubtsQuestion = {
+  cohort: Cohort;
+  creativeIds?: readonly string[] | undefined;
+  settings: DoubtSettings;
+};
+
+/** Attributed installs, those that rules doubt, and those that they excluded when they came. */
+export type DoubtsAnswer = {
+  installs: number;
+  doubted: number;
+  excluded: number;
+  /** By rule; rules without any are missing. */
+  rules: Record<string, { doubted: number; notChecked: number }>;
+};
 
 export type FunnelQuestion = {
   cohort: Cohort;

@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { DoubtSettings } from '#catalogue';
 
 export const teams = sqliteTable('teams', {
   id: text().primaryKey(),
@@ -26,6 +27,8 @@ export const applications = sqliteTable(
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
     /** How long an impression may lead to a device. 0 disables view-through attribution. */
     viewThroughWindowHours: integer('view_through_window_hours').notNull().default(24),
+    /** What the application decides about the rules that doubt installs. */
+    installDoubts: text('install_doubts', { mode: 'json' }).$type<DoubtSettings>().notNull().default({}),
     /** Apple's App ID prefix, in most cases the team id, and the app's bundle id. */
     appleAppIdPrefix: text('apple_app_id_prefix'),
     appleBundleId: text('apple_bundle_id'),

@@ -44,6 +44,8 @@ const BY_HOUR = [
     'creative_impressions',
     'ctr',
     'installs',
+    'doubted_installs',
+    'net_installs',
     'sessions',
     'session_seconds',
     'average_session_seconds',

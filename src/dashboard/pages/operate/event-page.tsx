@@ -1,5 +1,5 @@
 import { type Explanation, isImpressionId, METHODS } from '#attribution';
-import { valueName } from '#catalogue';
+import { DOUBT_RULES, valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
 import { exactTimeText } from '../../shell/dates.ts';
@@ -74,8 +74,6 @@ const FACTS: Record<string, string> = {
   density: 'Pixel density',
 };
 
-const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
-
 const CreditedClick = ({
   click,
   verb,
@@ -134,10 +132,37 @@ const RefusedClicks = ({
   </>
 );
 
+const ruleLabels = new Map(DOUBT_RULES.map(({ id, label }) => [id, label]));
+
+/** The rules that doubted the install, and those that could not be checked. */
+const Doubts = ({
+  attribution: { doubts = [], doubts_not_checked: unknown = [], excluded },
+  creativeName,
+}: {
+  attribution: Explanation['attribution'];
+  creativeName: string;
+}) => (
+  <>
+    {doubts.map(({ reason }) => (
+      <Notice kind="bad">Doubtful install: {reason}.</Notice>
+    ))}
+    {excluded && (
+      <p>
+        It counts as organic because the application excludes such installs. Otherwise it would be of creative{' '}
+        <strong>{creativeName}</strong>.
+      </p>
+    )}
+    {unknown.length > 0 && (
+      <p class="muted">
+        Not checked, because too little is known: {unknown.map((id) => ruleLabels.get(id) ?? id).join('; ')}.
+      </p>
+    )}
+  </>
+);
+
 /** Why a device is attributed as it is, with times in `zone`. */
 export const ExplanationCard = ({ explanation, zone }: { explanation: Explanation; zone: string }) => {
   const { attribution, creatives, click } = explanation;
-  const earlier = attribution.earlier_installs ?? 0;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
   const candidates = attribution.candidates ?? [];
   const method = attribution.method ? METHODS[attribution.method] : undefined;
@@ -158,12 +183,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
       ) : (
         <p>This device was acquired before attributions were recorded.</p>
       )}
-      {earlier > 0 && (
-        <Notice kind="bad">
-          Possible fraud: {installs(earlier)} had already used this click. One click normally brings one
-          install.
-        </Notice>
-      )}
+      <Doubts attribution={attribution} creativeName={nameOf(attribution.excluded?.creative_id)} />
       <CountedIn place={explanation.place} />
       {click && (
         <CreditedClick

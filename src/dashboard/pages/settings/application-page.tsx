@@ -11,6 +11,7 @@ import { timeText } from '../../shell/dates.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { DoubtFields, doubtValues } from './doubt-fields.tsx';
 
 const GRACES = [
   ['0', 'Stops working now'],
@@ -39,6 +40,7 @@ const toValues = (row: ApplicationRow): Values => ({
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
   view_through_window_hours: String(row.viewThroughWindowHours),
+  ...doubtValues(row),
   google_push_account: row.googlePushAccount ?? '',
   store_fee_percent: String(row.storeFeeBasisPoints / 100),
 });
@@ -242,6 +244,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
         subject: 'The store fee',
         hint: 'What stores keep of a payment, such as 15 or 30. Net figures are without it.',
       })}
+      <DoubtFields values={values} faults={faults} />
       <SuggestedValues />
       {mayChange && <button type="submit">Save</button>}
     </fieldset>

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { DOUBT_RULES } from '#catalogue';
 import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
@@ -29,6 +30,17 @@ const PAGE = 200;
 const percentToShare = (percent: string | undefined) =>
   percent === undefined ? undefined : Math.round(Number(percent) * 100) / 10_000;
 
+/** The rules that the form has. */
+function toDoubts(values: Values) {
+  const rules = DOUBT_RULES.flatMap(({ id, threshold }) => {
+    const action = values[`install_doubts.${id}.action`];
+    if (action === undefined) return [];
+    const limit = threshold ? { threshold: Number(values[`install_doubts.${id}.threshold`]) } : {};
+    return [[id, { action, ...limit }] as const];
+  });
+  return rules.length > 0 ? Object.fromEntries(rules) : undefined;
+}
+
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
 function toChanges(values: Values) {
   const optional = (text: string | undefined) => text?.trim() || null;
@@ -53,6 +65,7 @@ function toChanges(values: Values) {
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
     view_through_window_hours: Number(values.view_through_window_hours),
+    install_doubts: toDoubts(values),
   };
 }
 
