@@ -2,7 +2,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 import { REASONS, type reportPredictedLtv } from '#reports';
 import type { Forecast } from '../../charts/forecast.ts';
 import { Range } from '../../charts/shapes.tsx';
-import { count, money, NOTHING } from '../../shell/format.ts';
+import { amountsIn, count, NOTHING } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { type CohortGrouping, type CohortRow, cohortName } from '../../tables/cohort-parts.tsx';
@@ -46,13 +46,24 @@ export const PredictedCard = ({
   asked: CohortGrouping;
   report: Awaited<ReturnType<typeof reportPredictedLtv>>;
 }>) => {
-  const inCurrency = (value: number | null) => money(value, view.currency);
-  const amount = (row: Predicted, value: number | null) => (
-    <>
-      {inCurrency(value)}
-      {value !== null && <Mark amounts={row.unconverted ?? []} />}
-    </>
+  const amounts = amountsIn(view.currency);
+  /** The cell of a column of amounts, all with the same decimals. */
+  const amountOf = (readAmount: (row: Predicted) => number | null) => {
+    const places = amounts.places(report.data.flatMap((row) => readAmount(row) ?? []));
+    return (row: Predicted) => {
+      const value = readAmount(row);
+      return (
+        <>
+          {amounts.text(value, places)}
+          {value !== null && <Mark amounts={row.unconverted ?? []} />}
+        </>
+      );
+    };
+  };
+  const bounds = report.data.flatMap((row) =>
+    [row.predicted_ltv_low ?? [], row.predicted_ltv_high ?? []].flat(),
   );
+  const bound = (value: number | null) => amounts.text(value, amounts.places(bounds));
   const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
   return (
     <Card title={`Predicted LTV after another ${report.horizon_days} days`} aside={children}>
@@ -67,28 +78,28 @@ export const PredictedCard = ({
           {
             label: 'Revenue per device so far',
             numeric: true,
-            cell: (row) => amount(row, perDevice(row, row.revenue)),
+            cell: amountOf((row) => perDevice(row, row.revenue)),
           },
           {
             label: 'From purchases',
             numeric: true,
             hint: 'Per device, predicted',
-            cell: (row) => amount(row, perDevice(row, row.predicted_purchase_revenue)),
+            cell: amountOf((row) => perDevice(row, row.predicted_purchase_revenue)),
           },
           {
             label: 'From ads',
             numeric: true,
             hint: 'Per device, predicted',
-            cell: (row) => amount(row, perDevice(row, row.predicted_ad_revenue)),
+            cell: amountOf((row) => perDevice(row, row.predicted_ad_revenue)),
           },
-          { label: 'Predicted LTV', numeric: true, cell: (row) => amount(row, row.predicted_ltv) },
+          { label: 'Predicted LTV', numeric: true, cell: amountOf((row) => row.predicted_ltv) },
           {
             label: 'Likely between',
             numeric: true,
             cell: (row) =>
               row.predicted_ltv_low === null
                 ? NOTHING
-                : `${inCurrency(row.predicted_ltv_low)} and ${inCurrency(row.predicted_ltv_high)}`,
+                : `${bound(row.predicted_ltv_low)} and ${bound(row.predicted_ltv_high)}`,
           },
           ...(top > 0
             ? [
