@@ -214,7 +214,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'reports',
       'teams',
     ],
-    owns: ['alerts', 'channels', 'notices'],
+    owns: ['alert_changes', 'alerts', 'channels', 'notices'],
     reads: ['applications'],
   },
   views: {
