@@ -8,6 +8,7 @@ import { deviceRoutes } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
 import { eventRoutes } from '#events/routes';
 import { teamFailure } from '#http';
+import { impressionRoutes } from '#impressions/routes';
 import { ingestionFailure } from '#ingestion';
 import { ingestionRoutes } from '#ingestion/routes';
 import { moneyRoutes } from '#money/routes';
@@ -47,6 +48,7 @@ export const service = createApp(
     app.route('/', appLinkRoutes);
     app.route('/', docsRoutes);
     app.route('/', postbackRoutes);
+    app.route('/', impressionRoutes);
     app.route('/', storeRoutes);
   },
   answerPage,

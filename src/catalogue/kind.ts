@@ -87,7 +87,7 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   /** One sentence, for documentation. */
   readonly description: string;
   /** What the event belongs to. An event of a creative has no device yet, and that of a payment may have none. */
-  readonly subject: 'device' | 'creative' | 'payment';
+  readonly subject: 'device' | 'creative' | 'payment' | 'impression';
   readonly stored: z.ZodType<Event> & z.core.$ZodTypeDiscriminable;
   /** How clients send it; empty if the service creates it itself. */
   readonly wires: readonly WireForm<unknown, OwnFields<Event>>[];

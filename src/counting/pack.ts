@@ -117,7 +117,7 @@ function hashDevices(events: readonly (LoggedEvent | null)[]): Uint32Array {
 
 /** `[day, ...hash]` of each key of an event and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
-  if (!isOfDevice(event) || event.test) return [];
+  if (isOfDevice(event) && event.test) return [];
   const keys: number[][] = keysOf(event).map(({ key, days }) => [
     keepsKeys(event) ? KEY_DAY.purchase : days[0],
     ...murmur128(key),

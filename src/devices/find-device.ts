@@ -4,6 +4,7 @@ import { aliasOf } from './draft.ts';
 
 /** A device as others may know it: by the `device_id` that the backend gave it. */
 export type NamedDevice = {
+  id: string;
   shard: number;
   acquiredDay: string;
   /** Null for an organic device. */
@@ -36,6 +37,7 @@ export async function findNamedDevice(
   if (!stored) return null;
   const { country, os, network } = stored.description.segment;
   return {
+    id: device.id,
     ...{ shard, acquiredDay: device.acquiredDay, creativeId: device.creativeId },
     ...{ country, os, network, test: stored.description.test },
   };

@@ -5,6 +5,7 @@ import { operations as creatives } from '#creatives/operations';
 import { operations as deletion } from '#deletion/operations';
 import { operations as devices } from '#devices/operations';
 import { operations as events } from '#events/operations';
+import { operations as impressions } from '#impressions/operations';
 import { operations as ingestion } from '#ingestion/operations';
 import { operations as money } from '#money/operations';
 import { operations as notes } from '#notes/operations';
@@ -31,6 +32,7 @@ const OPERATIONS = [
   ...skan,
   ...stores,
   ...connectors,
+  ...impressions,
   ...tracking,
   ...health,
 ];

@@ -30,7 +30,7 @@ export type Operation = {
     { description: string; content?: Record<string, { schema: { type: 'string' } }> }
   >;
   /** Errors in addition to those that every route with its credential may return. */
-  errors?: Partial<Record<400 | 403 | 404 | 409 | 413, string>>;
+  errors?: Partial<Record<400 | 401 | 403 | 404 | 409 | 413, string>>;
   /** The error body, if it is not the API's own. */
   failure?: z.ZodType;
 };
@@ -45,6 +45,7 @@ export const EXAMPLE = {
   event: 'evt_019a9f3c6a117d0c9c3d5e7f90a1b2c3',
   creative: 'crt_019a9f3c6b227e1d8d4e6f8091a2b3c4',
   note: 'not_019a9f3c6d447e3f8f6081a3c4d5e6f7',
+  intakeSecret: 'intake_c29tZSByYW5kb20gYnl0ZXMgb2YgYW4gZXhhbXBsZSBr',
   connector: 'con_019a9f3c6d667f5a9b8283c5d6e7f809',
   alert: 'alr_019a9f3c6d557f4a9a7182b4d5e6f708',
   link: 'q3VbYt0GmLxwZ2nE',

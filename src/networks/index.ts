@@ -2,6 +2,7 @@ import { NETWORKS } from './list.ts';
 import type { Network } from './network.ts';
 
 export { CLICK_ID_PARAMETERS, MAX_NETWORK_CHARACTERS, networkOfParams, toNetwork } from './acquisition.ts';
+export { IMPRESSION_PRESETS, type ImpressionTemplate } from './impressions.ts';
 export { NETWORKS } from './list.ts';
 export { LINK_PARAMETERS, type Network } from './network.ts';
 

@@ -40,7 +40,7 @@ export type CountedRows = {
 };
 
 /** Returns whether none of these keys was seen, and stores them all for the event, or for the original that it repeats. */
-export type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
+export type IsFirst = (event: LoggedEvent, keys: readonly EventKey[]) => boolean;
 
 /** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
 export type Segments = { event: number; cohort: number };

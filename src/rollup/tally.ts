@@ -129,6 +129,7 @@ export function startTally(known: KnownSoFar): Tally {
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
+      if (!isFirst(event, keysOf(event))) return false;
       // An event without a device contains its own segment.
       const segment = values.numberOf(known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
       adding.begin(event, event.creative_id ?? '', { event: segment, cohort: segment }, null);

@@ -8,7 +8,7 @@ import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { type EventMessage, sendWithRetry } from '#rollup';
-import type { IntakeApplication } from './intake.ts';
+import type { IntakeApplication } from '#teams';
 import type { StoreNotification } from './notification.ts';
 import { reasonNotCounted, toStoreEvent } from './to-event.ts';
 

@@ -12,12 +12,11 @@ import {
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { logWarning } from '#lib/log';
 import { packageNameOf } from '#lib/play-store-url';
-import { appStoreIdOf } from '#teams';
+import { appStoreIdOf, type IntakeEnv, requireIntakeSecret } from '#teams';
 import type { NotificationReceived } from './answers.ts';
 import { readAppStoreNotification } from './app-store.ts';
 import { readGooglePush, unreadGooglePush } from './google-play.ts';
 import { GOOGLE_KEYS_URL, GoogleKeys, verifyGoogleToken } from './google-token.ts';
-import { type IntakeEnv, requireIntakeSecret } from './intake.ts';
 import type { StoreNotification } from './notification.ts';
 import { receiveNotification } from './receive.ts';
 import { isAuthorized, readRevenueCatEvent } from './revenuecat.ts';

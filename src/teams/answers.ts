@@ -35,6 +35,10 @@ export const Application = z
         description:
           'What happens to installs that each rule doubts. `flag`: they count as before, and as `doubted_installs`. `exclude`: they count as organic. `allow`: the rule is not asked.',
       }),
+    impression_template: z.record(z.string(), z.string().nullable()).nullable().meta({
+      description:
+        'Where the amount, the id and the rest are in the callbacks of a mediation platform: names of query parameters. See `GET /impression/{secret}`.',
+    }),
     meta_referrer_key_set: z.boolean().meta({
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',

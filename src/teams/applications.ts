@@ -10,6 +10,7 @@ import { isTimezone } from '#lib/time';
 import type { Application } from './answers.ts';
 import { makeApiKey } from './api-key.ts';
 import { isFreeInAppStore } from './app-store-id.ts';
+import { impressionTemplate } from './impression-template.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
 /** Per team. Each may have counters, alerts and channels of its own. */
@@ -135,6 +136,7 @@ const fields = {
   view_through_window_hours: windowHours(0),
   install_doubts: installDoubts,
   meta_referrer_key: metaReferrerKey,
+  impression_template: impressionTemplate,
   google_push_account: emailAddress().nullable(),
   revenuecat_authorization: revenuecatAuthorization,
   store_fee: storeFee,
@@ -180,6 +182,7 @@ export function showApplication(row: ApplicationRow): Application {
     install_doubts: Object.fromEntries(
       DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.installDoubts)]),
     ),
+    impression_template: row.impressionTemplate,
     meta_referrer_key_set: row.metaReferrerKey !== null,
     google_push_account: row.googlePushAccount,
     revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
@@ -210,6 +213,7 @@ async function toColumns(
     probabilisticWindowHours: changes.probabilistic_window_hours,
     viewThroughWindowHours: changes.view_through_window_hours,
     installDoubts: changes.install_doubts && changeDoubts(doubts, changes.install_doubts),
+    impressionTemplate: changes.impression_template,
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
     googlePushAccount: changes.google_push_account,
     revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,

@@ -15,6 +15,7 @@ export {
   NewApplication,
   Replacement,
 } from './applications.ts';
+export { type IntakeApplication, type IntakeEnv, requireIntakeSecret } from './intake.ts';
 export { listIntakeSecrets, replaceIntakeSecret } from './intake-secrets.ts';
 export {
   type ApplicationRow,

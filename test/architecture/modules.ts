@@ -180,7 +180,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   stores: {
     imports: ['catalogue', 'counting', 'db', 'devices', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['store_notifications'],
-    reads: ['applications', 'intake_secrets'],
+    reads: ['applications'],
+  },
+  impressions: {
+    imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],
   },
   connectors: {
     imports: ['audit', 'db', 'env', 'http', 'lib', 'networks', 'reports', 'teams'],
@@ -232,6 +235,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'env',
       'events',
       'http',
+      'impressions',
       'ingestion',
       'money',
       'notes',

@@ -98,7 +98,12 @@ beforeAll(async () => {
       credentials: { secret_key: 'b', refresh_token: 'c' },
     },
   });
+  const applicationPath = `/v1/applications/${tenant.application.id}`;
+  const impression_template = { preset: 'max' };
+  await worker.team(tenant, applicationPath, { method: 'PATCH', body: { impression_template } });
+  const intake = await worker.team(tenant, `${applicationPath}/intake-secret`, { method: 'POST', body: {} });
   own = {
+    [EXAMPLE.intakeSecret]: (await intake.json<{ intake_secret: string }>()).intake_secret,
     [EXAMPLE.connector]: (await connected.json<{ id: string }>()).id,
     [EXAMPLE.alert]: (await watched.json<{ id: string }>()).id,
     [EXAMPLE.note]: (await noted.json<{ id: string }>()).id,
@@ -152,7 +157,7 @@ const examples = operations
   // What replaces a key or erases the device goes last.
   .sort((left, right) => order(left) - order(right));
 function order({ path, method }: { path: string; method: string }): number {
-  return method === 'delete' ? 2 : path.endsWith('/api-key') ? 1 : 0;
+  return method === 'delete' ? 2 : path.endsWith('/api-key') || path.endsWith('/intake-secret') ? 1 : 0;
 }
 
 describe('the examples of', () => {

@@ -66,7 +66,9 @@ export const installOf = (applicationId: string, device: NewDevice, shard = 0): 
 
 type Body<Type extends LoggedEvent['type']> = Partial<Extract<LoggedEvent, { type: Type }>>;
 
-const PAYLOADS: { [Key in Exclude<LoggedEvent['type'], 'click' | 'impression' | 'store'>]: object } = {
+const PAYLOADS: {
+  [Key in Exclude<LoggedEvent['type'], 'click' | 'impression' | 'mediation.ad' | 'store'>]: object;
+} = {
   install: {},
   retention: { age: 1 },
   'custom.purchase': {
@@ -87,7 +89,9 @@ const PAYLOADS: { [Key in Exclude<LoggedEvent['type'], 'click' | 'impression' | 
 };
 
 /** An event of a device on the day after its acquisition, to be varied. */
-export function eventOf<Type extends Exclude<LoggedEvent['type'], 'click' | 'impression' | 'store'>>(
+export function eventOf<
+  Type extends Exclude<LoggedEvent['type'], 'click' | 'impression' | 'mediation.ad' | 'store'>,
+>(
   applicationId: string,
   device: { id: string; acquiredDay: string; creativeId: string | null },
   type: Type,

@@ -59,6 +59,7 @@ function event<Type extends LoggedEvent['type']>(
     click: {},
     store: { store: 'apple', status: 'purchase', value_nanos: 1, currency: 'usd', tr_id: 't1' },
     impression: {},
+    'mediation.ad': { ad_id: 'main', source: 'banner', value_nanos: 7, currency: 'eur' },
     install: {},
     retention: { age: 1 },
     'custom.purchase': {

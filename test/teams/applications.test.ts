@@ -37,6 +37,7 @@ const defaults = {
     busy_address: { action: 'flag', threshold: 50 },
     different_click: { action: 'flag', threshold: 300 },
   },
+  impression_template: null,
   meta_referrer_key_set: false,
   google_push_account: null,
   revenuecat_authorization_set: false,

@@ -193,9 +193,9 @@ export class Run {
       const revokedAt = this.revoked.get(own.token_id ?? '');
       if (!this.device) this.noteUnknown(batch, own.device_id);
       if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
-      if (!this.book.take(keys, own.id)) return 'duplicate';
-      own.keys = [];
     }
+    if (!this.book.take(keys, event.id)) return 'duplicate';
+    if ('keys' in event) event.keys = [];
     try {
       this.tally.count(event);
       if (own) this.device?.addToTotals(own);

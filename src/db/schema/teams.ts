@@ -37,6 +37,8 @@ export const applications = sqliteTable(
       .$type<string[]>()
       .notNull()
       .default([]),
+    /** Where the facts of an impression are in the callbacks of its mediation platform: an `ImpressionTemplate` of src/networks. */
+    impressionTemplate: text('impression_template', { mode: 'json' }).$type<Record<string, string | null>>(),
     /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
     metaReferrerKey: text('meta_referrer_key'),
     /** The service account that signs the pushes of Google Play's notifications. */

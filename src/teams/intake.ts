@@ -15,7 +15,7 @@ async function loadApplication(env: Env, secret: string) {
   return row ? { ...row.application, expiresAt: row.expiresAt } : null;
 }
 
-/** An application as the intake of stores needs it, up to a minute out of date. */
+/** An application as the intake of stores and mediation needs it, up to a minute out of date. */
 export type IntakeApplication = NonNullable<Awaited<ReturnType<typeof loadApplication>>>;
 
 const bySecret = new LookupCache<IntakeApplication>();

@@ -1,0 +1,102 @@
+import { type Fault, invalidRequest } from '#http';
+import { CURRENCIES } from '#lib/currencies';
+import { divideRounded, parseDecimal } from '#lib/decimal';
+import { NANOS_LIMIT, toNanos } from '#lib/money';
+import { type ImpressionTemplate, toNetwork } from '#networks';
+
+/** What a callback tells of an impression. */
+export type Impression = {
+  /** The platform's id, as text: it may have more digits than a number keeps. */
+  id: string;
+  nanos: number;
+  currency: string;
+  /** What names the device; null if the callback names none. */
+  device: string | null;
+  network: string;
+  placement: string;
+  adFormat: string;
+  /** Lower-case ISO 3166 code. */
+  country: string | null;
+  /** Epoch milliseconds, not after `now`. */
+  occurredAt: number;
+  warnings: Fault[];
+};
+
+const MAX_ID = 400;
+const MAX_NAME = 256;
+const UNKNOWN = 'unknown';
+const EARLIEST = Date.parse('2010-01-01T00:00:00Z');
+const SECONDS_BELOW = 1e11;
+
+/** A macro that the platform did not replace. */
+const MACRO = /^(?:\{.*\}|%%.*%%|__.*__)$/s;
+
+const DIVISOR = { unit: 1n, micros: 1_000_000n, ecpm: 1_000n } as const satisfies Record<
+  ImpressionTemplate['scale'],
+  bigint
+>;
+
+function timeOf(text: string, now: number): number | null {
+  const number = /^\d{9,13}$/.test(text) ? Number(text) : null;
+  const at = number === null ? Date.parse(text) : number < SECONDS_BELOW ? number * 1_000 : number;
+  return Number.isFinite(at) && at >= EARLIEST && at <= now ? at : null;
+}
+
+/** Reads a callback as its application's template says. Throws `invalid_request` that names the parameter if it has no id or no amount. */
+export function readCallback(
+  template: ImpressionTemplate,
+  query: Readonly<Record<string, string>>,
+  now: number,
+): Impression {
+  const faults: Fault[] = [];
+  const warnings: Fault[] = [];
+  const parameter = (name: string | null): string => {
+    const text = (name === null ? '' : Object.hasOwn(query, name) ? query[name] : '') ?? '';
+    const plain = text.trim().toWellFormed().replaceAll('\0', '');
+    return MACRO.test(plain) ? '' : plain;
+  };
+  const id = parameter(template.id);
+  if (id === '') faults.push({ path: template.id, message: 'is required: it identifies the impression' });
+  if (id.length > MAX_ID) faults.push({ path: template.id, message: `must be at most ${MAX_ID} characters` });
+  const sent = parameter(template.amount);
+  const amount = Number(sent);
+  let nanos = 0n;
+  if (sent === '' || parseDecimal(sent.replace(/^-/, '')) === null || !Number.isFinite(amount)) {
+    faults.push({
+      path: template.amount,
+      message: sent === '' ? 'is required: it is the amount' : 'must be a number',
+    });
+  } else if (amount < 0) {
+    warnings.push({ path: template.amount, message: 'is negative; revenue counted as 0' });
+  } else {
+    nanos = divideRounded(toNanos(amount), DIVISOR[template.scale]);
+    if (nanos >= BigInt(NANOS_LIMIT)) faults.push({ path: template.amount, message: 'is too large' });
+  }
+  const currency = (parameter(template.currency) || template.default_currency).toLowerCase();
+  if (!CURRENCIES.has(currency)) {
+    faults.push({
+      path: template.currency ?? '',
+      message: 'must be a currency code (ISO 4217), such as eur',
+    });
+  }
+  if (faults.length > 0) throw invalidRequest(faults);
+  const country = parameter(template.country).toLowerCase();
+  const time = parameter(template.time);
+  const occurredAt = time === '' ? now : timeOf(time, now);
+  if (occurredAt === null && template.time !== null) {
+    warnings.push({ path: template.time, message: 'is not a time in the past; dated when received' });
+  }
+  const name = (of: string | null) => parameter(of).slice(0, MAX_NAME).toWellFormed() || UNKNOWN;
+  return {
+    id,
+    nanos: Number(nanos),
+    currency,
+    device: parameter(template.device) || null,
+    network: toNetwork(parameter(template.network)),
+    placement: name(template.placement),
+    adFormat: name(template.ad_format).toLowerCase(),
+    country: /^[a-z]{2}$/.test(country) ? country : null,
+    occurredAt: occurredAt ?? now,
+    warnings,
+  };
+}
