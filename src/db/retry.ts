@@ -69,8 +69,12 @@ function says(error: unknown, phrases: readonly string[]): boolean {
 export const retryTransient = <Result>(work: () => Promise<Result>): Promise<Result> =>
   retry(work, { waitMs: 150, isPassing: isBrief });
 
-/** Runs statements as one transaction, with the same retries. */
+/** Runs statements as one transaction, with the same retries. No statements are none, which D1 would refuse. */
 export const batchWithRetry = <T = unknown>(
   db: D1Database,
   statements: () => D1PreparedStatement[],
-): Promise<D1Result<T>[]> => retryTransient(() => db.batch<T>(statements()));
+): Promise<D1Result<T>[]> =>
+  retryTransient(async () => {
+    const own = statements();
+    return own.length === 0 ? [] : db.batch<T>(own);
+  });
