@@ -60,7 +60,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   teams: {
-    imports: ['audit', 'catalogue', 'db', 'env', 'http', 'lib'],
+    imports: ['audit', 'catalogue', 'db', 'env', 'http', 'lib', 'networks'],
     owns: ['access_tokens', 'api_keys', 'applications', 'intake_secrets', 'teams'],
   },
   attribution: {
@@ -180,7 +180,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
   stores: {
     imports: ['catalogue', 'counting', 'db', 'devices', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['store_notifications'],
-    reads: ['applications'],
   },
   impressions: {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],
