@@ -106,19 +106,6 @@ it('sends events to the counters of their shards, and click counts to the first'
   expect(row).toEqual({ creative_id: click.creative_id });
 });
 
-it('acknowledges an impression without an address, which is counted and not stored', async () => {
-  const { ad, applicationId } = await start();
-  const impression = {
-    application_id: applicationId,
-    id: newId('imp'),
-    creative_id: newId('crt'),
-    os_family: 'ios',
-  };
-  const { acks, done } = acked([{ id: 'm', body: { v: 1, events: [ad()], clicks: [impression] } }], env);
-  await done;
-  expect(acks).toEqual(['m']);
-});
-
 /** Counters for which some calls fail. */
 function flakyCounters(fails: (applicationId: string, ids: number) => Error | null): Env {
   const counters = {
@@ -170,6 +157,19 @@ describe('a message', () => {
     await done;
     expect(acks).toEqual(['m']);
     expect(counters.calls).toEqual([{ name: `${applicationId}:0`, method: 'append' }]);
+  });
+
+  it('acknowledges an impression without an address, which is counted and not stored', async () => {
+    const { ad, applicationId } = await start();
+    const impression = {
+      application_id: applicationId,
+      id: newId('imp'),
+      creative_id: newId('crt'),
+      os_family: 'ios',
+    };
+    const { acks, done } = acked([{ id: 'm', body: { v: 1, events: [ad()], clicks: [impression] } }], env);
+    await done;
+    expect(acks).toEqual(['m']);
   });
 
   it.each(['clicks', 'parked_messages', 'delayed_messages'])(
