@@ -21,26 +21,6 @@ export const METRICS = {
     source: OURS,
     value: (sums) => sums.clicks,
   }),
-  creative_impressions: from(['creativeImpressions'], {
-    label: 'Creative impressions',
-    kind: 'sum',
-    unit: 'count',
-    hint: 'Times that your creatives were shown, as networks report',
-    definition:
-      'Times that a creative was shown in other apps, reported by ad networks to its tracking link. Ads shown in your own app are impressions.',
-    source: OURS,
-    value: (sums) => sums.creativeImpressions,
-  }),
-  ctr: from(['clicks', 'creativeImpressions'], {
-    label: 'CTR',
-    kind: 'ratio',
-    unit: 'percent',
-    formula: 'clicks / creative_impressions',
-    hint: 'Clicks / creative impressions',
-    definition: 'Click-through rate: clicks / creative impressions.',
-    source: `${ADJUST}click-through-rate-ctr/`,
-    value: (sums) => per(sums.clicks, sums.creativeImpressions),
-  }),
   installs: from(['installs'], {
     label: 'Installs',
     kind: 'sum',
@@ -69,6 +49,26 @@ export const METRICS = {
     definition: 'Installs less doubtful installs.',
     source: OURS,
     value: (sums) => sums.installs - sums.doubtedInstalls,
+  }),
+  creative_impressions: from(['creativeImpressions'], {
+    label: 'Creative impressions',
+    kind: 'sum',
+    unit: 'count',
+    hint: 'Times that your creatives were shown, as networks report',
+    definition:
+      'Times that a creative was shown in other apps, reported by ad networks to its tracking link. Ads shown in your own app are impressions.',
+    source: OURS,
+    value: (sums) => sums.creativeImpressions,
+  }),
+  ctr: from(['clicks', 'creativeImpressions'], {
+    label: 'CTR',
+    kind: 'ratio',
+    unit: 'percent',
+    formula: 'clicks / creative_impressions',
+    hint: 'Clicks / creative impressions',
+    definition: 'Click-through rate: clicks / creative impressions.',
+    source: `${ADJUST}click-through-rate-ctr/`,
+    value: (sums) => per(sums.clicks, sums.creativeImpressions),
   }),
   dau: from(['activeDevices'], {
     label: 'DAU',

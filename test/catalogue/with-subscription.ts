@@ -13,12 +13,12 @@ export const withSubscription = withEdits('with-subscription', [
   },
   {
     file: '/src/catalogue/events/index.ts',
-    before: 'retention, purchase',
-    after: 'retention, subscription, purchase',
+    before: '  retention,\n  purchase,',
+    after: '  retention,\n  subscription,\n  purchase,',
   },
   {
     file: '/src/catalogue/measures.ts',
-    before: "'returned_revenue',\n] as const;",
-    after: "'returned_revenue',\n  'subscriptions',\n] as const;",
+    before: "'returned_revenue',\n  // What",
+    after: "'returned_revenue',\n  'subscriptions',\n  // What",
   },
 ]);

@@ -61,6 +61,7 @@ it('saves the app’s identities and Meta’s key, which it never shows', async 
     data_collection: 'on',
     attribution_window_hours: '168',
     probabilistic_window_hours: '24',
+    view_through_window_hours: '24',
     apple_app_id_prefix: 'ABCDE12345',
     apple_bundle_id: 'com.example.game',
     android_fingerprints: `${print.toLowerCase()}, ${print}`,

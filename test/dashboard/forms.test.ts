@@ -25,6 +25,8 @@ const WITHOUT_FIELDS = new Set([
   '/status/:id/discard',
   '/settings/members/:id/password-reset',
   '/alerts/:id/remove',
+  '/ad-revenue/:id/run',
+  '/ad-revenue/:id/delete',
   '/alerts/:id/on',
   '/alerts/:id/off',
   '/alerts/channels/:id/test',

@@ -21,6 +21,7 @@ export async function fillTables(applicationId: string): Promise<string[]> {
     const needed = columns.filter(({ name, notnull }) => notnull === 1 || name === 'application_id');
     const values = needed.map(({ name, type }) => {
       if (name === 'application_id') return applicationId;
+      if (name === 'settings') return '{}';
       return type === 'INTEGER' || type === 'REAL' ? 1 : `${name} of ${applicationId}`;
     });
     await env.DB.prepare(

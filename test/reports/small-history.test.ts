@@ -65,6 +65,8 @@ describe('GET /v1/reports/performance', () => {
       net_revenue: 4.996,
       trials: 0,
       renewals: 0,
+      doubted_installs: 0,
+      net_installs: 0,
       creative_impressions: 0,
       ctr: null,
       roas_net: null,

@@ -38,7 +38,7 @@ it('merges every rollup and grain of months that ended 35 days ago, and publishe
   expect(await hotParts(app)).toBe(1);
   await mergeMonths(env, Date.UTC(2026, 5, 8));
   expect(await hotParts(app)).toBe(0);
-  await addDays(app, 61, [march(1)], 900);
+  await addDays(app, 61, [march(1)], 1_500);
   await mergeMonths(env, Date.UTC(2026, 5, 9));
   expect(await hotParts(app)).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { columnsOf, MEASURES } from '#catalogue';
 import { newId } from '#lib/ids';
 import { type OpenPart, readParts } from '#rollup';
 import { compactParts, MIN_COMPACTED, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
@@ -30,6 +31,8 @@ it('keeps no more of a scan than half of what fits', () => {
   expect(['before', 'a', 'b', 'c'].filter((key) => cache.get(key))).toEqual(['before', 'a', 'b']);
 });
 
+const INSTALLS = MEASURES.rollup_daily.flatMap(columnsOf).indexOf('installs');
+
 /** The installs of an application's days, and how many statements read parts. */
 function reader(applicationId: string) {
   const db = new WatchedD1(env.DB);
@@ -41,7 +44,7 @@ function reader(applicationId: string) {
     const stores = { ...env, DB: db.asBinding() };
     const days = { from: '2026-03-01', to: '2026-03-31' };
     for await (const { sums } of readParts(stores, { ...query, ...days }, undefined, cache)) {
-      installs.push(...(sums[1] ?? []));
+      installs.push(...(sums[INSTALLS] ?? []));
     }
     return { installs, reads: db.log.filter((text) => /"data"/.test(text)).length };
   };

@@ -195,7 +195,7 @@ describe('view-through attribution', () => {
     const page = await pageOf(
       await viewer.get(`/debugger/device?app=${own.application.id}&device_id=${outcome.device_id}`),
     );
-    const [how, , shown] = page.card('Attribution').texts('p');
+    const [how, , , shown] = page.card('Attribution').texts('p');
     expect(how).toMatch(
       /^View-through, creative Creative, confidence [\d.]+%\. No click led to this device; /,
     );
