@@ -110,7 +110,7 @@ async function keep(
   return { eventId: row.eventId, reason: row.reason, isOther: row.contentHash !== contentHash };
 }
 
-const LISTED = 50;
+const LISTED = 20;
 
 /** The newest notifications of an application. */
 export async function listNotifications(db: Database, applicationId: string) {
