@@ -49,6 +49,8 @@ const Settings = z.lazy(() =>
     MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
     /** The bearer token of `GET /metrics`. Empty switches it off. */
     METRICS_TOKEN: z.union([z.literal(''), rotatable()]).default(''),
+    /** Whether destinations may be on this machine, by http: for trying them out. */
+    OUTBOUND_LOCAL: z.stringbool({ error: 'must be true or false' }).default(false),
     TOKEN_SECRET: rotatable(),
     KEY_ENCRYPTION_SECRET: rotatable(),
     SESSION_SECRET: rotatable(),

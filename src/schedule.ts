@@ -2,10 +2,11 @@ import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#aler
 import { pruneClicks, pruneImpressions } from '#attribution';
 import { writeSnapshot } from '#backup';
 import { reencryptConnectors, runDueConnectors } from '#connectors';
-import { parkUndelivered } from '#counting';
+import { parkUndelivered, tellAllCounters } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
 import { continueDeletions } from '#deletion';
+import { reencryptDestinations } from '#destinations';
 import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
@@ -75,6 +76,7 @@ function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
     'encrypt second factors': reencryptSecondFactors(env),
     'encrypt connectors': reencryptConnectors(db, KEY_ENCRYPTION_SECRET),
+    'encrypt destinations': reencryptDestinations(db, KEY_ENCRYPTION_SECRET),
     'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
   };
 }
@@ -96,6 +98,7 @@ async function runMinute(env: Env, now: number): Promise<void> {
     'prune store notifications': pruneNotifications(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
     'watch stores': watchStores(env, now),
+    'tell counters of destinations': tellAllCounters(env),
   });
   // Checks run first, so that their findings are sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });

@@ -1,9 +1,11 @@
 import { alertRoutes } from '#alerts/routes';
+import { assistantRoutes } from '#assistants/routes';
 import { restoreRoutes } from '#backup/routes';
 import { connectorRoutes } from '#connectors/routes';
 import { creativeRoutes } from '#creatives/routes';
 import { answerPage } from '#dashboard';
 import { deletionRoutes } from '#deletion/routes';
+import { destinationRoutes } from '#destinations/routes';
 import { deviceRoutes } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
 import { eventRoutes } from '#events/routes';
@@ -35,10 +37,15 @@ export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', operationRoutes);
   app.route('/', skanRoutes);
   app.route('/', connectorRoutes);
+  app.route('/', destinationRoutes);
 });
 
+/** Answers what the tools of assistants ask. */
+const within = (request: Request, env: Env, ctx: ExecutionContext) =>
+  (new URL(request.url).pathname.startsWith('/v1/') ? teamApi : service).fetch(request, env, ctx);
+
 /** Every other route. */
-export const service = createApp(
+export const service: ReturnType<typeof createApp> = createApp(
   ingestionFailure,
   (app) => {
     app.route('/', ingestionRoutes);
@@ -50,6 +57,7 @@ export const service = createApp(
     app.route('/', postbackRoutes);
     app.route('/', impressionRoutes);
     app.route('/', storeRoutes);
+    app.route('/', assistantRoutes(within));
   },
   answerPage,
 );

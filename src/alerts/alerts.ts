@@ -156,16 +156,17 @@ export async function changeAlert(
   const { db, now } = caller;
   const row = await findAlert(db, application, id);
   const watched = watches ? await toWatched(db, application, watches) : row;
-  const isOff = enabled === undefined ? row.offSince !== null : !enabled;
+  const wasOff = row.offSince !== null;
+  const isOff = enabled === undefined ? wasOff : !enabled;
   const isSame =
     watched.rule === row.rule && watched.threshold === row.threshold && watched.kind === row.kind;
-  if (isSame && isOff === (row.offSince !== null)) return row;
+  if (isSame && isOff === wasOff) return row;
   const { kind, threshold, rule } = watched;
   const offSince = isOff ? (row.offSince ?? now) : null;
   const changed = { ...{ kind, threshold, rule }, ...unchecked(now), offSince };
   const facts = [
     ...(isSame ? [] : [`now ${alertText(watched, application.currency)}`]),
-    ...(isOff === (row.offSince !== null) ? [] : [isOff ? 'turned off' : 'turned on']),
+    ...(isOff === wasOff ? [] : [isOff ? 'turned off' : 'turned on']),
   ];
   const subject = `${subjectOf(application, row)}, ${facts.join(', ')}`;
   await db.batch([

@@ -5,10 +5,11 @@ import { applications, channels, type Database, notices, reencryptColumn } from 
 import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
 import { decryptText, encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { isolate } from '#lib/input/isolate';
+import { publicUrlFault } from '#lib/input/public-url';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
 import { alertsLink, type Message } from './message.ts';
-import { webhookFault } from './webhook-url.ts';
 
 const MAX_CHANNELS = 20;
 /** Per team. The cron sends 20 messages per minute for the whole deployment. */
@@ -20,6 +21,9 @@ const MAX_ENCRYPTED = 100;
 const TEST_PREFIX = 'test:';
 
 export type Channel = typeof channels.$inferSelect;
+
+/** Why messages must not be posted to a URL; null if they may. */
+export const webhookFault = (url: string): string | null => publicUrlFault(url, { ports: 'from_1024' });
 
 /** Where messages are sent: a webhook of Discord or one that accepts Slack's `{"text"}`, or an email address. */
 export const NewChannel = z
@@ -129,10 +133,10 @@ export async function sendTestMessage(
       `A team has at most ${MAX_WAITING_TESTS} test messages waiting; try again when some have been sent`,
     );
   }
-  const subject = `${application.name} · Test message`;
+  const subject = `${isolate(application.name)} · Test message`;
   const message: Message = {
     heading: subject,
-    sentences: [`Alerts and digests of ${application.name} will arrive here.`],
+    sentences: [`Alerts and digests of ${isolate(application.name)} will arrive here.`],
     figures: [],
     comparedWith: [],
     link: alertsLink(application),

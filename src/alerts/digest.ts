@@ -1,5 +1,6 @@
 import { settleCounters } from '#counting';
 import { count, money, percent } from '#lib/format';
+import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
@@ -113,11 +114,11 @@ export async function composeDigest(
     .filter((row) => row.campaign !== null && !row.is_other && Number(row.revenue) > 0)
     .sort((left, right) => Number(right.revenue) - Number(left.revenue))
     .slice(0, CAMPAIGNS_NAMED)
-    .map((row) => `${row.campaign} (${money(Number(row.revenue), currency)})`);
+    .map((row) => `${isolate(String(row.campaign))} (${money(Number(row.revenue), currency)})`);
   return {
-    subject: `${application.name}: ${digest} digest, ${name}`,
+    subject: `${isolate(application.name)}: ${digest} digest, ${name}`,
     message: {
-      heading: `${application.name} · ${name}`,
+      heading: `${isolate(application.name)} · ${name}`,
       figures: figuresOf(
         current.totals,
         before.map(({ totals }) => totals),

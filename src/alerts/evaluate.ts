@@ -1,5 +1,6 @@
 import { METRICS, valueName } from '#catalogue';
 import { settleCounters } from '#counting';
+import { sharedReads } from '#db';
 import { daysOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
@@ -114,10 +115,10 @@ function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): E
   const compared = comparedWith(rule);
   // A group without a row has nothing of a sum, unless it is among those left out.
   const nothing = METRICS[rule.metric].kind === 'ratio' ? null : 0;
-  const lacking = ({ leftOut }: Read): GroupFigures =>
-    leftOut > 0
-      ? { value: null, spend: null, installs: null }
-      : { value: nothing, spend: null, installs: null };
+  const lacking = ({ leftOut }: Read): GroupFigures => ({
+    value: leftOut > 0 ? null : nothing,
+    ...{ spend: null, installs: null },
+  });
   const known = new Map([...earlier].reverse().flatMap(({ figures }) => [...figures]));
   for (const [key, group] of now.figures) known.set(key, group);
   const groups = [...known.values()].map(({ key, name, filter }): Judged => {
@@ -140,23 +141,32 @@ function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): E
   return { from: now.from, to, groups, leftOut: now.leftOut };
 }
 
-/** So many reports are made at once, so that they wait for the stores together. */
+/** So many reports are made at once, so that they wait for the stores together and share what they read alike. */
 const REPORTS_AT_ONCE = 5;
 
-/** What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it. */
+/**
+ * What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it.
+ * After `maxMs`, no more reports are made, and the days that lack one are left out; the first day is always there.
+ */
 async function evaluateDays(
   env: Env,
   application: WatchedApplication,
   rule: MetricRule,
   days: readonly string[],
   now: number,
+  maxMs = Number.POSITIVE_INFINITY,
 ): Promise<Evaluated[]> {
   await settleCounters(env, application);
-  const ends = [...new Set(days.flatMap((to) => [to, ...earlierEnds(rule, to)]))];
+  const startedAt = Date.now();
+  const endsOf = (to: string) => [to, ...earlierEnds(rule, to)];
+  const first = endsOf(days[0] ?? '').length;
+  const ends = [...new Set(days.flatMap(endsOf))];
   const reads = new Map<string, Read>();
+  const sharing = { ...env, DB: sharedReads(env.DB) };
   for (let start = 0; start < ends.length; start += REPORTS_AT_ONCE) {
+    if (start >= first && Date.now() - startedAt > maxMs) break;
     const some = ends.slice(start, start + REPORTS_AT_ONCE);
-    const read = await Promise.all(some.map((to) => readFigures(env, application, rule, to, now)));
+    const read = await Promise.all(some.map((to) => readFigures(sharing, application, rule, to, now)));
     for (const one of read) reads.set(one.to, one);
   }
   const readOf = (to: string): Read => {
@@ -164,7 +174,9 @@ async function evaluateDays(
     if (!read) throw new Error(`no report of ${to}`);
     return read;
   };
-  return days.map((to) => judgeDay(rule, to, readOf));
+  return days
+    .filter((to) => endsOf(to).every((end) => reads.has(end)))
+    .map((to) => judgeDay(rule, to, readOf));
 }
 
 /**
@@ -183,7 +195,10 @@ export async function evaluateRule(
   return evaluated;
 }
 
-/** The evaluations of the last `days` full days, the latest first, from what is known now. */
+/** How long a preview makes reports: someone waits for it, and each day of a large application takes one of its own. */
+const MAX_PREVIEW_MS = 8_000;
+
+/** The evaluations of the last `days` full days, the latest first, from what is known now. Fewer days if the reports take too long. */
 export function previewRule(
   env: Env,
   application: WatchedApplication,
@@ -192,7 +207,8 @@ export function previewRule(
   now: number,
 ): Promise<Evaluated[]> {
   const last = yesterdayOf(application, now);
-  return evaluateDays(env, application, rule, daysOf(addDays(last, 1 - days), last).reverse(), now);
+  const latestFirst = daysOf(addDays(last, 1 - days), last).reverse();
+  return evaluateDays(env, application, rule, latestFirst, now, MAX_PREVIEW_MS);
 }
 
 /** The names of the largest groups that an evaluation left out, at most five. */

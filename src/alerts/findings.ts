@@ -1,11 +1,10 @@
 import { moment } from '#lib/format';
+import { HOUR_MS } from '#lib/time';
 
 // Compares the state of an application with a limit. Pure: the state is read elsewhere.
 
 /** The result of a check. `firing` is null if there is not enough data to tell; the alert then keeps its state. */
 export type Finding = { firing: boolean | null; text: string };
-
-const HOUR_MS = 3_600_000;
 
 /** `lastEventAt` is null if the application never sent an event, or none for longer than counters remember. */
 export function findSilence(input: {

@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm';
 import { channels, type Database, notices } from '#db';
 import type { Message } from './message.ts';
 
+export type { Message };
+
 /** Inserts one message for each of an application's channels; `guard` is an SQL condition. */
 export const noticeEachChannel = (
   db: Database,

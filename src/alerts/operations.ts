@@ -50,7 +50,7 @@ export const operations: Operation[] = [
     path: '/v1/alerts/preview',
     summary: 'Preview an alert on a metric',
     description:
-      'Takes the body that creates an alert of the kind `metric`, and answers what it would have said on each of the last `preview_days` full days (1 to 90), the latest first. Nothing that devices earned later counts. Creates nothing.',
+      'Takes the body that creates an alert of the kind `metric`, and answers what it would have said on each of the last `preview_days` full days (1 to 90), the latest first; of fewer days if an application is so large that these take more than some seconds. Nothing that devices earned later counts. Creates nothing.',
     body: { schema: PreviewBody, examples: { week: { ...roas, preview_days: 7 } } },
     answer: { status: 200, description: 'An evaluation per day.', schema: AlertPreview },
     errors: missing('Application'),

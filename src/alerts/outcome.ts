@@ -1,4 +1,5 @@
 import { count, percent } from '#lib/format';
+import { isolate } from '#lib/input/isolate';
 import { addDays, dayIn } from '#lib/time';
 import type { Alert } from './alerts.ts';
 import { checkState, type WatchedApplication, yesterdayOf } from './check.ts';
@@ -90,7 +91,7 @@ function sentencesOf(
   currency: string,
 ): string[] {
   const named = groups.slice(0, GROUPS_NAMED).map((group) => {
-    const subject = group.name || rule.scope.join(', ') || 'All';
+    const subject = isolate(group.name) || rule.scope.map(isolate).join(', ') || 'All';
     const value = valueText(rule, group.value, currency);
     return `${subject}: ${value} ${daysText(evaluated)}, ${verdictOf(rule, group, currency)}.`;
   });

@@ -5,20 +5,16 @@ import { type Alert, checkThreshold, type NewAlert, StateAlert, stateFields } fr
 import { STATE_KIND_NAMES } from './kinds.ts';
 import { checkRule, isChange, MetricRule, readRule, ruleFields } from './rule.ts';
 
-// The bodies and queries of the team API. A field that they do not have is refused: without it, an alert would watch something else than was meant.
-
-const unknownIn =
-  (what: string) =>
-  (issue: z.core.$ZodRawIssue): string | undefined =>
-    issue.code === 'unrecognized_keys' ? `${what}has no field ${issue.keys.join(', ')}` : undefined;
-
-const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, { error: unknownIn('The body ') });
+// The bodies and queries of the team API.
 
 const application_id = requiredText(128);
 
+/** By name, as in the query of a report. Without one that was misspelt, an alert would watch something else than was meant. */
 const filters = z
-  .strictObject(ReportFilters.shape, { error: unknownIn('') })
+  .strictObject(ReportFilters.shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `has no filter ${issue.keys.join(', ')}` : undefined,
+  })
   // A report takes an empty list as no filter. A program that finds no campaign means something else.
   .superRefine((given, ctx) => {
     for (const [name, values] of Object.entries(given)) {
@@ -39,18 +35,19 @@ const KINDS = ['metric', ...STATE_KIND_NAMES].join(', ');
 export const AlertBody = z.discriminatedUnion(
   'kind',
   [
-    body(metricFields).superRefine(checkRule),
-    body({ application_id, ...stateFields }).superRefine(checkThreshold),
+    z.object(metricFields).superRefine(checkRule),
+    z.object({ application_id, ...stateFields }).superRefine(checkThreshold),
   ],
   { error: (issue) => (issue.code === 'invalid_union' ? `must be one of ${KINDS}` : undefined) },
 );
 
 /** The fields that change; the others stay. `null` removes a grouping or a minimum. */
-export const AlertPatch = body({
-  enabled: z.boolean({ error: 'must be true or false' }),
-  filters,
-  ...ruleFields,
-})
+export const AlertPatch = z
+  .object({
+    enabled: z.boolean({ error: 'must be true or false' }),
+    filters,
+    ...ruleFields,
+  })
   .partial()
   .refine((changes) => Object.keys(changes).length > 0, 'needs a field to change');
 
@@ -76,14 +73,16 @@ export function watchesAfter(alert: Alert, changes: Omit<z.infer<typeof AlertPat
 const MAX_PREVIEW_DAYS = 90;
 const daysError = `must be a whole number from 1 to ${MAX_PREVIEW_DAYS}`;
 
-export const PreviewBody = body({
-  ...metricFields,
-  preview_days: z
-    .number({ error: daysError })
-    .int(daysError)
-    .min(1, daysError)
-    .max(MAX_PREVIEW_DAYS, daysError)
-    .default(30),
-}).superRefine(checkRule);
+export const PreviewBody = z
+  .object({
+    ...metricFields,
+    preview_days: z
+      .number({ error: daysError })
+      .int(daysError)
+      .min(1, daysError)
+      .max(MAX_PREVIEW_DAYS, daysError)
+      .default(30),
+  })
+  .superRefine(checkRule);
 
 export const AlertsQuery = idListQuery('alr').extend({ application_id });

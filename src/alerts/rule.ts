@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ALL_METRICS, METRICS, type Metric, type MetricDefinition } from '#catalogue';
 import { count, money, percent } from '#lib/format';
+import { isolate } from '#lib/input/isolate';
 import { DIMENSIONS, type DimensionName, givenBy, isDimension, ReportFilters } from '#reports';
 
 // Alerts on a metric of the performance report. Pure.
@@ -164,7 +165,7 @@ export function ruleText(rule: MetricRule, currency: string): string {
   const by = group_by
     ? ` by ${DIMENSIONS[group_by].kind === 'named' ? group_by.replace('adset', 'ad set') : group_by.replaceAll('_', ' ')}`
     : '';
-  const of = scope.length > 0 ? ` of ${scope.join(', ')}` : '';
+  const of = scope.length > 0 ? ` of ${scope.map(isolate).join(', ')}` : '';
   const least = [
     ...(min_spend === undefined ? [] : [`at least ${money(min_spend, currency)} of spend`]),
     ...(min_installs === undefined ? [] : [`at least ${count(min_installs)} installs`]),

@@ -2,11 +2,10 @@ import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
 import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
 import { toOneLine } from '#lib/input/one-line';
-import { addressOf, type Channel, channelsById } from './channels.ts';
+import { addressOf, type Channel, channelsById, webhookFault } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText } from './message.ts';
 import { toWebhookRequest } from './webhook-body.ts';
-import { webhookFault } from './webhook-url.ts';
 
 const NOTICES_PER_RUN = 20;
 /** An invocation may open six connections at once. */

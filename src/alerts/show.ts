@@ -1,4 +1,4 @@
-import { iso } from '#lib/time';
+import { iso, isoOrNull } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { type Alert as AlertRow, alertText } from './alerts.ts';
 import type { Alert, AlertPreview } from './answers.ts';
@@ -32,9 +32,9 @@ export function showAlert(row: AlertRow, { currency }: Currency, lastFiredAt: nu
     ...(rule ? showRule(rule) : {}),
     text: alertText(row, currency),
     enabled: row.offSince === null,
-    firing_since: row.firingSince === null ? null : iso(row.firingSince),
+    firing_since: isoOrNull(row.firingSince),
     firing_groups: firing.map(({ name, since, day }) => ({ name, since: iso(since), last_day: day })),
-    last_fired_at: lastFiredAt === undefined ? null : iso(lastFiredAt),
+    last_fired_at: isoOrNull(lastFiredAt ?? null),
     finding: row.finding,
     created_at: iso(row.createdAt),
   };

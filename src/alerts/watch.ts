@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, notices } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
 import { type Alert, alertText } from './alerts.ts';
 import type { WatchedApplication } from './check.ts';
@@ -55,7 +56,7 @@ async function watchAlert(
   const guard = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${isAsRead(alert)})`;
   const statements = told.flatMap(({ state, sentences, link }) => {
     const word = state === 'fired' ? 'Alert' : 'Resolved';
-    const heading = `${application.name} · ${word}: ${alertText(alert, application.currency)}`;
+    const heading = `${isolate(application.name)} · ${word}: ${alertText(alert, application.currency)}`;
     const message: Message = { heading, sentences, figures: [], comparedWith: [], link };
     const notice = { id: `${alert.id}:${state}:${now}`, subject: heading, message, now };
     const change = {

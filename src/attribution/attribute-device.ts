@@ -3,7 +3,7 @@ import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import { decryptText } from '#lib/crypto';
 import { idTime } from '#lib/ids';
-import { canonicalTimezone, isTimezone } from '#lib/time';
+import { canonicalTimezone, HOUR_MS, isTimezone } from '#lib/time';
 import { networkOfParams, toNetwork } from '#networks';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
@@ -16,8 +16,6 @@ import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-ref
 import { playReferrerOf } from './play-referrer.ts';
 import { MATCH_RULES, ruleOf } from './rules/list.ts';
 import type { Device } from './rules/rule.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Whether the report itself names a click, passed on by the store or by the device's application. */
 export const namesClick = (report: DeviceReport): boolean =>
@@ -114,15 +112,16 @@ export async function prepareAttribution<Own extends Installation>(
     installations.map(async ({ report, acquiredAt }) => {
       const ipHash = await hashAddress(hashKey, application.id, report.ip);
       const playReferrer = playReferrerOf(report);
+      // A network's click id in the referrer is certain, and no guess may contradict it.
+      const mayGuess = mayBeGuessed(acquiredAt, now) && !playReferrer?.network;
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeTokens: creativeTokensIn(report),
         playReferrer,
         metaAd: await readMetaAd(metaKey, report),
-        // A network's click id in the referrer is certain, and no guess may contradict it.
-        guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now) && !playReferrer?.network,
-        viewable: windows.viewThroughMs > 0 && mayBeGuessed(acquiredAt, now) && !playReferrer?.network,
+        guessable: mayGuess && windows.probabilisticMs > 0,
+        viewable: mayGuess && windows.viewThroughMs > 0,
       };
     }),
   );

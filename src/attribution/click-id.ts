@@ -8,13 +8,6 @@ import { idFromBytes, idTime, idToBytes, isId } from '#lib/ids';
 /** The click that an id names. `creativeId` is set only if the id itself proves it. Times are epoch milliseconds. */
 export type NamedClick = { id: string; clickedAt: number; creativeId: string | null };
 
-/** The smallest id of clicks since a time (epoch milliseconds). Ids begin with their time. */
-export const firstClickId = (since: number): string => firstIdSince('clk', since);
-
-/** As `firstClickId`, of clicks or impressions. */
-export const firstIdSince = (prefix: 'clk' | 'imp', since: number): string =>
-  `${prefix}_${Math.max(0, since).toString(16).padStart(12, '0')}`;
-
 const MAC_BYTES = 12;
 
 async function macOf(secret: string, applicationId: string, id: string, creativeId: string): Promise<string> {

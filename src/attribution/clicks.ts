@@ -210,13 +210,22 @@ export function clickWasTaken(error: unknown): boolean {
 
 const tableOf = (touchId: string) => (isImpressionId(touchId) ? impressions : clicks);
 
-/** Selects `device_id`, the device that was credited with a click or impression. Returns no row if it is not stored. */
+/** Selects the device that was credited with a click or impression, and who claimed it. Returns no row if it is not stored. */
 export function selectClaim(db: Database, applicationId: string, touchId: string) {
   const table = tableOf(touchId);
   return db
-    .select({ deviceId: table.deviceId })
+    .select({ deviceId: table.deviceId, claimedBy: table.claimedBy })
     .from(table)
     .where(and(eq(table.applicationId, applicationId), eq(table.id, touchId)));
+}
+
+/** Frees a guessed click or impression that a device is not credited with any more, so that it may lead to another one. Idempotent. */
+export function giveBackClick(db: Database, applicationId: string, touchId: string, device: string) {
+  const table = tableOf(touchId);
+  return db
+    .update(table)
+    .set({ deviceId: null, claimedBy: null })
+    .where(and(eq(table.applicationId, applicationId), eq(table.id, touchId), eq(table.deviceId, device)));
 }
 
 /** Erases the click or impression that led to a device. One that another device claimed is kept. */

@@ -77,6 +77,7 @@ export async function explainDevice(
   const ids = [
     attribution.creative_id,
     attribution.excluded?.creative_id,
+    attribution.replaced?.creative_id,
     ...(attribution.candidates ?? []).map(({ creative_id }) => creative_id),
     ...(attribution.refused_clicks ?? []).map(({ creative_id }) => creative_id),
   ].filter((id) => typeof id === 'string');

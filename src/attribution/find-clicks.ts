@@ -11,7 +11,7 @@ import {
   prepareTemplate,
   toStatement,
 } from '#db';
-import { firstIdSince } from './click-id.ts';
+import { firstIdAt } from '#lib/ids';
 import { type Hints, toOsFamily } from './match.ts';
 import { idsOfMetaAd, type MetaAd } from './meta-referrer.ts';
 import { metaReferrer } from './rules/named.ts';
@@ -97,9 +97,9 @@ const readCreatives = (application: string, linkTokens: readonly string[], ids: 
     AND ${creatives.applicationId} = ${application}`;
 
 const readMetaCreatives = (application: string, adIds: readonly string[]) => sql`
-  SELECT ${externalIds.externalId} AS ad, ${externalIds.creativeId} AS id FROM ${externalIds}
+  SELECT ${externalIds.externalId} AS ad, ${externalIds.itemId} AS id FROM ${externalIds}
   WHERE ${externalIds.applicationId} = ${application} AND ${externalIds.network} = 'meta'
-    AND ${isAmong(externalIds.externalId, adIds)}`;
+    AND ${externalIds.kind} = 'creative' AND ${isAmong(externalIds.externalId, adIds)}`;
 
 const readNamed = (application: string, ids: readonly string[]) => sql`
   SELECT ${COLUMNS} FROM ${clicks}
@@ -219,7 +219,7 @@ export async function findClicks(
   }
   if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
   if (adIds.length > 0) reads.set('ads', toStatement(db, readMetaCreatives(application, adIds)));
-  const first = { clk: firstIdSince('clk', since.clicks), imp: firstIdSince('imp', since.impressions) };
+  const first = { clk: firstIdAt('clk', since.clicks), imp: firstIdAt('imp', since.impressions) };
   for (const [key, { of, read }] of ranges) reads.set(key, read(db, application, first[of]));
   const statements = [...reads.values(), ...alongside()];
   const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];

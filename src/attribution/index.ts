@@ -1,4 +1,6 @@
 export { hashAddress, networkOf as networkOfAddress } from './address.ts';
+export { isOpenToApple, settleAttribution } from './apple-ads.ts';
+export { APPLE_FIELDS, type AppleAd, type AppleAnswer, readAppleAnswer } from './apple-answer.ts';
 export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
@@ -7,6 +9,7 @@ export {
   clickWasTaken,
   creditStatements,
   eraseClick,
+  giveBackClick,
   pruneClicks,
   selectClaim,
   undoCredits,

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt } from 'drizzle-orm';
 import { clicks, type Database } from '#db';
-import { firstClickId } from './click-id.ts';
+import { firstIdAt } from '#lib/ids';
 
 /**
  * The latest click on a creative since `since` (epoch milliseconds), or null. Reads the application's clicks since then; ids begin with
@@ -23,7 +23,7 @@ export async function findLatestClick(
     .where(
       and(
         eq(clicks.applicationId, applicationId),
-        gt(clicks.id, firstClickId(since)),
+        gt(clicks.id, firstIdAt('clk', since)),
         eq(clicks.creativeId, creativeId),
       ),
     )

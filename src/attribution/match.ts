@@ -1,4 +1,5 @@
 import { type Doubt, type DoubtFacts, OS_FAMILIES, type OsFamily } from '#catalogue';
+import type { AppleAd, AppleAnswer } from './apple-answer.ts';
 import type { NamedClick } from './click-id.ts';
 import type { PlayReferrer } from './play-referrer.ts';
 import { CLOCK_ERROR_MS } from './rules/click-filters.ts';
@@ -55,6 +56,10 @@ export type Attribution = MatchOutcome & {
     ad_id: string;
     ad: string;
   };
+  /** What Apple answered about the device's AdServices token. Absent if it was not to be asked, or as long as it is. */
+  apple_ads?: { outcome: AppleAnswer['outcome'] } & Partial<AppleAd>;
+  /** What the device was attributed to before Apple attributed it to an ad. */
+  replaced?: { method: string; creative_id: string | null; click_id: string | null };
 };
 
 const MAX_REFUSED = 3;

@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { applications, type clicks, type impressions, retryTransient } from '#db';
+import { HOUR_MS } from '#lib/time';
 
-const HOUR_MS = 3_600_000;
 const PRUNED_AT_ONCE = 1_000;
 const PRUNING_ROUNDS = 10;
 

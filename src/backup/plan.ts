@@ -45,16 +45,17 @@ function stepsOf(
     ...Object.entries(tables).flatMap(([table, written]) =>
       partsOf(folder, table, written).map((part): RestoreStep => ({ do: 'rows', ...part })),
     ),
+    // Before the copy, whose rows do not replace them: it may have a device as it was before its credit was settled.
+    ...counters.flatMap(({ countedBatch }, shard) =>
+      newDevices(application, shard, countedBatch).map(
+        (key): RestoreStep => ({ do: 'new devices', key, application, shard }),
+      ),
+    ),
     ...counters.flatMap((copy, shard) =>
       Object.entries(copy.tables).flatMap(([table, written]) =>
         partsOf(counterFolder(day, application, shard), table, written).map(
           (part): RestoreStep => ({ do: 'counter rows', ...part, application, shard }),
         ),
-      ),
-    ),
-    ...counters.flatMap(({ countedBatch }, shard) =>
-      newDevices(application, shard, countedBatch).map(
-        (key): RestoreStep => ({ do: 'new devices', key, application, shard }),
       ),
     ),
     { do: 'counters', application },

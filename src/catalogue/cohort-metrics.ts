@@ -46,6 +46,28 @@ export const OF_COHORT_DAYS = {
       source: `${ADJUST}lifetime-value-ltv/`,
     }),
   ),
+  ...ofEachDay('roas_net', (day) =>
+    from(['spend', 'cohort'], {
+      ...metricOf('roas_net', day),
+      label: `Net ROAS day ${day}`,
+      unit: 'percent',
+      formula: `net revenue until day ${day} of the attributed devices acquired in the period / spend`,
+      hint: `Like ROAS day ${day}, without refunds and the fee of stores`,
+      definition: `\`roas_d${day}\` without refunds and the share that stores keep: \`roas\` of the LTV report with \`net=true\`, of the attributed devices.`,
+      source: OURS,
+    }),
+  ),
+  ...ofEachDay('ltv_net', (day) =>
+    from(['cohort'], {
+      ...metricOf('ltv_net', day),
+      label: `Net LTV day ${day}`,
+      unit: 'money',
+      formula: `net revenue until day ${day} of the devices acquired in the period / these devices`,
+      hint: `Like LTV day ${day}, without refunds and the fee of stores`,
+      definition: `\`ltv_d${day}\` without refunds and the share that stores keep: \`ltv\` of the LTV report with \`net=true\`.`,
+      source: OURS,
+    }),
+  ),
   ...ofEachDay('retention', (day) =>
     from(['cohort'], {
       ...metricOf('retention', day),

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/time';
+import { DAY_MS, HOUR_MS } from '#lib/time';
 
 // Figures by hour follow the clock of the application's time zone. When clocks are set back, one hour of the clock occurs twice; the two differ in
 // their UTC offset, so a day has 23, 24 or 25 hours. Lord Howe Island changes its clocks by half an hour, which shortens one hour of the day or
@@ -10,7 +10,6 @@ export const HOURS_KEPT_DAYS = 32;
 /** The format of an hour's id within its day: `clockHour * perHour + quarters + ofUtc`, with the UTC offset in quarters of an hour. */
 const HOUR_ID = { perHour: 256, ofUtc: 128 } as const;
 
-const HOUR_MS = 3_600_000;
 const QUARTER_MINUTES = 15;
 
 /**

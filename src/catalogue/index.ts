@@ -7,8 +7,9 @@ export {
   metricsIn,
   rollupOf,
 } from './dimensions.ts';
+export { FLOODING, judgeSourceDays } from './doubts/flooding.ts';
 export { DOUBT_RULES, type Doubt, type DoubtSettings, doubtsOf, settingOf } from './doubts/list.ts';
-export { DOUBT_ACTIONS, type DoubtFacts } from './doubts/rule.ts';
+export { DOUBT_ACTIONS, type DoubtAction, type DoubtFacts, type DoubtRule } from './doubts/rule.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourText } from './hours.ts';
@@ -33,6 +34,7 @@ export {
 } from './lists.ts';
 export {
   type DeviceEvent,
+  deviceIdIn,
   findKind,
   isOfDevice,
   isSent,
@@ -71,6 +73,14 @@ export {
   sumOf,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';
+export {
+  isOutboundType,
+  OUTBOUND_EVENTS,
+  type OutboundFilter,
+  type OutboundRule,
+  outboundTypeOf,
+  passesFilter,
+} from './outbound.ts';
 export { segmentFilters } from './segment-filters.ts';
 export {
   COST_DIMENSIONS,
@@ -95,6 +105,7 @@ export {
   type SegmentDimension,
   segmentId,
   segmentOf,
+  segmentWithoutDevice,
   shownCountry,
   shownValue,
   UNKNOWN_SEGMENT,
@@ -113,4 +124,4 @@ export {
   type Sums,
 } from './sums.ts';
 export { findValuesByName, valueName } from './value-names.ts';
-export { applicationProperties, DEVICE_PROPERTIES } from './wire.ts';
+export { applicationProperties, devicePropertiesOf, sharingProperties } from './wire.ts';

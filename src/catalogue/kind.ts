@@ -30,7 +30,8 @@ export type NewTransactionStep = {
   currency: string;
   /** Of a payment that a store told: whether it renews a subscription. */
   isRenewal?: boolean;
-  /** The acquisition of the device that paid, if the event has no device but knows it. */
+  /** The device that paid and its acquisition, if the event is not of the device but knows it. */
+  deviceId?: string | undefined;
   acquiredDay?: string | undefined;
   /** Of a renewal: the id of the first transaction of the subscription, whose device it is counted for. */
   origin?: string | undefined;
@@ -115,6 +116,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   partKeys?(event: Event): string[];
   /** Summarises the event in one line. `amount` is its `value` as money, empty if it has none. */
   summarise(shown: ShownEvent, amount: string): string;
+  /** Which entry of a destination's `events` the event matches: see `outboundTypeOf`. Absent for a kind that is not sent. */
+  outboundAs?(event: Event): string | null;
   /** The `type` and `payload` that recreate the event. */
   toWire?(event: Event): { type: string; payload: Record<string, unknown> };
 }

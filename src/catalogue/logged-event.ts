@@ -35,6 +35,9 @@ export const findKind = ({ type }: { type: string }): EventKind<LoggedEvent> | u
 export const isOfDevice = (event: LoggedEvent): event is DeviceEvent =>
   (byType.get(event.type)?.subject ?? 'device') === 'device';
 
+/** The id of the device that an event belongs to or, of what a store tells, that it names. Empty if there is none. */
+export const deviceIdIn = (event: LoggedEvent): string => ('device_id' in event && event.device_id) || '';
+
 /** The number of the counter that an event is for. */
 export const shardOf = (event: LoggedEvent): number => ('shard' in event && event.shard) || 0;
 

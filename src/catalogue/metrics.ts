@@ -11,6 +11,12 @@ const units = (nanos: bigint, times = 1n) => fromNanos(nanos * times);
 const revenueOf = ({ adRevenue, purchaseRevenue }: Pick<Sums, 'adRevenue' | 'purchaseRevenue'>) =>
   adRevenue + purchaseRevenue;
 
+type Payments = 'purchaseRevenue' | 'returnedRevenue';
+const netPurchasesOf = (sums: Pick<Sums, Payments | 'storeFeeBasisPoints'>) =>
+  netOfFee(sums.purchaseRevenue, sums.returnedRevenue, sums);
+const netRevenueOf = (sums: Pick<Sums, Payments | 'adRevenue' | 'storeFeeBasisPoints'>) =>
+  sums.adRevenue + netPurchasesOf(sums);
+
 /** The metrics of the performance report, in column order. */
 export const METRICS = {
   clicks: from(['clicks'], {
@@ -233,7 +239,7 @@ export const METRICS = {
     definition:
       'Ad revenue, and purchase revenue without what has been refunded of the purchases of the period, whenever, and without the share that stores keep (`store_fee`). A refund changes the day of its purchase, at the exchange rate of that day.',
     source: OURS,
-    nanos: (sums) => sums.adRevenue + netOfFee(sums.purchaseRevenue, sums.returnedRevenue, sums),
+    nanos: netRevenueOf,
   }),
   trials: from(['trials'], {
     label: 'Trials',
@@ -264,6 +270,17 @@ export const METRICS = {
     source: `${ADJUST}arpdau/`,
     value: (sums) => per(units(revenueOf(sums)), sums.activeDevices),
   }),
+  arpdau_net: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue', 'activeDevices'], {
+    label: 'Net ARPDAU',
+    kind: 'ratio',
+    unit: 'money',
+    formula: 'net_revenue / active devices of each day',
+    missing: 'by hour',
+    hint: 'Like ARPDAU, without refunds and the fee of stores',
+    definition: 'Net revenue per daily active user: `arpdau` of `net_revenue`.',
+    source: OURS,
+    value: (sums) => per(units(netRevenueOf(sums)), sums.activeDevices),
+  }),
   arppu: from(['purchaseRevenue', 'payers'], {
     label: 'ARPPU',
     kind: 'ratio',
@@ -274,6 +291,18 @@ export const METRICS = {
     definition: 'Average revenue per paying user: purchase revenue / payers.',
     source: `${ADJUST}arppu/`,
     value: (sums) => per(units(sums.purchaseRevenue), sums.payers),
+  }),
+  arppu_net: from(['purchaseRevenue', 'returnedRevenue', 'payers'], {
+    label: 'Net ARPPU',
+    kind: 'ratio',
+    unit: 'money',
+    missing: 'by hour; by app_version without day; in the row other of a report by time',
+    formula: '(purchase_revenue - what was refunded of it) × (1 - store fee) / payers',
+    hint: 'Like ARPPU, without refunds and the fee of stores',
+    definition:
+      'Net purchase revenue per paying user: `arppu` without what was refunded of the purchases of the period, and without the share that stores keep. Who got everything back counts as a payer.',
+    source: OURS,
+    value: (sums) => per(units(netPurchasesOf(sums)), sums.payers),
   }),
   spend: from(['spend'], {
     label: 'Spend',
@@ -295,6 +324,17 @@ export const METRICS = {
     source: OURS,
     nanos: (sums) => revenueOf(sums) - sums.spend,
   }),
+  profit_net: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue', 'spend'], {
+    label: 'Net profit',
+    kind: 'sum',
+    unit: 'money',
+    formula: 'net_revenue - spend',
+    missing: 'by hour',
+    hint: 'Net revenue minus spend; negative for a loss',
+    definition: 'Net revenue - spend, both of the period. Negative for a loss.',
+    source: OURS,
+    nanos: (sums) => netRevenueOf(sums) - sums.spend,
+  }),
   cpi: from(['spend', 'attributedInstalls'], {
     label: 'CPI',
     kind: 'ratio',
@@ -303,7 +343,7 @@ export const METRICS = {
     more: 'bad',
     hint: 'Spend per attributed install',
     missing: 'without spend',
-    definition: 'Cost per install: spend / installs of attributed devices.',
+    definition: 'Cost per install: spend / installs of attributed devices, which are those with a creative.',
     source: `${ADJUST}cost-per-install/`,
     value: (sums) => (sums.spend === 0n ? null : per(units(sums.spend), sums.attributedInstalls)),
   }),
@@ -314,7 +354,7 @@ export const METRICS = {
     formula: 'revenue so far of the attributed devices acquired in the period / spend',
     hint: 'Revenue so far of the attributed devices acquired in the period / spend',
     definition:
-      'Return on ad spend: revenue so far of the attributed devices acquired in the period / spend.',
+      'Return on ad spend: revenue so far of the attributed devices acquired in the period / spend. Attributed devices are those with a creative.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.attributedRevenue), units(sums.spend)),
   }),
@@ -324,7 +364,8 @@ export const METRICS = {
     unit: 'percent',
     formula: 'revenue so far of all devices acquired in the period / spend',
     hint: 'Like ROAS, but including organic devices',
-    definition: 'Revenue so far of all devices acquired in the period, including organic ones, / spend.',
+    definition:
+      'Revenue so far of all devices acquired in the period, including organic ones and those of a network without a creative, / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.acquiredRevenue), units(sums.spend)),
   }),
@@ -340,6 +381,21 @@ export const METRICS = {
     value: (sums) => {
       const { attributedPurchaseRevenue: purchased, attributedReturnedRevenue: returned } = sums;
       const net = sums.attributedRevenue - purchased + netOfFee(purchased, returned, sums);
+      return per(units(net), units(sums.spend));
+    },
+  }),
+  roas_blended_net: from(['acquiredRevenue', 'acquiredPurchaseRevenue', 'acquiredReturnedRevenue', 'spend'], {
+    label: 'Net blended ROAS',
+    kind: 'ratio',
+    unit: 'percent',
+    formula: 'net revenue so far of all devices acquired in the period / spend',
+    hint: 'Like net ROAS, but including organic devices',
+    definition:
+      '`roas_blended` without what was refunded of the purchases of these devices, and without the share that stores keep.',
+    source: OURS,
+    value: (sums) => {
+      const { acquiredPurchaseRevenue: purchased, acquiredReturnedRevenue: returned } = sums;
+      const net = sums.acquiredRevenue - purchased + netOfFee(purchased, returned, sums);
       return per(units(net), units(sums.spend));
     },
   }),

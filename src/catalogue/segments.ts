@@ -145,6 +145,17 @@ export function normalised(name: SegmentDimension, value: string): string {
 /** The value used for segments beyond a counter's limits. */
 export const OTHER_VALUE = 'other';
 export const UNKNOWN_SEGMENT: Segment = segmentOf([]);
+
+/** The segment of an event that has no device, from what it tells itself. */
+export const segmentWithoutDevice = (event: {
+  type?: string;
+  country?: string | undefined;
+  os_family?: string | undefined;
+  network?: string | undefined;
+}): Segment => {
+  const { country = '', os_family: os = '', network = '' } = event;
+  return { ...UNKNOWN_SEGMENT, country, os, network };
+};
 export const OTHER_SEGMENT: Segment = ofDimensions(SEGMENT_DIMENSIONS, () => OTHER_VALUE);
 
 /** A counter stores this many segments as they are, and then this many without the versions. */

@@ -38,7 +38,9 @@ export const SUMS = {
   /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
   acquiredRevenue: { is: 'amount' },
   attributedRevenue: { is: 'amount' },
-  /** Of the attributed ones: what they purchased so far, and what was refunded of it. */
+  /** What they purchased so far, and what was refunded of it. */
+  acquiredPurchaseRevenue: { is: 'amount' },
+  acquiredReturnedRevenue: { is: 'amount' },
   attributedPurchaseRevenue: { is: 'amount' },
   attributedReturnedRevenue: { is: 'amount' },
   /** What became of the devices acquired in the period. */
@@ -71,7 +73,7 @@ export type Sums = Record<Count, number> &
     cohort: Cohort | null;
   };
 
-export type CohortFigure = 'retention' | 'ltv' | 'roas';
+export type CohortFigure = 'retention' | 'ltv' | 'ltv_net' | 'roas' | 'roas_net';
 
 /** What became of the devices acquired in a group, by day number. */
 export type Cohort = {

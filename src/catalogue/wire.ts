@@ -4,12 +4,14 @@ import {
   optionalName,
   optionalNameOrNumber,
   optionalNumber,
+  optionalText,
   optionalTextOrNumber,
   requiredNameOrNumber,
   requiredText,
 } from '#lib/input/fields';
 import { descriptive, replaceable } from '#lib/input/leniency';
 import { timestamp } from '#lib/timestamp';
+import { ATT_STATUSES, limitsTracking } from '#networks';
 
 // What clients send: the envelope of every event, and the parts of payloads.
 
@@ -70,16 +72,59 @@ export const applicationProperties = {
   sdk_type: descriptive(optionalNameOrNumber()),
 };
 
+const NO_YES_OR_NO = 'must be true or false';
+const isTrue = () => z.boolean({ error: NO_YES_OR_NO }).nullish();
+const attStatus = () =>
+  optionalText(32).pipe(
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(ATT_STATUSES, { error: `must be one of ${ATT_STATUSES.join(', ')}` }))
+      .optional(),
+  );
+
+/**
+ * What a new device and each event say of the person's choices, and the ids that may be passed on to destinations. Stored with the event like
+ * the properties of the application, but for ids of a person who limits tracking.
+ */
+export const sharingProperties = {
+  /** Whether the person limits ad tracking. */
+  lat: descriptive(isTrue().transform((value) => (value ? 'true' : undefined))),
+  /** The person's answer to Apple's App Tracking Transparency. */
+  att_status: descriptive(attStatus()),
+  /** Whether the person consents to sending data to ad networks. */
+  ad_user_data: descriptive(isTrue().transform((value) => value?.toString())),
+  /** The advertising id (IDFA or Google's). It is given to be passed on, so unlike the ids of an installation it is stored as it is. */
+  advertising_id: descriptive(optionalName(64)),
+  /** Apple's id for the vendor, likewise. */
+  vendor_id: descriptive(optionalName(64)),
+};
+
 const deviceProperties = {
   device_name: descriptive(optionalName()),
   device_model: descriptive(optionalName()),
   os_system: descriptive(optionalName()),
   utc_offset: descriptive(utcOffset()),
   ...applicationProperties,
+  ...sharingProperties,
 };
 
+type DeviceProperty = keyof typeof deviceProperties;
 /** The names of what clients say of a device and the application on it. */
-export const DEVICE_PROPERTIES = Object.keys(deviceProperties) as (keyof typeof deviceProperties)[];
+const DEVICE_PROPERTIES = Object.keys(deviceProperties) as DeviceProperty[];
+
+/** What an event stores of what its sender says of the device and the application on it. */
+export function devicePropertiesOf(
+  told: Readonly<Partial<Record<DeviceProperty, string | undefined>>>,
+): Record<string, string | undefined> {
+  const device: Record<string, string | undefined> = {};
+  for (const name of DEVICE_PROPERTIES) device[name] = told[name];
+  if (limitsTracking(told)) {
+    device.advertising_id = undefined;
+    device.vendor_id = undefined;
+  }
+  return device;
+}
 
 const envelope = {
   created_at: timestamp(),

@@ -47,6 +47,29 @@ export class Api {
     await this.call('POST', `/stores/revenuecat/${secret}`, { Authorization: authorization }, { event });
   }
 
+  /** Posts what needs no credential, or has it in its path. */
+  async post(path: string, body: unknown): Promise<void> {
+    await this.call('POST', path, {}, body);
+  }
+
+  /** Posts what the service must refuse. */
+  async postRefused(path: string, body: unknown): Promise<void> {
+    const answer = await this.request(this.access.base_url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await answer.body?.cancel();
+    if (answer.status < 400 || answer.status >= 500) {
+      throw new CommandError(`POST ${path} answered ${answer.status} to a forged request.`);
+    }
+  }
+
+  /** Tells of an impression, as mediation does. */
+  async tellImpression(secret: string, query: Record<string, string>): Promise<void> {
+    await this.call('GET', `/impression/${secret}?${new URLSearchParams(query)}`, {}, undefined);
+  }
+
   /**
    * Opens a tracking link like a phone and follows no redirect. Returns the referrer that Google Play would pass to the app, with the
    * click's id; null for an iPhone, whose store passes nothing on.
@@ -62,12 +85,13 @@ export class Api {
     return new URL(location).searchParams.get('referrer');
   }
 
-  /** Reports a click or impression as a network's server does. */
-  async report(link: string, parameters: Record<string, string>): Promise<void> {
+  /** Reports a click or impression as a network's server does. Returns its id. */
+  async report(link: string, parameters: Record<string, string>): Promise<string> {
     const answer = await this.request(`${link}&${new URLSearchParams(parameters)}`, {});
     const text = await answer.text();
     if (!answer.ok)
       throw new CommandError(`The link for servers answered ${answer.status}: ${text.slice(0, 500)}`);
+    return (JSON.parse(text) as { id: string }).id;
   }
 
   private async call<Answer>(

@@ -34,6 +34,15 @@ const leaveOutUnused: Plugin = {
       importer.endsWith('/@better-auth/core/dist/social-providers/index.mjs') ? empty : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
+    // better-auth looks up the types of its fields by name, which would keep all of zod, at once with what we use of it.
+    const types = { path: 'types-of-fields', namespace: 'types-of-fields' };
+    onResolve({ filter: /^zod$/ }, ({ importer, resolveDir }) =>
+      importer.endsWith('/better-auth/dist/db/to-zod.mjs') ? { ...types, pluginData: resolveDir } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: types.namespace }, ({ pluginData }) => ({
+      contents: "export { any, array, boolean, date, json, number, object, string } from 'zod';",
+      resolveDir: pluginData,
+    }));
   },
 };
 

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 export const WRANGLER = path.join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
@@ -32,14 +30,6 @@ export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   const lines = missing.map((name) => `${name}=${randomBytes(32).toString('base64url')}\n`);
   if (lines.length > 0) await writeFile(secretsFile, existing + lines.join(''), { mode: 0o600 });
   await chmod(secretsFile, 0o600);
-}
-
-/** Applies migrations that the local database does not have yet. */
-export async function applyMigrations({ directory }: LocalState): Promise<void> {
-  const args = [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', directory];
-  await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch((error) => {
-    throw new Error(`The migrations failed:\n${error.stdout}\n${error.stderr}`);
-  });
 }
 
 /** A top-level setting of `wrangler.toml`, in the form `name = "value"`. */

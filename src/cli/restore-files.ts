@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { experimental_readRawConfig, type Unstable_RawEnvironment } from 'wrangler';
+import { parse } from 'smol-toml';
+import type { Unstable_RawConfig } from 'wrangler';
 import { inParallel } from './api.ts';
 import { CommandError } from './command.ts';
 import { ROOT } from './local-state.ts';
@@ -41,8 +43,8 @@ export const isFolder = (from: string): Promise<boolean> =>
 
 /** The bucket of raw events that a deployment is bound to. */
 export function boundBucket(env: string | undefined): string {
-  const { rawConfig } = experimental_readRawConfig({ config: path.join(ROOT, 'wrangler.toml') });
-  const section: Unstable_RawEnvironment | undefined = env === undefined ? rawConfig : rawConfig.env?.[env];
+  const config = parse(readFileSync(path.join(ROOT, 'wrangler.toml'), 'utf8')) as Unstable_RawConfig;
+  const section = env === undefined ? config : config.env?.[env];
   const bucket = section?.r2_buckets?.find(({ binding }) => binding === 'RAW_EVENTS')?.bucket_name;
   if (!bucket)
     throw new CommandError(`wrangler.toml has no bucket for raw events${env ? ` of ${env}` : ''}.`);

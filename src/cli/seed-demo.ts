@@ -5,7 +5,6 @@ import { eq } from 'drizzle-orm';
 import { database, teams } from '#db';
 import { hasPassword, makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
-import { withLocalDatabase } from './local-database.ts';
 import type { LocalState } from './local-state.ts';
 
 /** What `npm start` prints and stores in `demo.json`. */
@@ -27,23 +26,25 @@ export type Demo = {
  * Creates the demo team with its owner, an application and their credentials, unless the database already has them. In an existing
  * `demo.json` it updates only what this start may change: URLs, the service's name, and whether the password is still the original.
  */
-export async function seedDemo(state: LocalState, baseUrl: string, serviceName: string): Promise<Demo> {
-  return withLocalDatabase(state.directory, async (db) => {
-    const earlier = await readDemo(state);
-    const demo =
-      earlier && (await hasTeam(db, earlier)) ? earlier : await createDemo(db, await keySecret(state));
-    const written: Demo = {
-      ...demo,
-      base_url: baseUrl,
-      tracking_base_url: `${baseUrl}/t`,
-      dashboard_url: `${baseUrl}/`,
-      service_name: serviceName,
-      owner: await createOwner(db, demo),
-    };
-    await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
-    await chmod(state.demoFile, 0o600);
-    return written;
-  });
+export async function seedDemo(
+  db: D1Database,
+  state: LocalState,
+  { baseUrl, serviceName }: { baseUrl: string; serviceName: string },
+): Promise<Demo> {
+  const earlier = await readDemo(state);
+  const demo =
+    earlier && (await hasTeam(db, earlier)) ? earlier : await createDemo(db, await keySecret(state));
+  const written: Demo = {
+    ...demo,
+    base_url: baseUrl,
+    tracking_base_url: `${baseUrl}/t`,
+    dashboard_url: `${baseUrl}/`,
+    service_name: serviceName,
+    owner: await createOwner(db, demo),
+  };
+  await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
+  await chmod(state.demoFile, 0o600);
+  return written;
 }
 
 /** Creates the owner if no team has a member yet. Returns the credentials that are still valid. */

@@ -1,21 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { SingleBar } from 'cli-progress';
 import { DAY_MS } from '#lib/time';
-import { Api, agentOf, inParallel } from './api.ts';
+import { Api, inParallel } from './api.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
+import { CALLBACK_TEMPLATE, divideCallbacks } from './simulation/callbacks.ts';
 import {
   type SimulatedDevice,
   type SimulatedEvent,
   simulateCosts,
   simulateDevices,
   simulateEvents,
-  simulateImpressions,
   simulateRates,
 } from './simulation/history.ts';
 import { Random } from './simulation/random.ts';
+import { sendForgedNotifications, sendPostbacks } from './simulation/send-postbacks.ts';
 import { simulateStoreEvents } from './simulation/stores.ts';
+import {
+  clickLinks,
+  numberOf,
+  PARALLEL,
+  reportClicks,
+  showCreatives,
+  type TrackingLink,
+} from './simulation/touches.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
 const USAGE = `Usage: npm run simulate -- [--devices N] [--days D] [--seed S]
@@ -26,20 +35,12 @@ days (default 60). The same seed on the same day sends the same devices and even
 const DEFAULT_DAYS = 60;
 /** What stores keep of small developers' payments. */
 const STORE_FEE = 0.15;
-const PARALLEL = 6;
 const EVENTS_PER_REQUEST = 500;
 const COSTS_PER_REQUEST = 1_000;
-/** How long the queue may take until a click can be found. */
-const CLICKS_SETTLE_MS = 5_000;
 /** How often to ask whether everything sent has been counted, and for how long. */
 const COUNTED_EVERY_MS = 2_000;
 const COUNTED_WITHIN_MS = 60_000;
-const STORES = {
-  android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game',
-  ios_store_url: 'https://apps.apple.com/app/id123456789',
-};
-
-type TrackingLink = { url: string; token: string; impressions: string };
+const ANDROID_STORE_URL = 'https://play.google.com/store/apps/details?id=com.example.game';
 
 function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
   const number = text === undefined ? fallback : Number(text);
@@ -56,17 +57,18 @@ async function readDemo(): Promise<Demo> {
   return JSON.parse(text);
 }
 
-/** Sets the application's store URLs, if it has none yet. */
-async function setStoreUrls(api: Api, demo: Demo): Promise<void> {
+/** Sets the application's Google Play URL, if it has none yet. */
+async function setPlayUrl(api: Api, demo: Demo): Promise<void> {
   const path = `/v1/applications/${demo.application.id}`;
-  const application = await api.team<Record<keyof typeof STORES, string | null>>('GET', path);
-  const missing = Object.entries(STORES).filter(([name]) => !application[name as keyof typeof STORES]);
-  if (missing.length > 0) await api.team('PATCH', path, Object.fromEntries(missing));
+  const application = await api.team<{ android_store_url: string | null }>('GET', path);
+  if (application.android_store_url === null) {
+    await api.team('PATCH', path, { android_store_url: ANDROID_STORE_URL });
+  }
 }
 
 async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
   const links: TrackingLink[] = [];
-  for (const [index, { creative, campaign, adset }] of CREATIVES.entries()) {
+  for (const [index, { creative, campaign, adset, network }] of CREATIVES.entries()) {
     const answer = await api.team<{ creative: { tracking_link: string } }>(
       'POST',
       '/v1/creatives',
@@ -75,83 +77,47 @@ async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
     );
     const url = answer.creative.tracking_link;
     const token = url.slice(url.lastIndexOf('/') + 1);
-    links.push({ url, token, impressions: await linkForImpressions(api, demo, url) });
+    const { click, impression } = await serverLinksOf(api, demo, url);
+    links.push({ url, network, token, clicks: click, impressions: impression });
   }
   return links;
 }
 
-/** Where a network's server reports impressions of the creative with a tracking link. */
-async function linkForImpressions(api: Api, demo: Demo, url: string): Promise<string> {
+/** Where a network's server reports clicks on the creative with a tracking link, and its impressions. */
+async function serverLinksOf(api: Api, demo: Demo, url: string) {
   const list = `/v1/creatives?application_id=${demo.application.id}&limit=200`;
   const { data } = await api.team<{ data: { id: string; tracking_link: string }[] }>('GET', list);
   const { id } = data.find(({ tracking_link }) => tracking_link === url) ?? {};
   const path = `/v1/creatives/${id}/links`;
-  return (await api.team<{ server_links: { impression: string } }>('GET', path)).server_links.impression;
-}
-
-/** Reports impressions. Returns the addresses of the devices that saw one and install without a click. */
-async function showCreatives(
-  api: Api,
-  devices: readonly SimulatedDevice[],
-  links: readonly TrackingLink[],
-  seed: number,
-  now: number,
-) {
-  const impressions = simulateImpressions(new Random(seed), devices, now);
-  const addresses = new Map<string, string>();
-  await inParallel(
-    [...impressions.entries()],
-    PARALLEL,
-    async ([index, { id, creative, at, country, model, viewer }]) => {
-      const link = links[creative];
-      if (!link) return;
-      // Documentation addresses (RFC 3849), each in a /64 of its own.
-      const ip = `2001:db8:${(seed % 65_536).toString(16)}:${(index % 65_536).toString(16)}::1`;
-      if (viewer !== null) addresses.set(viewer, ip);
-      await api.report(link.impressions, {
-        ...{ id, time: String(at), country: country.code, ua: agentOf(model.name, model.os) },
-        ...(viewer === null ? {} : { ip }),
-      });
-    },
-  );
-  return addresses;
-}
-
-/** The service sets the time of a click itself, so only devices of the last day get clicks. Older ones name their creative. */
-async function clickLinks(
-  api: Api,
-  devices: readonly SimulatedDevice[],
-  links: readonly TrackingLink[],
-  now: number,
-) {
-  const referrers = new Map<string, string>();
-  const recent = devices.filter(({ acquiredAt, creative }) => creative !== null && acquiredAt > now - DAY_MS);
-  await inParallel(recent, PARALLEL, async ({ id, creative, model }) => {
-    const link = links[creative ?? -1];
-    const referrer = link && (await api.click(link.url, isIos(model)));
-    if (referrer) referrers.set(id, referrer);
-  });
-  if (recent.length > 0) await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
-  return referrers;
+  type Links = { server_links: { click: string; impression: string } };
+  return (await api.team<Links>('GET', path)).server_links;
 }
 
 /** What Google Play reports of an Android install that an ad brought. For one in twelve, the click came after the installation began. */
-function playTimes({ id, acquiredAt, creative, model }: SimulatedDevice): Record<string, number> {
+function playTimes(device: SimulatedDevice): Record<string, number> {
+  const { acquiredAt, creative, model } = device;
   if (creative === null || isIos(model)) return {};
   const opened = Math.floor(acquiredAt / 1000);
-  const isInjected = Number(/\d+$/.exec(id)?.[0] ?? 0) % 12 === 0;
+  const isInjected = numberOf(device) % 12 === 0;
   return {
     referrer_click_timestamp_server_seconds: opened - (isInjected ? 15 : 90),
     install_begin_timestamp_server_seconds: opened - 60,
   };
 }
 
+/** What an iOS app gets from Apple. Only an application that looks it up asks Apple, which refuses this one. */
+const appleToken = ({ id, model }: SimulatedDevice): Record<string, string> =>
+  isIos(model) ? { adservices_token: btoa(`simulated ${id}`) } : {};
+
 async function fetchToken(
   api: Api,
   device: SimulatedDevice,
   link: TrackingLink | undefined,
-  referrer: string | undefined,
-  ip: string | undefined,
+  {
+    referrer,
+    clickId,
+    ip,
+  }: { referrer?: string | undefined; clickId?: string | undefined; ip?: string | undefined },
 ) {
   const { token } = await api.ingest<{ token: string }>('/fetch-token', {
     type: 'device-metrics',
@@ -167,9 +133,11 @@ async function fetchToken(
       window_height: device.model.height,
       window_width: device.model.width,
       ...(referrer ? { install_referrer: referrer } : {}),
+      ...(clickId ? { click_id: clickId } : {}),
       ...(ip ? { ip } : {}),
       ...playTimes(device),
-      ...(link ? { creative_token: link.token } : {}),
+      ...appleToken(device),
+      ...(link ? { creative_token: link.token, network: link.network } : {}),
     },
   });
   return token;
@@ -184,13 +152,20 @@ async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<
   throw new CommandError(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
 }
 
-/** Lets the application receive what RevenueCat tells. Returns how to send it. */
-async function connectStores(api: Api, demo: Demo): Promise<(event: unknown) => Promise<void>> {
+/** Lets the application receive what RevenueCat and mediation tell, and forges what other stores would. Returns how to send the rest. */
+async function connectSenders(api: Api, demo: Demo) {
   const path = `/v1/applications/${demo.application.id}`;
   const authorization = `Bearer ${crypto.randomUUID()}`;
-  await api.team('PATCH', path, { revenuecat_authorization: authorization, store_fee: STORE_FEE });
+  await api.team('PATCH', path, {
+    ...{ revenuecat_authorization: authorization, store_fee: STORE_FEE },
+    impression_template: CALLBACK_TEMPLATE,
+  });
   const { intake_secret } = await api.team<{ intake_secret: string }>('POST', `${path}/intake-secret`, {});
-  return (event) => api.tellPayment(intake_secret, authorization, event);
+  await sendForgedNotifications(api, intake_secret);
+  return {
+    tellPayment: (event: unknown) => api.tellPayment(intake_secret, authorization, event),
+    tellImpression: (query: Record<string, string>) => api.tellImpression(intake_secret, query),
+  };
 }
 
 async function simulate({ count, days, seed }: { count: number; days: number; seed: number }): Promise<void> {
@@ -205,7 +180,8 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   );
 
   console.log(`Sending ${count} devices of the last ${days} days (seed ${seed}) to ${demo.base_url} …`);
-  await setStoreUrls(api, demo);
+  await setPlayUrl(api, demo);
+  await sendPostbacks(api, demo.application.id);
   const links = await createCreatives(api, demo);
   await inParallel(simulateRates(new Random(seed), dates), PARALLEL, async (rates) => {
     await api.team('PUT', '/v1/exchange-rates', rates);
@@ -217,9 +193,10 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   }
   // Clicks come later, and the queue has delivered the impressions once it has delivered them.
   const addresses = await showCreatives(api, devices, links, seed, now);
+  const clickIds = await reportClicks(api, devices, links, now);
   const referrers = await clickLinks(api, devices, links, now);
 
-  const tellPayment = await connectStores(api, demo);
+  const { tellPayment, tellImpression } = await connectSenders(api, demo);
   const bar = new SingleBar({
     format: '{bar} {value}/{total} devices · {events} events · {eta_formatted} left',
   });
@@ -229,15 +206,16 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   try {
     await inParallel([...devices.entries()], PARALLEL, async ([index, device]) => {
       const link = device.creative === null ? undefined : links[device.creative];
-      const creativeToken = await fetchToken(
-        api,
-        device,
-        link,
-        referrers.get(device.id),
-        addresses.get(device.id),
-      );
+      const creativeToken = await fetchToken(api, device, link, {
+        referrer: referrers.get(device.id),
+        clickId: clickIds.get(device.id),
+        ip: addresses.get(device.id),
+      });
       const events = simulateEvents(new Random(seed + 1 + index), device, now);
-      waiting.push(...events.map((event) => ({ ...event, creativeToken })));
+      const divided = divideCallbacks(events, device.id);
+      waiting.push(...divided.events.map((event) => ({ ...event, creativeToken })));
+      for (const callback of divided.callbacks) await tellImpression(callback);
+      sent += divided.callbacks.length;
       for (const event of simulateStoreEvents(new Random(seed + 1 + index), device, events, now)) {
         await tellPayment(event);
       }

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { SERVICE_NAME_FORM } from '#env';
 import { CommandError, runCommand } from './command.ts';
+import { withLocalDatabase } from './local-database.ts';
+import { applyMigrations } from './local-migrations.ts';
 import {
-  applyMigrations,
   configured,
   exists,
   localState,
@@ -21,7 +22,7 @@ const USAGE = `Usage: npm start [-- --empty]
 
 Runs the service on this machine, with a demo team on the first start. Starting it again changes nothing that exists. --empty starts
 without the demo team. PORT (default 8787), STATE_DIR (default .wrangler/state) and SERVICE_NAME (default "service") are read from the
-environment.`;
+environment. OUTBOUND_LOCAL=true lets destinations be on this machine, by http.`;
 
 const READY_WITHIN_MS = 60_000;
 
@@ -109,9 +110,11 @@ async function start(empty: boolean): Promise<number> {
   await makeDirectory(state);
   console.log('Preparing the local database …');
   await makeSecrets(state);
-  await applyMigrations(state);
   const baseUrl = `http://localhost:${port}`;
-  const demo = empty ? null : await seedDemo(state, baseUrl, serviceName);
+  const demo = await withLocalDatabase(state.directory, async (db) => {
+    await applyMigrations(db);
+    return empty ? null : seedDemo(db, state, { baseUrl, serviceName });
+  });
   const server = spawn(
     process.execPath,
     [
@@ -119,6 +122,7 @@ async function start(empty: boolean): Promise<number> {
       'dev',
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
       ...['--var', `SERVICE_NAME:${serviceName}`],
+      ...(process.env.OUTBOUND_LOCAL ? ['--var', `OUTBOUND_LOCAL:${process.env.OUTBOUND_LOCAL}`] : []),
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
       // Without this, wrangler warns that nothing triggers the schedules, although we do.
       '--test-scheduled',

@@ -1,16 +1,50 @@
 import * as z from 'zod';
 import { day, nullableText, time } from '#http/operations';
 
+const amounts = () =>
+  z.array(z.object({ currency: z.string(), amount: z.number(), amount_exact: z.string().optional() }));
+
+const Change = z
+  .object({
+    from: day(),
+    to: day(),
+    days: z.int(),
+    changed_days: z.int().meta({ description: 'Days whose amounts differ from before.' }),
+    rows: z.int(),
+    before: amounts(),
+    after: amounts(),
+  })
+  .meta({
+    description: 'What the last successful run replaced, and the amounts of these days before and after.',
+  });
+
 export const Connector = z
   .object({
     id: z.string(),
     application_id: z.string(),
     kind: z.string(),
     settings: z.record(z.string(), z.string()),
+    state: z.enum(['running', 'waiting', 'failing', 'backfilling', 'due', 'idle']).meta({
+      description:
+        '`waiting`: the network is still making the report, which is read on by itself. `failing`: the last run failed, and is repeated.',
+    }),
     next_run_at: time(),
     last_run_at: time().nullable(),
     last_success_at: time().nullable(),
     last_error: nullableText().meta({ description: 'Why the last run failed. Null if it succeeded.' }),
+    failures: z.int().meta({ description: 'How many runs in a row have failed.' }),
+    last_change: Change.nullable(),
+    backfill: z
+      .object({ from: day(), to: day(), days: z.int(), days_done: z.int() })
+      .nullable()
+      .meta({ description: 'The days that were last asked to be read again, and how many are done.' }),
+    account: z
+      .object({ currency: nullableText(), timezone: nullableText() })
+      .nullable()
+      .meta({ description: "The account's own, of which costs have the days. Null before the first run." }),
+    credentials_expire_at: time().nullable().meta({
+      description: 'When the token ends. Null if it does not, or the network does not tell.',
+    }),
     created_at: time(),
   })
   .meta({ id: 'Connector' });

@@ -3,25 +3,32 @@ import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import {
   applications,
+  type Backfill,
+  type ConnectorAmounts,
+  type ConnectorChange,
   connectors,
   type Database,
   insertWhere,
   reencryptColumn,
   reportedAdRevenue,
 } from '#db';
-import { AppError, oneOf, requiredText } from '#http';
+import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
 import { encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { iso } from '#lib/time';
+import { amountField } from '#lib/money';
+import { addDays, daysBetween, iso, isoOrNull } from '#lib/time';
+import { deleteFetchedCosts } from '#money';
 import { type ApplicationRow, nameOf } from '#teams';
 import type { Connector } from './answers.ts';
-import { CONNECTOR_KINDS, PLATFORMS } from './platforms.ts';
+import { type ConnectorRow, CUT_OFF_MS } from './connector-row.ts';
+import { CONNECTOR_KINDS, KINDS, kindOf } from './kinds.ts';
+import { isPending, latestDay } from './windows.ts';
 
 const MAX_CONNECTORS = 10;
 
 const texts = z.record(z.string(), z.unknown(), { error: 'must be an object' });
 
-/** Body of `POST /v1/connectors`. Which settings and credentials it has depends on its kind: see `PLATFORMS`. */
+/** Body of `POST /v1/connectors`. Which settings and credentials it has depends on its kind: see `KINDS`. */
 export const NewConnector = z
   .object({
     application_id: requiredText(128),
@@ -31,7 +38,7 @@ export const NewConnector = z
   })
   .transform(({ kind, settings, credentials, ...rest }, ctx) => {
     const read = (name: 'settings' | 'credentials', sent: unknown): Record<string, string> => {
-      const { data, error } = PLATFORMS[kind][name].safeParse(sent);
+      const { data, error } = KINDS[kind][name].safeParse(sent);
       for (const issue of error?.issues ?? []) {
         ctx.issues.push({ code: 'custom', message: issue.message, path: [name, ...issue.path], input: sent });
       }
@@ -48,17 +55,49 @@ export type NewConnector = z.infer<typeof NewConnector>;
 
 export const ConnectorsQuery = z.object({ application_id: requiredText(128) });
 
-export type ConnectorRow = typeof connectors.$inferSelect;
+type State = Connector['state'];
 
-export const showConnector = (row: ConnectorRow): Connector => ({
+/** What a connector does now: the first of these that holds. */
+function stateOf(row: ConnectorRow, now: number): State {
+  if (row.startedAt !== null && now - row.startedAt < CUT_OFF_MS) return 'running';
+  if (row.job !== null) return 'waiting';
+  if (row.lastError !== null) return 'failing';
+  if (row.backfill && isPending(row.backfill)) return 'backfilling';
+  return row.nextRunAt <= now ? 'due' : 'idle';
+}
+
+const showAmounts = (amounts: ConnectorAmounts) =>
+  amounts.map(({ currency, nanos }) => ({ currency, ...amountField('amount', BigInt(nanos)) }));
+
+const showChange = ({ changedDays, before, after, ...change }: ConnectorChange) => ({
+  ...change,
+  changed_days: changedDays,
+  before: showAmounts(before),
+  after: showAmounts(after),
+});
+
+const showBackfill = ({ from, to, next }: Backfill) => ({
+  from,
+  to,
+  days: daysBetween(from, to) + 1,
+  days_done: daysBetween(from, next),
+});
+
+export const showConnector = (row: ConnectorRow, now: number): Connector => ({
   id: row.id,
   application_id: row.applicationId,
   kind: row.kind,
   settings: row.settings,
+  state: stateOf(row, now),
   next_run_at: iso(row.nextRunAt),
-  last_run_at: row.lastRunAt === null ? null : iso(row.lastRunAt),
-  last_success_at: row.lastSuccessAt === null ? null : iso(row.lastSuccessAt),
+  last_run_at: isoOrNull(row.lastRunAt),
+  last_success_at: isoOrNull(row.lastSuccessAt),
   last_error: row.lastError,
+  failures: row.failures,
+  last_change: row.lastChange && showChange(row.lastChange),
+  backfill: row.backfill && showBackfill(row.backfill),
+  account: row.account,
+  credentials_expire_at: isoOrNull(row.credentialsExpireAt),
   created_at: iso(row.createdAt),
 });
 
@@ -76,7 +115,10 @@ export const listConnectors = (db: Database, applicationId: string): Promise<Con
     .orderBy(asc(connectors.id))
     .limit(MAX_CONNECTORS);
 
-/** Adds a connector, which is due at once. Throws `conflict` beyond 10 per application. */
+const isEqual = (left: Record<string, string>, right: Record<string, string>) =>
+  Object.entries(right).every(([name, value]) => left[name] === value);
+
+/** Adds a connector, which is due at once. Throws `conflict` beyond 10 per application, and for a second one that fetches the same costs. */
 export async function createConnector(
   caller: Caller,
   application: ApplicationRow,
@@ -84,8 +126,14 @@ export async function createConnector(
   encryptionSecret: string,
 ): Promise<ConnectorRow> {
   const { db, now } = caller;
-  if ((await listConnectors(db, application.id)).length >= MAX_CONNECTORS) {
+  const others = await listConnectors(db, application.id);
+  if (others.length >= MAX_CONNECTORS) {
     throw new AppError('conflict', `An application has at most ${MAX_CONNECTORS} connectors`);
+  }
+  // Its spend would count twice.
+  const isSame = (row: ConnectorRow) => row.kind === kind && isEqual(row.settings, settings);
+  if (KINDS[kind].family === 'costs' && others.some(isSame)) {
+    throw new AppError('conflict', 'The application has a connector with these settings already');
   }
   const row: ConnectorRow = {
     id: newId('con'),
@@ -97,6 +145,8 @@ export async function createConnector(
     lastRunAt: null,
     lastSuccessAt: null,
     lastError: null,
+    ...{ failures: 0, startedAt: null, job: null, backfill: null },
+    ...{ lastChange: null, account: null, credentialsExpireAt: null },
     createdAt: now,
   };
   const isThere = exists(
@@ -114,9 +164,10 @@ export async function getConnector(
   db: Database,
   teamId: string,
   id: string,
-): Promise<{ connector: ConnectorRow; application: { id: string; name: string } }> {
+): Promise<{ connector: ConnectorRow; application: { id: string; name: string; timezone: string } }> {
+  const { name, timezone } = applications;
   const [row] = await db
-    .select({ connector: connectors, application: { id: applications.id, name: applications.name } })
+    .select({ connector: connectors, application: { id: applications.id, name, timezone } })
     .from(connectors)
     .innerJoin(applications, eq(applications.id, connectors.applicationId))
     .where(and(eq(connectors.id, id), eq(applications.teamId, teamId)));
@@ -134,6 +185,55 @@ export async function scheduleConnector(caller: Caller, id: string): Promise<Con
     db.update(connectors).set({ nextRunAt: now }).where(own),
   ]);
   return { ...connector, nextRunAt: now };
+}
+
+const MAX_BACKFILL_DAYS = 731;
+
+/** Body of `POST /v1/connectors/:id/backfill`. */
+export const NewBackfill = z.object({ from: dayText(), to: dayText() }).superRefine(({ from, to }, ctx) => {
+  const days = daysBetween(from, to) + 1;
+  if (days >= 1 && days <= MAX_BACKFILL_DAYS) return;
+  const message =
+    days < 1 ? 'must not be before from' : `must be at most ${MAX_BACKFILL_DAYS} days after from`;
+  ctx.addIssue({ code: 'custom', path: ['to'], message });
+});
+export type NewBackfill = z.infer<typeof NewBackfill>;
+
+/**
+ * Has days read again, a week per run of the connector, the first within a minute. It takes the place of an earlier backfill. Throws `not_found`,
+ * and `invalid_request` for days that are not over, or that the platform does not have any more.
+ */
+export async function startBackfill(
+  caller: Caller,
+  id: string,
+  { from, to }: NewBackfill,
+): Promise<ConnectorRow> {
+  const { db, team, now } = caller;
+  const { connector, application } = await getConnector(db, team.id, id);
+  const kind = kindOf(connector.kind);
+  if (!kind) throw new AppError('conflict', `This release knows no connector ${connector.kind}`);
+  const latest = latestDay(kind, connector, application.timezone, now);
+  const first = addDays(latest, 1 - kind.maxDaysBack);
+  const faults = [
+    ...(to > latest
+      ? [{ path: 'to', message: `must not be after ${latest}, the last day that is complete` }]
+      : []),
+    ...(from < first
+      ? [{ path: 'from', message: `must not be before ${first}, the first day that it reports` }]
+      : []),
+  ];
+  if (faults.length > 0) throw invalidRequest(faults);
+  const { backfill } = connector;
+  const dailyAt = backfill && isPending(backfill) ? backfill.dailyAt : connector.nextRunAt;
+  const set = { backfill: { from, to, next: from, dailyAt }, nextRunAt: now };
+  await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('connector.backfill', `${from} to ${to} of ${subjectOf(connector, application)}`),
+    ),
+    db.update(connectors).set(set).where(eq(connectors.id, id)),
+  ]);
+  return { ...connector, ...set };
 }
 
 /** Deletes a connector with what it fetched. Throws `not_found`. */
@@ -155,6 +255,7 @@ export async function deleteConnector(caller: Caller, id: string): Promise<Conne
           eq(reportedAdRevenue.connectorId, id),
         ),
       ),
+    deleteFetchedCosts(db, connector.applicationId, id),
     db.delete(connectors).where(own),
   ]);
   return connector;

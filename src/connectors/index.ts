@@ -1,12 +1,15 @@
 export {
-  type ConnectorRow,
   createConnector,
   deleteConnector,
+  getConnector,
   listConnectors,
+  NewBackfill,
   NewConnector,
   reencryptConnectors,
   scheduleConnector,
+  showConnector,
+  startBackfill,
 } from './connectors.ts';
-export { CONNECTOR_KINDS, PLATFORMS } from './platforms.ts';
-export { ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
+export { CONNECTOR_KINDS, fieldsOf, KINDS, type Kind, kindOf } from './kinds.ts';
+export { MAX_DAYS as MAX_RECONCILED_DAYS, ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 export { runDueConnectors } from './run.ts';

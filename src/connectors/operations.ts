@@ -1,11 +1,22 @@
 import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import { Connector, Connectors, Reconciliation } from './answers.ts';
-import { ConnectorsQuery, NewConnector } from './connectors.ts';
+import { ConnectorsQuery, NewBackfill, NewConnector } from './connectors.ts';
+import { CONNECTOR_KINDS, KINDS, type Kind } from './kinds.ts';
 import { ReconciliationQuery } from './reconcile.ts';
 
 const shared = { credential: 'teamToken', tag: 'Connectors' } as const;
 const notFound = missing('Connector');
 const one = inPath('connector_id', EXAMPLE.connector);
+
+/** `meta`: settings `account_id`; credentials `access_token`. */
+const fields = CONNECTOR_KINDS.map((name) => {
+  const { settings, credentials }: Kind = KINDS[name];
+  const names = (shape: object) =>
+    Object.keys(shape)
+      .map((field) => `\`${field}\``)
+      .join(', ');
+  return `\`${name}\`: settings ${names(settings.shape)}; credentials ${names(credentials.shape)}.`;
+}).join(' ');
 
 export const operations: Operation[] = [
   {
@@ -13,7 +24,8 @@ export const operations: Operation[] = [
     method: 'get',
     path: '/v1/connectors',
     summary: 'List connectors',
-    description: 'Reports that the service fetches from mediation platforms every day. Keys are never shown.',
+    description:
+      'Costs that the service fetches from advertising networks, and reports of ad revenue from mediation platforms, every day. Keys are never shown.',
     parameters: { query: withExamples(ConnectorsQuery, { application_id: EXAMPLE.application }) },
     answer: { status: 200, description: 'The connectors, oldest first.', schema: Connectors },
     errors: missing('Application'),
@@ -23,11 +35,31 @@ export const operations: Operation[] = [
     method: 'post',
     path: '/v1/connectors',
     summary: 'Add a connector',
-    description:
-      "Fetches a platform's report of ad impressions, at first of the last 7 days. `max`: settings `application` (package name or bundle id) and `platform`, credentials `report_key`. `levelplay`: settings `app_key`, credentials `secret_key` and `refresh_token`. The figures are compared with those of events by `GET /v1/reports/ad-revenue`, and are in no other report.",
+    description: `Fetches an advertising network's costs, or a mediation platform's report of ad impressions, every day. The last 7 days are read each time, and replaced as a whole. Costs belong to the creative, ad set or campaign that has the network's id as one of its \`external_ids\`, and else to the one of the same name; they are spend in every report. Ad revenue is compared with that of events by \`GET /v1/reports/ad-revenue\`, and is in no other report. ${fields}`,
     body: {
       schema: NewConnector,
       examples: {
+        meta: {
+          application_id: EXAMPLE.application,
+          kind: 'meta',
+          settings: { account_id: '1203456789012345', campaign_contains: 'Game' },
+          credentials: { access_token: 'the-access-token' },
+        },
+        google: {
+          application_id: EXAMPLE.application,
+          kind: 'google',
+          settings: { customer_id: '123-456-7890', login_customer_id: '987-654-3210' },
+          credentials: {
+            ...{ developer_token: 'the-developer-token', client_id: 'the-client-id' },
+            ...{ client_secret: 'the-client-secret', refresh_token: 'the-refresh-token' },
+          },
+        },
+        pull: {
+          application_id: EXAMPLE.application,
+          kind: 'pull',
+          settings: { url: 'https://costs.example.com/daily.csv?from={from}&to={to}' },
+          credentials: { bearer_token: 'the-token' },
+        },
         max: {
           application_id: EXAMPLE.application,
           kind: 'max',
@@ -43,7 +75,10 @@ export const operations: Operation[] = [
       },
     },
     answer: { status: 201, description: 'The connector. It runs within a minute.', schema: Connector },
-    errors: { ...missing('Application'), 409: 'The application has 10 connectors already.' },
+    errors: {
+      ...missing('Application'),
+      409: 'The application has 10 connectors already, or one that fetches the same costs.',
+    },
   },
   {
     ...shared,
@@ -65,10 +100,22 @@ export const operations: Operation[] = [
   },
   {
     ...shared,
+    method: 'post',
+    path: '/v1/connectors/{connector_id}/backfill',
+    summary: 'Read past days again',
+    description:
+      'Reads the days again and replaces what is stored of them, a week per run. `backfill` of the connector tells how far it is. It takes the place of an earlier one; the daily runs go on.',
+    parameters: one,
+    body: { schema: NewBackfill, examples: { month: { from: EXAMPLE.from, to: EXAMPLE.to } } },
+    answer: { status: 202, description: 'The connector. It runs within a minute.', schema: Connector },
+    errors: notFound,
+  },
+  {
+    ...shared,
     method: 'delete',
     path: '/v1/connectors/{connector_id}',
     summary: 'Delete a connector',
-    description: 'Deletes what it fetched, too.',
+    description: 'Deletes the costs or the reported ad revenue that it fetched, too.',
     parameters: one,
     answer: { status: 200, description: 'The deleted connector.', schema: Connector },
     errors: notFound,

@@ -1,22 +1,15 @@
 import * as z from 'zod';
 import { oneOf, requiredText } from '#http';
+import type { ReportDescription } from '#networks/costs';
+import type { Fetch } from './fetch-answers.ts';
 import { type NetworkSums, sumByNetwork } from './report-file.ts';
 
-/** `fetch`, or its stand-in. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
 /** What is known of a platform's report, as data and a function of its answers. */
-export type Platform = {
-  label: string;
+export type Platform = ReportDescription & {
   /** The hour of the next day, in UTC, from which the report of a day is there. */
   readyHour: number;
   /** How many days may still change, yesterday included. */
   revisedDays: number;
-  settings: z.ZodObject<Record<string, z.ZodType<string>>>;
-  credentials: z.ZodObject<Record<string, z.ZodType<string>>>;
-  /** What a person reads beside each field. */
-  labels: Readonly<Record<string, string>>;
-  source: string;
   /** The sums of a day (UTC); empty if the platform has no data of it. Throws with what the platform says is wrong. */
   read: (
     request: { settings: Record<string, string>; credentials: Record<string, string>; day: string },
@@ -56,6 +49,7 @@ const max: Platform = {
   label: 'AppLovin MAX',
   readyHour: 8,
   revisedDays: 2,
+  maxDaysBack: 45,
   settings: z.object({
     application: requiredText(255),
     platform: oneOf(['android', 'ios', 'fireos']),
@@ -66,7 +60,9 @@ const max: Platform = {
     platform: 'Platform: android, ios or fireos',
     report_key: 'Report key',
   },
-  source: 'https://developers.applovin.com/en/max/reporting-apis/user-level-ad-revenue-api',
+  notes: ['A row for each impression, ready at 08:00 UTC of the next day.'],
+  unverified: ['Nobody has run it against a live account.'],
+  sources: ['https://developers.applovin.com/en/max/reporting-apis/user-level-ad-revenue-api'],
   async read({ settings, credentials, day }, fetcher) {
     const what = 'AppLovin';
     const query = new URLSearchParams({
@@ -96,10 +92,13 @@ const levelplay: Platform = {
   label: 'Unity LevelPlay',
   readyHour: 10,
   revisedDays: 2,
+  maxDaysBack: 14,
   settings: z.object({ app_key: requiredText(64) }),
   credentials: z.object({ secret_key: secret(), refresh_token: secret() }),
   labels: { app_key: 'App key', secret_key: 'Secret key', refresh_token: 'Refresh token' },
-  source: 'https://docs.unity.com/grow/en-us/levelplay/platform/api/impression-level-revenue-server-side',
+  notes: ['A row for each impression, ready at 10:00 UTC of the next day and final after two days.'],
+  unverified: ['Nobody has run it against a live account.'],
+  sources: ['https://docs.unity.com/grow/en-us/levelplay/platform/api/impression-level-revenue-server-side'],
   async read({ settings, credentials, day }, fetcher) {
     const what = 'LevelPlay';
     const base = 'https://platform.ironsrc.com/partners';
@@ -130,7 +129,5 @@ const levelplay: Platform = {
   },
 };
 
-/** By the `kind` of a connector. */
+/** The reports of ad revenue that are known, by platform. */
 export const PLATFORMS = { max, levelplay } as const satisfies Record<string, Platform>;
-type ConnectorKind = keyof typeof PLATFORMS;
-export const CONNECTOR_KINDS = Object.keys(PLATFORMS) as [ConnectorKind, ...ConnectorKind[]];

@@ -10,7 +10,7 @@ import type { Reconciliation } from './answers.ts';
 import { demandOf } from './report-file.ts';
 
 /** A report of events has at most 1,000 rows: enough for 32 networks a day. */
-const MAX_DAYS = 31;
+export const MAX_DAYS = 31;
 /** Reports of mediation platforms are in US dollars. */
 const CURRENCY = 'usd';
 

@@ -20,9 +20,11 @@ import {
   deleteConnector,
   getConnector,
   listConnectors,
+  NewBackfill,
   NewConnector,
   scheduleConnector,
   showConnector,
+  startBackfill,
 } from './connectors.ts';
 import { ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 
@@ -30,7 +32,9 @@ export const connectorRoutes = new Hono<AppEnv>()
   .get('/v1/connectors', requireTeamToken, queryString(ConnectorsQuery), async (c) => {
     const db = database(c.env.DB);
     const application = await getApplication(db, c.get('team').id, c.req.valid('query').application_id);
-    return c.json<Connectors>({ data: (await listConnectors(db, application.id)).map(showConnector) });
+    return c.json<Connectors>({
+      data: (await listConnectors(db, application.id)).map((row) => showConnector(row, Date.now())),
+    });
   })
   .post(
     '/v1/connectors',
@@ -44,7 +48,7 @@ export const connectorRoutes = new Hono<AppEnv>()
       const application = await getApplication(caller.db, caller.team.id, application_id);
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
       return c.json<Connector>(
-        showConnector(await createConnector(caller, application, wanted, secret)),
+        showConnector(await createConnector(caller, application, wanted, secret), caller.now),
         201,
       );
     },
@@ -55,14 +59,30 @@ export const connectorRoutes = new Hono<AppEnv>()
       c.get('team').id,
       c.req.param('connector_id'),
     );
-    return c.json<Connector>(showConnector(connector));
+    return c.json<Connector>(showConnector(connector, Date.now()));
   })
-  .post('/v1/connectors/:connector_id/run', requireTeamToken, noQuery, async (c) =>
-    c.json<Connector>(showConnector(await scheduleConnector(apiCaller(c), c.req.param('connector_id'))), 202),
+  .post('/v1/connectors/:connector_id/run', requireTeamToken, noQuery, async (c) => {
+    const caller = apiCaller(c);
+    const row = await scheduleConnector(caller, c.req.param('connector_id'));
+    return c.json<Connector>(showConnector(row, caller.now), 202);
+  })
+  .post(
+    '/v1/connectors/:connector_id/backfill',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    noQuery,
+    ...jsonBody(NewBackfill),
+    async (c) => {
+      const caller = apiCaller(c);
+      const row = await startBackfill(caller, c.req.param('connector_id'), c.req.valid('json'));
+      return c.json<Connector>(showConnector(row, caller.now), 202);
+    },
   )
-  .delete('/v1/connectors/:connector_id', requireTeamToken, noQuery, async (c) =>
-    c.json<Connector>(showConnector(await deleteConnector(apiCaller(c), c.req.param('connector_id')))),
-  )
+  .delete('/v1/connectors/:connector_id', requireTeamToken, noQuery, async (c) => {
+    const caller = apiCaller(c);
+    const row = await deleteConnector(caller, c.req.param('connector_id'));
+    return c.json<Connector>(showConnector(row, caller.now));
+  })
   .get(
     '/v1/reports/ad-revenue',
     requireTeamToken,

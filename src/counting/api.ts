@@ -1,6 +1,8 @@
+import type { AppleAnswer } from '#attribution';
 import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
+import type { ToldConsent } from '#networks';
 import type {
   ClientTotals,
   Cohort,
@@ -36,6 +38,8 @@ export type DeviceDescription = {
   windowWidth: number | null;
   /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
+  /** What its message told of the person's choices. */
+  consent?: ToldConsent | undefined;
 };
 
 /** What a token says about a device. */
@@ -45,7 +49,12 @@ export type DeviceIdentity = {
   acquiredDay: string;
   /** Null for an organic device. */
   creativeId: string | null;
+  /** The credit is not settled yet, so the creative may become another: see `CounterApi.settleCredit`. */
+  creditOpen?: true;
 };
+
+/** A credit that waits for Apple: the AdServices token of the device, and its install as `eventText` writes it. */
+export type OpenCredit = { token: string; install: string };
 
 export type NewDevice = DeviceIdentity & {
   /** Epoch milliseconds. */
@@ -187,25 +196,48 @@ export interface CounterApi {
   /**
    * Creates devices and appends their installs, or finds existing ones by alias; returns them in order. `installs` has the install of each,
    * in the same order. `shards` is the number of shards by which the caller chose this counter: once a counter knows of a larger number, it
-   * creates no device that belongs elsewhere.
+   * creates no device that belongs elsewhere. A device with an open `credit` is created without its install: see `settleCredit`.
    */
   createOrFindDevices(
     shards: number,
-    wanted: { alias: string | null; device: NewDevice }[],
+    wanted: { alias: string | null; device: NewDevice; credit?: OpenCredit }[],
     installs: PackedBatch,
   ): Promise<CreatedDevice[]>;
   /**
    * The devices with these aliases, in order. From now on, this counter creates none whose home under `shards` is another counter.
    */
   findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]>;
+  /**
+   * Takes events (`eventText`) that were sent with tokens from before their device's credit was settled. Those of devices whose credit is still
+   * open wait for it; the others are appended with the device's creative.
+   */
+  appendOpen(events: string[]): Promise<void>;
+  /**
+   * The token to ask Apple about, null unless the device's credit is open, and the guessed click that the device had before Apple attributed
+   * it, which may be given to another.
+   */
+  readCredit(deviceId: string): Promise<{ token: string | null; replacedClickId: string | null }>;
+  /**
+   * Settles the open credit of a device with Apple's answer and the creative of the ad that it names, by default as not asked. Appends the install
+   * and the events that waited. If the credit is not open, it changes nothing. A credit that nobody settles within ten minutes is settled as
+   * not asked. `replacedClickId`: see `readCredit`.
+   */
+  settleCredit(
+    deviceId: string,
+    settled?: { answer: AppleAnswer; creativeId: string | null },
+  ): Promise<{ replacedClickId: string | null }>;
   /** Null for an unknown or erased device. */
   readDevice(id: string): Promise<StoredDevice | null>;
   /**
    * Erases a device with its aliases and its raw events in the hot log. What arrived before is counted first, and what was counted stays in all
    * figures, without the device's id; what arrives later is not counted. Returns how many events were erased, and whether the device existed. Raw event files are rewritten in the background; until
-   * then, the device's events are hidden: see `filesToRewrite`. A repeat also erases what arrived since. `clickEventId`: see `erasedClick`.
+   * then, the device's events are hidden: see `filesToRewrite`. A repeat also erases what arrived since. `clickEventId`: see `erasedClick`. `told` are the ids of
+   * the events by which stores told of its transactions, which are erased too.
    */
-  eraseDevice(id: string, clickEventId?: string | null): Promise<{ found: boolean; events: number }>;
+  eraseDevice(
+    id: string,
+    clickEventId?: string | null,
+  ): Promise<{ found: boolean; events: number; told: string[] }>;
   /** The raw event of an erased device's click, as `eraseDevice` was told; null if there is none, or after the raw events' retention. */
   erasedClick(deviceId: string): Promise<string | null>;
   /** Erases events by their own ids, such as clicks, in the same way. Returns how many were in the hot log. */
@@ -238,15 +270,18 @@ export interface CounterApi {
   isWaiting(event: LoggedEvent): Promise<boolean>;
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
-  /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   /** Asks the rules that doubt installs again, with these settings, about the devices of a cohort. Reads all devices since its start. */
   doubts(question: DoubtsQuestion): Promise<DoubtsAnswer>;
+  /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
   /** The data for predicting purchases, for each cohort and group. */
   purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;
   /** Retention, conversion and revenue per device of a cohort. */
   outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
   payers(query: PayersQuery): Promise<Payers>;
+
+  /** Reads the application's destinations again. Call it once they have changed. Throws if D1 does not respond. */
+  refreshDestinations(): Promise<void>;
 
   /**
    * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the parts that the

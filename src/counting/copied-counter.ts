@@ -3,8 +3,10 @@ import { lte } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRows } from '#db';
 import { type Bucket, describeFile, type FileLocation, readBetween, type Written, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
+import { HOUR_MS } from '#lib/time';
 import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
+import { postpone } from './credits/open-credits.ts';
 import { insertAliasesOf } from './devices/devices.ts';
 import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
 import type { RawFiles } from './files/raw-files.ts';
@@ -23,6 +25,9 @@ const FORGOTTEN_AT_ONCE = 5_000;
  * Parts that were sent are of no use to another database.
  */
 const COPIED = {
+  // Before the devices: a credit that is settled in between is settled again, by the device's own row.
+  open_credits: schema.openCredits,
+  held_events: schema.heldEvents,
   aliases: schema.aliases,
   devices: schema.devices,
   device_days: schema.deviceDays,
@@ -39,6 +44,9 @@ const COPIED = {
   segments: schema.segments,
   transactions: schema.transactions,
 } as const;
+
+/** How long restored credits stay open: longer than the rest of a restore takes, which may have their installs in a file. */
+const RESTORE_MS = 6 * HOUR_MS;
 
 /** The calls with which a counter is copied to R2 and restored from there. */
 export abstract class CopiedCounter extends AnsweringCounter {
@@ -94,6 +102,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
           this.store,
           rows.map((row) => String(row[at])),
         );
+      postpone(this.store, Date.now() + RESTORE_MS);
     });
   }
 

@@ -8,23 +8,25 @@ import type {
   CreatedDevice,
   DeviceIdentity,
   MissingFiles,
-  NewDevice,
   PackedBatch,
   Resumed,
   Settled,
 } from './api.ts';
-import { CopiedCounter } from './copied-counter.ts';
-import { createOrFindAll, SeenShards } from './create-devices.ts';
-import { deleteDevice, findByAlias } from './devices/devices.ts';
-import { eraseFromFiles } from './files/file-erasures.ts';
-import { blankEvents } from './files/log-reader.ts';
+import { createOrFindAll, SeenShards, type WantedInCounter } from './create-devices.ts';
+import { CreditingCounter } from './crediting-counter.ts';
+import { openCredit } from './credits/open-credits.ts';
+import { findByAlias } from './devices/devices.ts';
+import { eraseDevice, eraseEvents } from './files/erase.ts';
 import { Pruner } from './files/pruner.ts';
 import { RawFiles } from './files/raw-files.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { appendError, countedThrough, readHealth } from './health.ts';
 import { SeenIds } from './keys/seen-ids.ts';
+import { erasedNameOf } from './keys/transaction-book.ts';
 import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log/log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
+import type { SendParts } from './outbound/feeder.ts';
+import { Outbound } from './outbound/outbound.ts';
 import { Flusher } from './outbox/flusher.ts';
 import { closeGap } from './outbox/sequence-gap.ts';
 import { StatementLimit } from './outbox/statement-limit.ts';
@@ -39,7 +41,7 @@ import { openStore, type Store } from './store.ts';
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
  * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
-export class Counter extends CopiedCounter implements CounterApi {
+export class Counter extends CreditingCounter implements CounterApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** The bucket for raw events, also substitutable in tests. */
@@ -48,15 +50,25 @@ export class Counter extends CopiedCounter implements CounterApi {
   fullRun: RunLimits = FULL_RUN;
   waitMs = WAIT_MS;
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
+  /** Hands events to a destination, also substitutable in tests. */
+  sendParts: SendParts = async (id, parts) => await this.env.DESTINATIONS.getByName(id).accept(parts);
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
+  private readonly outbound = new Outbound({
+    store: () => this.store,
+    db: () => this.db,
+    applicationId: () => this.applicationId,
+    send: () => this.sendParts,
+    transaction: (work) => this.write(work),
+  });
   protected readonly scheduler = new RunScheduler({
     store: () => this.store,
     storage: () => this.storage,
     applicationId: () => this.applicationId,
     fullRun: () => this.fullRun,
-    waitMs: () => this.waitMs,
+    waitMs: () => this.outbound.waitMs(this.waitMs),
+    outbound: () => this.outbound.get(),
   });
   protected files!: RawFiles;
   protected readonly flusher = new Flusher({
@@ -106,6 +118,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
     this.seenShards.forget();
+    this.outbound.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
     this.files = new RawFiles({
       store: () => this.store,
@@ -149,20 +162,26 @@ export class Counter extends CopiedCounter implements CounterApi {
 
   async createOrFindDevices(
     shards: number,
-    wanted: { alias: string | null; device: NewDevice }[],
+    wanted: WantedInCounter[],
     installs: PackedBatch,
   ): Promise<CreatedDevice[]> {
     const now = Date.now();
+    const isOpen = (index: number) => wanted[index]?.credit !== undefined;
     const made = this.write(() => {
       const seen = this.seenShards.note(shards);
       const outcomes = createOrFindAll(this.store, wanted, { shards, seen, shard: this.shard });
       const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
       // A repeated call finds the devices, so the ids of their installs need not be remembered.
-      appendSome(this.store, installs, created, now);
-      return { outcomes, created: created.length };
+      const [open, settled] = [created.filter(isOpen), created.filter((index) => !isOpen(index))];
+      appendSome(this.store, installs, settled, now);
+      for (const index of open) {
+        const { device, credit } = wanted[index] ?? {};
+        if (device && credit) openCredit(this.store, device.id, credit, now);
+      }
+      return { outcomes, appended: settled.length, opened: open.length };
     });
-    this.noteAppended(made.created, now);
-    await this.armForPending(now);
+    this.noteAppended(made.appended, now);
+    await (made.opened > 0 ? this.arm(now) : this.armForPending(now));
     return made.outcomes;
   }
 
@@ -176,17 +195,14 @@ export class Counter extends CopiedCounter implements CounterApi {
   async eraseDevice(
     id: string,
     clickEventId: string | null = null,
-  ): Promise<{ found: boolean; events: number }> {
+  ): Promise<{ found: boolean; events: number; told: string[] }> {
+    const erasedName = await erasedNameOf(id);
+    await this.settleCredit(id);
     // What arrived before is counted first, so that totals are complete.
-    const erased = await this.scheduler.betweenRuns(() =>
-      this.write(() => ({
-        found: deleteDevice(this.store, id),
-        events: blankEvents(this.store, id),
-        files: eraseFromFiles(this.store, id, clickEventId),
-      })),
-    );
-    await this.arm(Date.now());
-    return { found: erased.found, events: erased.events };
+    return this.eraseBetweenRuns(() => {
+      this.outbound.erase(id);
+      return eraseDevice(this.store, { id, erasedName }, clickEventId);
+    });
   }
 
   async revokeToken(tokenId: string, at: number): Promise<void> {
@@ -194,14 +210,23 @@ export class Counter extends CopiedCounter implements CounterApi {
   }
 
   async eraseEvents(ids: string[]): Promise<number> {
-    const erased = await this.scheduler.betweenRuns(() =>
-      this.write(() => {
-        for (const id of ids) eraseFromFiles(this.store, id);
-        return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
-      }),
-    );
+    return this.eraseBetweenRuns(() => eraseEvents(this.store, ids));
+  }
+
+  private async eraseBetweenRuns<Erased>(work: () => Erased): Promise<Erased> {
+    const erased = await this.scheduler.betweenRuns(() => this.write(work));
     await this.arm(Date.now());
     return erased;
+  }
+
+  async refreshDestinations(): Promise<void> {
+    await this.outbound.refresh();
+    await this.arm(Date.now());
+  }
+
+  /** Waits until what is being handed to destinations was handed over, or refused. */
+  fed(): Promise<void> {
+    return this.outbound.ended();
   }
 
   async resumeFlush(): Promise<Resumed> {
@@ -235,6 +260,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     // A run, and parts on their way to D1 or R2, must have ended, or failed, before the storage is deleted.
     await this.scheduler.ended();
     await this.flusher.ended();
+    await this.outbound.ended();
     await this.files.end();
     // Deletes the alarm too. Source: https://developers.cloudflare.com/changelog/2026-02-24-deleteall-deletes-alarms
     await this.ctx.storage.deleteAll();
@@ -247,6 +273,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     const deadline = Date.now() + MAX_ALARM_MS;
     const limit = new StatementLimit();
     const isDue = () => limit.hasRoom && Date.now() < deadline && this.scheduler.isDue(Date.now());
+    this.settleOverdue(Date.now());
     try {
       await this.flusher.flush(limit);
       while (isDue() && (await this.scheduler.countNext())) await this.flusher.flush(limit);
@@ -257,6 +284,10 @@ export class Counter extends CopiedCounter implements CounterApi {
       logWarning('counting put off', error, { counter: this.name });
     }
     if (this.isDeleted) return;
+    // Not awaited: a destination that does not respond must not delay what follows, nor the next run.
+    void this.outbound.feed(Date.now(), async () => {
+      if (!this.isDeleted) await this.arm(Date.now());
+    });
     try {
       await this.files.work(deadline);
     } catch (error) {
@@ -280,7 +311,7 @@ export class Counter extends CopiedCounter implements CounterApi {
     }
   }
 
-  private noteAppended(events: number, now: number): void {
+  protected noteAppended(events: number, now: number): void {
     this.files.hotEvents += events;
     this.scheduler.noteAppended(events, now);
   }
@@ -292,6 +323,8 @@ export class Counter extends CopiedCounter implements CounterApi {
       this.flusher.dueAt(now) ?? [],
       this.files.dueAt(now) ?? [],
       this.pruner.dueAt() ?? [],
+      this.outbound.dueAt(now) ?? [],
+      this.overdueAt() ?? [],
     ].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));

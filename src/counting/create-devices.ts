@@ -1,4 +1,4 @@
-import type { CreatedDevice, NewDevice } from './api.ts';
+import type { CreatedDevice, NewDevice, OpenCredit } from './api.ts';
 import { findByAlias, findById, insertDevice } from './devices/devices.ts';
 import { shardsIn } from './log/log.ts';
 import { progress } from './schema.ts';
@@ -29,19 +29,20 @@ export class SeenShards {
   }
 }
 
-type DeviceToCreate = { alias: string | null; device: NewDevice };
+export type WantedInCounter = { alias: string | null; device: NewDevice; credit?: OpenCredit };
 
 /** See `CounterApi.createOrFindDevices`. `seen` is the largest number of shards that the counter, which is number `shard`, has seen. */
 export function createOrFindAll(
   store: Store,
-  wanted: readonly DeviceToCreate[],
+  wanted: readonly WantedInCounter[],
   { shards, seen, shard }: { shards: number; seen: number; shard: number },
 ): CreatedDevice[] {
-  return wanted.map(({ alias, device }): CreatedDevice => {
+  return wanted.map(({ alias, device, credit }): CreatedDevice => {
     const isElsewhere = alias !== null && shards < seen && homeShard(alias, seen) !== shard;
     if (!isElsewhere && insertDevice(store, alias, device)) {
       const { id, acquiredDay, creativeId } = device;
-      return { outcome: 'created', device: { id, acquiredDay, creativeId } };
+      const identity = { id, acquiredDay, creativeId, ...(credit ? { creditOpen: true as const } : {}) };
+      return { outcome: 'created', device: identity };
     }
     const found = alias === null ? findById(store, device.id) : findByAlias(store, alias);
     if (found) return { outcome: 'found', ...found };

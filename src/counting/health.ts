@@ -1,6 +1,7 @@
 import { count, desc, max, sql } from 'drizzle-orm';
 import { UNKNOWN_SEGMENT } from '#catalogue';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
+import { heldBack } from './credits/open-credits.ts';
 import { insertDevice } from './devices/devices.ts';
 import { MINUTE_MS } from './keys/seen-ids.ts';
 import { appendSome, type Pending, progressOf } from './log/log.ts';
@@ -38,16 +39,17 @@ const TRIAL_DEVICE: NewDevice = {
   },
 };
 
-/** When the oldest event was appended that is not in D1 yet; null if all are. */
+/** When the oldest event came that is not in D1 yet, also if it waits for a credit; null if all are. */
 function oldestPendingAt(store: Store, pending: Pending): number | null {
-  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? []].flat();
+  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? [], heldBack(store).oldestAt ?? []].flat();
   return oldest.length === 0 ? null : Math.min(...oldest);
 }
 
 /** See `Settled`. */
 export function countedThrough(store: Store, pending: Pending, now: number): number {
   const oldestAt = oldestPendingAt(store, pending);
-  return oldestAt === null ? now : oldestAt - 1;
+  // Restored credits wait until a later time.
+  return oldestAt === null ? now : Math.min(now, oldestAt - 1);
 }
 
 class Rollback extends Error {}
@@ -82,7 +84,7 @@ export function readHealth(
     .limit(NEWEST_BATCHES)
     .all();
   return {
-    pending: pending.events,
+    pending: pending.events + heldBack(store).events,
     oldestPendingAt: oldestPendingAt(store, pending),
     countedThrough: countedThrough(store, pending, now),
     lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),

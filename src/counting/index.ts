@@ -3,6 +3,9 @@ export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
+export { ObjectAlarm } from './object-alarm.ts';
+export { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from './outbound/outbound-part.ts';
+export { tellAllCounters, tellCounters, tellCountersSoon } from './outbound/tell-counters.ts';
 export { readAllApplied } from './outbox/sequence-gap.ts';
 export { packEvents } from './pack.ts';
 export {
@@ -19,7 +22,7 @@ export {
   readApplicationHealth,
   readArrivals,
 } from './questions/application-health.ts';
-export { sumDoubts } from './questions/doubts.ts';
+export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
@@ -27,6 +30,7 @@ export type {
   DeviceFilter,
   DeviceGroup,
   FunnelAnswer,
+  Net,
   OutcomesAnswer,
   PayerGrouping,
   Payers,
@@ -35,6 +39,7 @@ export type {
 } from './questions/questions.ts';
 export { consumeDeadLetters, consumeEvents } from './queue/consume.ts';
 export { deliveredThrough, type QueueProgress, readQueues } from './queue/queue-progress.ts';
+export { eventDelaySeconds } from './queue/retry-schedule.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './queue/undelivered.ts';
 export { retryCall } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -1,5 +1,5 @@
 import { blob, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { TransactionStepKind } from '#catalogue';
+import type { OutboundRule, TransactionStepKind } from '#catalogue';
 
 // The tables of a counter, which belongs to one application or one shard of it, in the object's own SQLite.
 
@@ -97,6 +97,8 @@ export const transactions = sqliteTable(
     /** Of the event, since 1970. */
     second: integer().notNull(),
     day: text().notNull(),
+    /** Empty without a device. Not indexed: it is only looked for when a device is erased. */
+    deviceId: text('device_id').notNull().default(''),
     acquiredDay: text('acquired_day').notNull(),
     /** Empty for an organic device. */
     creativeId: text('creative_id').notNull(),
@@ -109,7 +111,7 @@ export const transactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash, table.eventId] })],
 );
 
-/** What is known of each device since its acquisition; never changed. Erased devices have no row. */
+/** What is known of each device since its acquisition. Only settling an open credit changes it. Erased devices have no row. */
 export const devices = sqliteTable('devices', {
   id: text().primaryKey(),
   /** Day 0, in the application's time zone. */
@@ -149,6 +151,35 @@ export const aliases = sqliteTable('aliases', {
   alias: text().primaryKey(),
   deviceId: text('device_id').notNull(),
 });
+
+/** Devices whose credit waits for Apple's answer: see `credits/`. Their installs and events are not in the log yet. */
+export const openCredits = sqliteTable(
+  'open_credits',
+  {
+    deviceId: text('device_id').primaryKey(),
+    /** Of Apple's AdServices. */
+    token: text().notNull(),
+    /** The install as the log stores it, but with what the device was attributed to without Apple. */
+    install: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('open_credits_by_time').on(table.createdAt)],
+);
+
+/** Events of these devices, as the log stores them. */
+export const heldEvents = sqliteTable(
+  'held_events',
+  {
+    id: text().primaryKey(),
+    deviceId: text('device_id').notNull(),
+    event: text().notNull(),
+    heldAt: integer('held_at').notNull(),
+  },
+  (table) => [
+    index('held_events_by_device').on(table.deviceId),
+    index('held_events_by_time').on(table.heldAt),
+  ],
+);
 
 /** Events with this token that were received after `revoked_at` are not counted. */
 export const revokedTokens = sqliteTable('revoked_tokens', {
@@ -218,6 +249,24 @@ export const sentParts = sqliteTable('sent_parts', {
   payload: text().notNull(),
   oldestAt: integer('oldest_at').notNull(),
   sentAt: integer('sent_at').notNull(),
+});
+
+/** Counted events for destinations: see `outbound/`. */
+export const outboundParts = sqliteTable('outbound_parts', {
+  part: integer().primaryKey(),
+  /** The number of the commit that counted its events. Until then, it is not valid. */
+  run: integer().notNull(),
+  destinationId: text('destination_id').notNull(),
+  /** By which the destination recognises a part that it has. */
+  id: text().notNull(),
+  /** JSON: `OutboundPart`. */
+  payload: text().notNull(),
+});
+
+/** A single row with the destinations of the application, as `OutboundRule`s in JSON. Without it, they are unknown. */
+export const outboundRules = sqliteTable('outbound_rules', {
+  id: integer().primaryKey(),
+  rules: text({ mode: 'json' }).$type<OutboundRule[]>().notNull(),
 });
 
 /** What a run is about to write: see `prepared.ts`. */

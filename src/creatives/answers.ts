@@ -12,17 +12,29 @@ export const CreatedCreative = z.object({
 });
 export type CreatedCreative = z.input<typeof CreatedCreative>;
 
-const Campaign = z.object({ id: z.string(), name: z.string(), created_at: time() });
+const externalIds = () =>
+  z
+    .array(z.object({ network: z.string(), id: z.string() }))
+    .meta({ description: 'The ids by which networks know it.' });
+
+export const Campaign = z
+  .object({ id: z.string(), name: z.string(), external_ids: externalIds(), created_at: time() })
+  .meta({ id: 'Campaign' });
+export type Campaign = z.input<typeof Campaign>;
 export const Campaigns = list(Campaign);
 export type Campaigns = z.input<typeof Campaigns>;
 
-const Adset = z.object({
-  id: z.string(),
-  name: z.string(),
-  campaign_id: z.string(),
-  campaign: z.string(),
-  created_at: time(),
-});
+export const Adset = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    campaign_id: z.string(),
+    campaign: z.string(),
+    external_ids: externalIds(),
+    created_at: time(),
+  })
+  .meta({ id: 'Adset' });
+export type Adset = z.input<typeof Adset>;
 export const Adsets = list(Adset);
 export type Adsets = z.input<typeof Adsets>;
 
@@ -52,6 +64,7 @@ export const Creative = z
       .meta({
         description: 'What messengers and social networks show of the link. Null for what the store shows.',
       }),
+    external_ids: externalIds(),
     archived: z.boolean(),
     archived_at: time().nullable(),
     created_at: time(),
@@ -85,8 +98,3 @@ export const NetworkLinks = z.object({
   }),
 });
 export type NetworkLinks = z.input<typeof NetworkLinks>;
-
-export const ExternalIdsListed = z.object({
-  external_ids: z.array(z.object({ network: z.string(), id: z.string() })),
-});
-export type ExternalIdsListed = z.input<typeof ExternalIdsListed>;

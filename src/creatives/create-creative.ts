@@ -11,7 +11,8 @@ import { retry } from '#lib/retry';
 import { dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CreatedCreative } from './answers.ts';
-import type { MadeCreative, WantedCreative } from './get-or-create.ts';
+import { ExternalIds, takenIds } from './external-ids.ts';
+import type { MadeCreative, Minted, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
 
 const name = requiredName(255);
@@ -19,10 +20,15 @@ const more = { campaign: optionalName(255), adset: optionalName(255) };
 
 /** The names of a new creative. Without a campaign or an ad set, the current week and weekday are used. */
 export const CreativeNames = z.object({ creative: name, ...more });
-export type CreativeNames = z.infer<typeof CreativeNames>;
+type CreativeRequest = Omit<z.infer<typeof NewCreative>, 'app_api_key'>;
 
 /** Body of `POST /v1/creatives`. */
-export const NewCreative = z.object({ creative: name, app_api_key: requiredText(1024), ...more });
+export const NewCreative = z.object({
+  creative: name,
+  app_api_key: requiredText(1024),
+  ...more,
+  external_ids: ExternalIds.optional(),
+});
 
 const REQUIRED: Record<string, string> = {
   creative: 'Creative name is required',
@@ -40,7 +46,7 @@ export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: un
 }
 
 /** Calls the application's registry object. A call that is lost on the way is retried; the retry creates nothing twice. */
-async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreative> {
+export async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreative> {
   const isPassing = (error: unknown) =>
     error instanceof Error && 'retryable' in error && error.retryable === true;
   try {
@@ -53,9 +59,17 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
   }
 }
 
+export const mintIds = (): Minted => ({
+  creativeId: newId('crt'),
+  token: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
+  campaignId: newId('cmp'),
+  adsetId: newId('ads'),
+  auditId: newId('aud'),
+});
+
 /**
  * Creates a creative for an application and records it in the audit log. `linkTo` builds a tracking link from a token. Throws `conflict` if
- * the `idempotencyKey` was used for a different request, and `unavailable` if the database fails. A failed call leaves nothing behind.
+ * the `idempotencyKey` was used for a different request, or another creative has one of the ids, and `unavailable` if the database fails. A failed call leaves nothing behind.
  * `creativeId` is that of the first answer if it is replayed; null if that creative was deleted since. `duplicateOf` is the first creative
  * that already had the same name in the same ad set: names of creatives are not unique.
  */
@@ -63,7 +77,7 @@ export async function createCreative(
   env: Env,
   { team, actor, now }: Omit<Caller, 'db'>,
   application: ApplicationRow,
-  request: CreativeNames,
+  request: CreativeRequest,
   { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
 ): Promise<{
   answer: CreatedCreative;
@@ -77,13 +91,7 @@ export async function createCreative(
     campaign: request.campaign ?? weekName(today),
     adset: request.adset ?? weekdayName(today),
   };
-  const minted = {
-    creativeId: newId('crt'),
-    token: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
-    campaignId: newId('cmp'),
-    adsetId: newId('ads'),
-    auditId: newId('aud'),
-  };
+  const minted = mintIds();
   const answer: CreatedCreative = {
     message: 'Creative created successfully',
     creative: { name: names.creative, tracking_link: linkTo(minted.token) },
@@ -96,6 +104,7 @@ export async function createCreative(
     teamId: team.id,
     actor,
     names,
+    externalIds: request.external_ids ?? [],
     minted,
     now,
     idempotency: idempotencyKey
@@ -106,6 +115,7 @@ export async function createCreative(
         }
       : null,
   });
+  if (made.isIdTaken) throw takenIds();
   if (made.replayed && !made.replayed.sameRequest) {
     throw new AppError('conflict', 'This Idempotency-Key was used for another request');
   }
@@ -132,7 +142,7 @@ async function idOfLink(env: Env, link: string): Promise<string | null> {
 }
 
 /** Hashes the application's id instead of its key, which may be replaced between a request and its retry. */
-function hashRequest(request: CreativeNames, applicationId: string): Promise<string> {
-  const { creative, campaign = null, adset = null } = request;
-  return sha256Hex(JSON.stringify([applicationId, creative, campaign, adset]));
+function hashRequest(request: CreativeRequest, applicationId: string): Promise<string> {
+  const { creative, campaign = null, adset = null, external_ids } = request;
+  return sha256Hex(JSON.stringify([applicationId, creative, campaign, adset, ...(external_ids ?? [])]));
 }

@@ -1,92 +1,137 @@
-import { and, asc, eq, ne, notExists, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { applications, creatives, type Database, externalIds } from '#db';
+import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type Database, externalIds } from '#db';
 import { AppError, oneOf, requiredText } from '#http';
 import { NETWORKS } from '#networks';
-import type { ExternalIdsListed } from './answers.ts';
 
 const MAX_IDS = 20;
 const NETWORK_IDS = NETWORKS.map(({ id }) => id) as [string, ...string[]];
 
-/** Body of `PUT /v1/creatives/:id/external-ids`: all ids of the creative. They are text, because ids of ads exceed 2^53. */
-export const ExternalIds = z.object({
-  external_ids: z
-    .array(z.object({ network: oneOf(NETWORK_IDS), id: requiredText(64) }), {
-      error: 'must be a list of networks and ids',
-    })
-    .max(MAX_IDS, `must have at most ${MAX_IDS} ids`),
+/** The ids by which networks know a campaign, ad set or creative: all of them. They are text, because ids of ads exceed 2^53. */
+export const ExternalIds = z
+  .array(z.object({ network: oneOf(NETWORK_IDS), id: requiredText(64) }), {
+    error: 'must be a list of networks and ids',
+  })
+  .max(MAX_IDS, `must have at most ${MAX_IDS} ids`);
+export type ExternalIds = z.infer<typeof ExternalIds>;
+
+export type ExternalIdKind = (typeof externalIds.$inferSelect)['kind'];
+
+/** One id of a creative, or of its ad set or campaign. */
+export const ExternalId = z.object({
+  kind: oneOf(['creative', 'adset', 'campaign']),
+  network: oneOf(NETWORK_IDS),
+  id: requiredText(64),
 });
-type ExternalIds = z.infer<typeof ExternalIds>;
+export type ExternalId = z.infer<typeof ExternalId>;
 
-type Owned = { id: string; applicationId: string; name: string };
+type Item = { applicationId: string; kind: ExternalIdKind; id: string };
 
-async function ownCreative(db: Database, teamId: string, id: string): Promise<Owned> {
-  const [row] = await db
-    .select({ id: creatives.id, applicationId: creatives.applicationId, name: creatives.name })
-    .from(creatives)
-    .innerJoin(applications, eq(applications.id, creatives.applicationId))
-    .where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
-  if (!row) throw new AppError('not_found', 'Creative not found');
-  return row;
+/** A column with the ids of an item as a JSON array, by network and id. See `readExternalIds`. */
+export const externalIdsOf = (itemId: SQLWrapper) =>
+  sql<string>`(SELECT json_group_array(json_object('network', network, 'id', external_id))
+    FROM (SELECT ${externalIds.network} AS network, ${externalIds.externalId} AS external_id FROM ${externalIds}
+      WHERE ${externalIds.itemId} = ${itemId} ORDER BY 1, 2))`.as('external_ids');
+
+export const readExternalIds = (json: string): ExternalIds => JSON.parse(json);
+
+/** Stores the ids of an item that it does not have yet, if a condition holds. The transaction fails if another item has one: see `isTaken`. */
+export function insertExternalIds(
+  db: Database,
+  { applicationId, kind, id }: Item,
+  ids: ExternalIds,
+  { now, when }: { now: number; when: SQL },
+) {
+  const own = alias(externalIds, 'own');
+  const isNew = notExists(
+    db
+      .select({ id: own.itemId })
+      .from(own)
+      .where(
+        and(
+          eq(own.itemId, id),
+          eq(own.kind, kind),
+          sql`${own.network} = value ->> 0 AND ${own.externalId} = value ->> 1`,
+        ),
+      ),
+  );
+  return db.insert(externalIds).select(
+    db
+      .selectDistinct({
+        applicationId: sql<string>`${applicationId}`.as('application_id'),
+        network: sql<string>`value ->> 0`.as('network'),
+        kind: sql<ExternalIdKind>`${kind}`.as('kind'),
+        externalId: sql<string>`value ->> 1`.as('external_id'),
+        itemId: sql<string>`${id}`.as('item_id'),
+        createdAt: sql<number>`${now}`.as('created_at'),
+      })
+      .from(sql`json_each(${JSON.stringify(ids.map((one) => [one.network, one.id]))})`)
+      .where(and(when, isNew)),
+  );
 }
 
-const { network, externalId, applicationId, creativeId } = externalIds;
-
-const selectIds = (db: Database, creative: Owned) =>
+/** The ids of some items, by kind, network and id. */
+export const listExternalIds = (db: Database, itemIds: readonly string[]): Promise<ExternalId[]> =>
   db
-    .select({ network, id: externalId })
+    .select({ kind: externalIds.kind, network: externalIds.network, id: externalIds.externalId })
     .from(externalIds)
-    .where(and(eq(applicationId, creative.applicationId), eq(creativeId, creative.id)))
-    .orderBy(asc(network), asc(externalId));
+    .where(inArray(externalIds.itemId, [...itemIds]))
+    .orderBy(desc(externalIds.kind), asc(externalIds.network), asc(externalIds.externalId));
 
-/** The ids by which networks know a creative. Throws `not_found` for another team's creative too. */
-export async function listExternalIds(db: Database, teamId: string, id: string): Promise<ExternalIdsListed> {
-  return { external_ids: await selectIds(db, await ownCreative(db, teamId, id)) };
+/** Whether a transaction failed because another item of the application has one of the ids. */
+export function isTaken(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('UNIQUE constraint failed: external_ids.')) return true;
+  }
+  return false;
 }
+
+export const takenIds = (): AppError =>
+  new AppError('conflict', 'Another campaign, ad set or creative has one of these external_ids');
+
+const ACTIONS = {
+  campaign: 'campaign.external_ids_saved',
+  adset: 'adset.external_ids_saved',
+  creative: 'creative.external_ids_saved',
+} as const satisfies Record<ExternalIdKind, AuditAction>;
+
+const inOrder = (ids: ExternalIds) => ids.map(({ network, id }) => `${network} ${id}`).sort();
 
 /**
- * Replaces the ids by which networks know a creative. Idempotent. Throws `not_found` for another team's creative too, and `conflict` if another
- * creative of the application has one of the ids.
+ * The statements that replace an item's ids, to be run in one transaction; none if they are the same. The transaction fails if another item has
+ * one of them: see `isTaken`.
  */
-export async function saveExternalIds(
+export function replaceExternalIds(
   caller: Caller,
-  id: string,
-  { external_ids }: ExternalIds,
-): Promise<ExternalIdsListed> {
-  const { db, team, now } = caller;
-  const creative = await ownCreative(db, team.id, id);
-  const wanted = sql`json_each(${JSON.stringify(external_ids.map((one) => [one.network, one.id]))})`;
-  const own = and(eq(applicationId, creative.applicationId), eq(creativeId, id));
-  const taken = db
-    .select({ id: externalId })
-    .from(externalIds)
-    .where(
-      and(
-        eq(applicationId, creative.applicationId),
-        ne(creativeId, id),
-        sql`(${network}, ${externalId}) IN (SELECT value ->> 0, value ->> 1 FROM ${wanted})`,
-      ),
-    );
-  const isFree = notExists(taken);
-  const subject = `${creative.name} (${id}): ${external_ids.map((one) => `${one.network} ${one.id}`).join(', ') || 'none'}`;
-  const rows = db
-    .selectDistinct({
-      applicationId: sql<string>`${creative.applicationId}`.as('application_id'),
-      network: sql<string>`value ->> 0`.as('network'),
-      externalId: sql<string>`value ->> 1`.as('external_id'),
-      creativeId: sql<string>`${id}`.as('creative_id'),
-      createdAt: sql<number>`${now}`.as('created_at'),
-    })
-    .from(wanted)
-    .where(isFree);
-  const [, , , stored, conflicts] = await db.batch([
-    auditStatement(caller, newAuditEntry('creative.external_ids_saved', subject), isFree),
-    db.delete(externalIds).where(and(own, isFree)),
-    db.insert(externalIds).select(rows),
-    selectIds(db, creative),
-    taken,
-  ]);
-  if (conflicts.length > 0) throw new AppError('conflict', 'Another creative has one of these ids');
-  return { external_ids: stored };
+  item: Item & { name: string },
+  before: ExternalIds,
+  ids: ExternalIds,
+): BatchItem<'sqlite'>[] {
+  const { db, now } = caller;
+  const wanted = [...new Set(inOrder(ids))];
+  if (wanted.join() === inOrder(before).join()) return [];
+  return [
+    auditStatement(
+      caller,
+      newAuditEntry(ACTIONS[item.kind], `${item.name} (${item.id}): ${wanted.join(', ') || 'none'}`),
+    ),
+    db.delete(externalIds).where(eq(externalIds.itemId, item.id)),
+    insertExternalIds(db, item, ids, { now, when: sql`true` }),
+  ];
+}
+
+/** Runs statements as one transaction. Throws `conflict` if another item has an external id that they store. */
+export async function saveChanges(
+  db: Database,
+  [first, ...rest]: readonly BatchItem<'sqlite'>[],
+): Promise<void> {
+  if (!first) return;
+  try {
+    await db.batch([first, ...rest]);
+  } catch (error) {
+    throw isTaken(error) ? takenIds() : error;
+  }
 }

@@ -8,11 +8,13 @@ import {
   creatives,
   type Database,
   database,
+  externalIds,
   insertWhere,
   retryTransient,
   runBatch,
 } from '#db';
 import { DAY_MS } from '#lib/time';
+import { type ExternalIds, insertExternalIds, isTaken } from './external-ids.ts';
 
 /** The ids of a new creative, of its campaign and ad set if those are new, and of its audit row. */
 export type Minted = {
@@ -30,6 +32,8 @@ export type WantedCreative = {
   /** See `Caller`. */
   actor: string;
   names: { creative: string; campaign: string; adset: string };
+  /** Absent from what an earlier release kept. */
+  externalIds?: ExternalIds;
   minted: Minted;
   now: number;
   idempotency: { key: string; requestHash: string; answer: string } | null;
@@ -42,6 +46,12 @@ export type MadeCreative = {
   replayed: { answer: string; sameRequest: boolean } | null;
   /** The first creative with the same name in the same ad set, if there was one already. */
   duplicateOf: string | null;
+  /** Nothing was created, because another creative has one of the external ids. */
+  isIdTaken: boolean;
+};
+
+const TAKEN: MadeCreative = {
+  ...{ campaignIsNew: false, adsetIsNew: false, replayed: null, duplicateOf: null, isIdTaken: true },
 };
 
 /**
@@ -57,10 +67,16 @@ export async function getOrCreate(
   unconfirmed: readonly Minted[] = [],
 ): Promise<MadeCreative> {
   const db = database(d1);
-  const results = await runBatch(db, () => [
-    ...(unconfirmed.length > 0 ? undoStatements(db, wanted.teamId, unconfirmed) : []),
-    ...createStatements(db, wanted),
-  ]);
+  let results: unknown[];
+  try {
+    results = await runBatch(db, () => [
+      ...(unconfirmed.length > 0 ? undoStatements(db, wanted.teamId, unconfirmed) : []),
+      ...createStatements(db, wanted),
+    ]);
+  } catch (error) {
+    if (isTaken(error)) return TAKEN;
+    throw error;
+  }
   const [outcome] = results.at(-1) as CreationOutcome[];
   if (!outcome) throw new Error('the new creative was not found');
   const { answer, isFirst, sameRequest } = outcome;
@@ -69,11 +85,13 @@ export async function getOrCreate(
     adsetIsNew: outcome.adsetIsNew === 1,
     replayed: answer === null || isFirst === 1 ? null : { answer, sameRequest: sameRequest === 1 },
     duplicateOf: outcome.duplicateOf,
+    isIdTaken: false,
   };
 }
 
 function createStatements(db: Database, wanted: WantedCreative) {
-  const { applicationId, teamId, actor, names, minted, now, idempotency } = wanted;
+  const { applicationId, teamId, actor, names, externalIds: ids = [], minted, now, idempotency } = wanted;
+  const item = { applicationId, kind: 'creative', id: minted.creativeId } as const;
   const isFirst = isFirstCall(db, wanted);
   const ofCampaign = and(
     eq(campaigns.applicationId, applicationId),
@@ -129,6 +147,7 @@ function createStatements(db: Database, wanted: WantedCreative) {
           .where(ofCampaign),
       )
       .onConflictDoNothing({ target: creatives.id }),
+    ...(ids.length > 0 ? [insertExternalIds(db, item, ids, { now, when: made })] : []),
     auditStatement(caller, { ...entry, id: minted.auditId }, made),
     outcomeStatement(db, wanted),
   ];
@@ -241,6 +260,7 @@ function undoStatements(db: Database, teamId: string, unconfirmed: readonly Mint
     db.select({ id: adsets.id }).from(adsets).where(eq(adsets.campaignId, campaigns.id)),
   );
   return [
+    db.delete(externalIds).where(inArray(externalIds.itemId, idsOf('creativeId'))),
     db.delete(creatives).where(inArray(creatives.id, idsOf('creativeId'))),
     db.delete(creativeRequests).where(inArray(creativeRequests.creativeId, idsOf('creativeId'))),
     db.delete(adsets).where(and(inArray(adsets.id, idsOf('adsetId')), not(hasCreatives))),

@@ -5,10 +5,17 @@ import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#a
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
 import { AppError, idListQuery, optionalName, requiredName, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
-import { iso } from '#lib/time';
+import { iso, isoOrNull } from '#lib/time';
 import { toNetwork } from '#networks';
 import { appLinkEnd, opensApp } from '#tracking';
 import type { Creative } from './answers.ts';
+import {
+  ExternalIds,
+  externalIdsOf,
+  readExternalIds,
+  replaceExternalIds,
+  saveChanges,
+} from './external-ids.ts';
 import { namesContain } from './inventory.ts';
 
 /** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
@@ -17,7 +24,7 @@ const listQuery = (prefix: IdPrefix) =>
 export const CampaignsQuery = listQuery('cmp');
 export const AdsetsQuery = listQuery('ads');
 export const CreativesQuery = listQuery('crt');
-type ListQuery = Omit<z.infer<typeof CreativesQuery>, 'q'> & { q?: string | undefined };
+export type ListQuery = Omit<z.infer<typeof CreativesQuery>, 'q'> & { q?: string | undefined };
 
 /** Body of `PATCH /v1/creatives/:id`. */
 const DEEP_LINK = 'must be a URL or a path such as /levels/3, without spaces and percent-encoded';
@@ -51,59 +58,15 @@ export const CreativeChanges = z
       network: z.union([z.null(), requiredName(64)], { error: 'must be a name or null' }).optional(),
       deep_link: deepLink.nullable().optional(),
       preview: preview.nullable().optional(),
+      external_ids: ExternalIds.optional(),
     },
     { error: 'The body must be a JSON object' },
   )
   .refine((changes) => Object.values(changes).some((value) => value !== undefined), {
     path: ['archived'],
-    error: 'is required, unless network, deep_link or preview is given',
+    error: 'is required, unless network, deep_link, preview or external_ids is given',
   });
 export type CreativeChanges = z.infer<typeof CreativeChanges>;
-
-/** One page of an application's campaigns, oldest first. The caller has checked that the application belongs to the team. */
-export async function listCampaigns(db: Database, page: ListQuery) {
-  const rows = await db
-    .select()
-    .from(campaigns)
-    .where(
-      and(
-        eq(campaigns.applicationId, page.application_id),
-        gt(campaigns.id, page.cursor),
-        namesContain(page.q ?? '', campaigns.name),
-      ),
-    )
-    .orderBy(asc(campaigns.id))
-    .limit(page.limit);
-  return rows.map(({ id, name, createdAt }) => ({ id, name, created_at: iso(createdAt) }));
-}
-
-/** One page of an application's ad sets, oldest first. The caller has checked that the application belongs to the team. */
-export async function listAdsets(db: Database, page: ListQuery) {
-  const rows = await db
-    .select({
-      id: adsets.id,
-      name: adsets.name,
-      campaignId: campaigns.id,
-      campaign: campaigns.name,
-      createdAt: adsets.createdAt,
-    })
-    .from(adsets)
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(
-      and(
-        eq(adsets.applicationId, page.application_id),
-        gt(adsets.id, page.cursor),
-        namesContain(page.q ?? '', adsets.name, campaigns.name),
-      ),
-    )
-    .orderBy(asc(adsets.id))
-    .limit(page.limit);
-  return rows.map(({ campaignId, createdAt, ...row }) => ({
-    ...row,
-    campaign_id: campaignId,
-    created_at: iso(createdAt),
-  }));
-}
 
 const creativeColumns = {
   id: creatives.id,
@@ -123,6 +86,7 @@ const creativeColumns = {
   androidFingerprints: applications.androidFingerprints,
   archivedAt: creatives.archivedAt,
   createdAt: creatives.createdAt,
+  externalIds: externalIdsOf(creatives.id),
 };
 
 const selectCreatives = (db: Database) =>
@@ -149,8 +113,9 @@ function showCreative(row: CreativeRow, linkTo: (end: string) => string): Creati
     app_link: opensApp(row) ? linkTo(appLinkEnd(row.applicationId, row.token)) : null,
     deep_link: row.deepLink,
     preview: row.preview,
+    external_ids: readExternalIds(row.externalIds),
     archived: row.archivedAt !== null,
-    archived_at: row.archivedAt === null ? null : iso(row.archivedAt),
+    archived_at: isoOrNull(row.archivedAt),
     created_at: iso(row.createdAt),
   };
 }
@@ -184,13 +149,13 @@ export async function getCreative(
 
 /**
  * Archives or unarchives a creative, whose link works either way, or sets the network that its link is for, which later clicks and devices have, or
- * what its link opens and shows.
- * Throws `not_found` for another team's creative too.
+ * what its link opens and shows, or the ids by which networks know it.
+ * Throws `not_found` for another team's creative too, and `conflict` if another item of the application has one of the ids.
  */
 export async function changeCreative(
   caller: Caller,
   id: string,
-  { archived, network: named, deep_link: deepLink, preview }: CreativeChanges,
+  { archived, network: named, deep_link: deepLink, preview, external_ids: ids }: CreativeChanges,
   linkTo: (token: string) => string,
 ) {
   const { db, team, now } = caller;
@@ -229,7 +194,11 @@ export async function changeCreative(
     const text = preview && JSON.stringify(preview);
     change('creative.link_changed', sql`${creatives.preview} IS NOT ${text}`, { preview });
   }
-  const [first, ...rest] = statements;
-  if (first) await db.batch([first, ...rest]);
-  return showCreative(changed, linkTo);
+  if (ids !== undefined) {
+    const item = { ...current, kind: 'creative' } as const;
+    statements.push(...replaceExternalIds(caller, item, readExternalIds(current.externalIds), ids));
+  }
+  await saveChanges(db, statements);
+  if (ids === undefined) return showCreative(changed, linkTo);
+  return getCreative(db, team.id, id, linkTo);
 }

@@ -2,21 +2,34 @@ import * as z from 'zod';
 import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import { NETWORKS } from '#networks';
 import {
+  Adset,
   Adsets,
+  Campaign,
   Campaigns,
   CreatedCreative,
   Creative,
   Creatives,
-  ExternalIdsListed,
   NetworkLinks,
 } from './answers.ts';
 import { NewCreative } from './create-creative.ts';
-import { ExternalIds } from './external-ids.ts';
+import { GroupChanges } from './groups.ts';
 import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
 
 const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
 
 const notFound = missing('Application');
+const TAKEN = 'Another campaign, ad set or creative of the application has one of the `external_ids`.';
+
+/** How a campaign or an ad set is changed. */
+const changes = {
+  ...{ method: 'patch' as const, parameters: inPath('id', EXAMPLE.campaign) },
+  description:
+    'Replaces the ids by which networks know it. Costs that connectors fetch are of the item with the id, whatever its name at the network.',
+  body: {
+    schema: GroupChanges,
+    examples: { ids: { external_ids: [{ network: 'meta', id: '23854855793350701' }] } },
+  },
+};
 
 const exampleOf = (query: z.ZodObject) =>
   withExamples(query, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
@@ -41,6 +54,10 @@ export const operations: Operation[] = [
       schema: NewCreative,
       examples: {
         named: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey, campaign: 'Spring', adset: 'Young' },
+        ids: {
+          ...{ creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
+          external_ids: [{ network: 'meta', id: '23854855793500702' }],
+        },
         minimal: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
       },
     },
@@ -71,7 +88,7 @@ export const operations: Operation[] = [
     path: '/v1/creatives/{id}',
     summary: 'Update a creative',
     description:
-      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are. `deep_link` is what the app opens for people who come by the link, and `preview` what messengers show of it.',
+      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are. `deep_link` is what the app opens for people who come by the link, and `preview` what messengers show of it. `external_ids` are the ids by which networks know the ad, and replace those that it has: installs whose referrer names an ad, and costs that connectors fetch, are of the creative with the id. For Meta, that is the id of the ad in Ads Manager; its referrer also needs the `meta_referrer_key` of the application. Ids are text, because they have more digits than a JSON number keeps.',
     parameters: inPath('id', EXAMPLE.creative),
     body: {
       schema: CreativeChanges,
@@ -79,10 +96,11 @@ export const operations: Operation[] = [
         archive: { archived: true },
         network: { network: 'tiktok' },
         link: { deep_link: '/levels/3', preview: { title: 'Play level 3' } },
+        ids: { external_ids: [{ network: 'meta', id: '23854855793500701' }] },
       },
     },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
-    errors: missing('Creative'),
+    errors: { ...missing('Creative'), 409: TAKEN },
   },
   {
     ...shared,
@@ -106,35 +124,22 @@ export const operations: Operation[] = [
   {
     ...shared,
     method: 'get',
-    path: '/v1/creatives/{id}/external-ids',
-    summary: "List a creative's ids at networks",
-    parameters: inPath('id', EXAMPLE.creative),
-    answer: { status: 200, description: 'The ids.', schema: ExternalIdsListed },
-    errors: missing('Creative'),
-  },
-  {
-    ...shared,
-    method: 'put',
-    path: '/v1/creatives/{id}/external-ids',
-    summary: "Replace a creative's ids at networks",
-    description:
-      "Installs whose referrer names an ad are attributed to the creative that has the ad's id. For Meta, that is the id of the ad in Ads Manager; it also needs the `meta_referrer_key` of the application. Ids are text, because they have more digits than a JSON number keeps. Ids that are not in the body are removed.",
-    parameters: inPath('id', EXAMPLE.creative),
-    body: {
-      schema: ExternalIds,
-      examples: { meta: { external_ids: [{ network: 'meta', id: '23854855793500701' }] } },
-    },
-    answer: { status: 200, description: 'The stored ids.', schema: ExternalIdsListed },
-    errors: { ...missing('Creative'), 409: 'Another creative of the application has one of the ids.' },
-  },
-  {
-    ...shared,
-    method: 'get',
     path: '/v1/campaigns',
     summary: 'List campaigns',
     parameters: { query: exampleOf(CampaignsQuery) },
     answer: { status: 200, description: 'A page of campaigns, oldest first.', schema: Campaigns },
     errors: notFound,
+  },
+  {
+    ...{ ...shared, ...changes, path: '/v1/campaigns/{id}', summary: 'Update a campaign' },
+    answer: { status: 200, description: 'The updated campaign.', schema: Campaign },
+    errors: { ...missing('Campaign'), 409: TAKEN },
+  },
+  {
+    ...{ ...shared, ...changes, path: '/v1/adsets/{id}', summary: 'Update an ad set' },
+    parameters: inPath('id', EXAMPLE.adset),
+    answer: { status: 200, description: 'The updated ad set.', schema: Adset },
+    errors: { ...missing('Ad set'), 409: TAKEN },
   },
   {
     ...shared,

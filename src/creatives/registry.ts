@@ -35,7 +35,8 @@ export class CreativeRegistry extends DurableObject<Env> {
     const made = this.last.then(async () => {
       let created = 0;
       for await (const wanted of missingCreatives(this.ctx.storage, database(this.db))) {
-        await getOrCreate(this.db, wanted);
+        const { isIdTaken } = await getOrCreate(this.db, wanted);
+        if (isIdTaken) await getOrCreate(this.db, { ...wanted, externalIds: [] });
         if (++created === MAX_RECREATED) break;
       }
       return created;
@@ -58,6 +59,7 @@ export class CreativeRegistry extends DurableObject<Env> {
     const unconfirmed = (await this.ctx.storage.get<Minted[]>(UNCONFIRMED)) ?? [];
     try {
       const made = await getOrCreate(this.db, wanted, unconfirmed);
+      if (made.isIdTaken) return made;
       if (unconfirmed.length > 0) await this.ctx.storage.delete(UNCONFIRMED);
       if (made.replayed === null) await keepMade(this.ctx.storage, wanted, Date.now());
       return made;

@@ -19,16 +19,17 @@ import { linkFor, NETWORKS } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import type {
+  Adset,
   Adsets,
+  Campaign,
   Campaigns,
   CreatedCreative,
   Creative,
   Creatives,
-  ExternalIdsListed,
   NetworkLinks,
 } from './answers.ts';
 import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
-import { ExternalIds, listExternalIds, saveExternalIds } from './external-ids.ts';
+import { changeAdset, changeCampaign, GroupChanges, listAdsets, listCampaigns } from './groups.ts';
 import {
   AdsetsQuery,
   CampaignsQuery,
@@ -36,8 +37,6 @@ import {
   CreativesQuery,
   changeCreative,
   getCreative,
-  listAdsets,
-  listCampaigns,
   listCreatives,
 } from './list.ts';
 
@@ -110,17 +109,6 @@ export const creativeRoutes = new Hono<AppEnv>()
     const server_links = await serverLinks(c.env, found.id, found.tracking_link);
     return c.json<NetworkLinks>({ data, server_links });
   })
-  .get('/v1/creatives/:id/external-ids', requireTeamToken, noQuery, async (c) =>
-    c.json<ExternalIdsListed>(await listExternalIds(database(c.env.DB), c.get('team').id, c.req.param('id'))),
-  )
-  .put(
-    '/v1/creatives/:id/external-ids',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(ExternalIds),
-    async (c) =>
-      c.json<ExternalIdsListed>(await saveExternalIds(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
-  )
   .patch(
     '/v1/creatives/:id',
     limitBody(MAX_JSON_BODY_BYTES),
@@ -137,6 +125,20 @@ export const creativeRoutes = new Hono<AppEnv>()
     const read = (limit: number) => listCampaigns(db, { ...query, limit });
     return c.json<Campaigns>(await pageOf(query.limit, read, idOf));
   })
+  .patch(
+    '/v1/campaigns/:id',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    ...jsonBody(GroupChanges),
+    async (c) => c.json<Campaign>(await changeCampaign(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
+  )
+  .patch(
+    '/v1/adsets/:id',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    ...jsonBody(GroupChanges),
+    async (c) => c.json<Adset>(await changeAdset(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
+  )
   .get('/v1/adsets', requireTeamToken, queryString(AdsetsQuery), async (c) => {
     const query = c.req.valid('query');
     const db = await databaseOf(c, query.application_id);

@@ -4,6 +4,7 @@ import { join, login, setup } from './pages/access/sign-in.tsx';
 import { costs } from './pages/costs/costs.tsx';
 import { creatives } from './pages/creatives/creatives.tsx';
 import { alerts } from './pages/operate/alerts.tsx';
+import { connectors } from './pages/operate/connectors.tsx';
 import { eventDebugger } from './pages/operate/debugger.tsx';
 import { getStarted } from './pages/operate/get-started.tsx';
 import { notes } from './pages/operate/notes.tsx';
@@ -13,6 +14,7 @@ import { adRevenue } from './pages/reports/ad-revenue.tsx';
 import { ads } from './pages/reports/ads.tsx';
 import { breakdown } from './pages/reports/breakdown.tsx';
 import { compare } from './pages/reports/compare.tsx';
+import { doubts } from './pages/reports/doubts.tsx';
 import { filterChoices } from './pages/reports/filter-values.tsx';
 import { funnels } from './pages/reports/funnels.tsx';
 import { home } from './pages/reports/home.tsx';
@@ -24,6 +26,7 @@ import { views } from './pages/reports/views.tsx';
 import { account, signingOut } from './pages/settings/account.tsx';
 import { applications } from './pages/settings/applications.tsx';
 import { audit } from './pages/settings/audit-page.tsx';
+import { destinations } from './pages/settings/destinations.tsx';
 import { members } from './pages/settings/members.tsx';
 import { tokens } from './pages/settings/tokens.tsx';
 import type { PageRecord } from './shell/page-record.ts';
@@ -36,17 +39,20 @@ export const PAGES: readonly PageRecord[] = [
   breakdown,
   costs,
   skan,
+  doubts,
   compare,
   retention,
   ltv,
   funnels,
   ads,
   eventDebugger,
+  connectors,
   adRevenue,
   alerts,
   notes,
   status,
   applications,
+  destinations,
   tokens,
   members,
   audit,

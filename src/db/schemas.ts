@@ -2,6 +2,7 @@ export * from './schema/alerts.ts';
 export * from './schema/attribution.ts';
 export * from './schema/connectors.ts';
 export * from './schema/creatives.ts';
+export * from './schema/destinations.ts';
 export * from './schema/ingestion.ts';
 export * from './schema/members.ts';
 export * from './schema/money.ts';

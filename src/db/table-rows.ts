@@ -123,6 +123,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.exchangeRates,
   schema.reportedAdRevenue,
   schema.connectors,
+  schema.destinations,
   schema.skanPostbacks,
   schema.storeNotifications,
   schema.skanSchemas,

@@ -8,11 +8,12 @@ import {
   creativeRequests,
   creatives,
   type Database,
+  destinations,
   retryTransient,
   tokens,
 } from '#db';
 import { deleteCopies, deleteFiles, deletePrefix, namesPrefix } from '#lake';
-import { idTime } from '#lib/ids';
+import { firstIdAt, idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { monthPrefixes } from '#rollup';
 
@@ -41,7 +42,7 @@ const PLACES: ApplicationTable[] = Object.values(schema).flatMap((table) => {
 
 /** No device, and so no token, is older than its application. One day allows for clocks that disagree. */
 export const firstTokens = (applicationId: string): string =>
-  `dev_${(idTime(applicationId) - DAY_MS).toString(16).padStart(12, '0')}`;
+  firstIdAt('dev', idTime(applicationId) - DAY_MS);
 
 /**
  * Deletes an application's data in its counters, in R2 and in D1, as far as the budget allows. Returns whether nothing is left. Each step
@@ -56,6 +57,11 @@ export async function clearApplication(
   const { deletedId: id, teamId, shards } = deletion;
   await deleteCounters(env, { id, shards });
   await env.CREATIVES.getByName(id).deleteAll();
+  const sentTo = await db
+    .select({ id: destinations.id })
+    .from(destinations)
+    .where(eq(destinations.applicationId, id));
+  await Promise.all(sentTo.map((own) => env.DESTINATIONS.getByName(own.id).deleteAll()));
   if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
   if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
   for (const prefix of [...monthPrefixes(id), namesPrefix(id)]) {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { METHODS, PLAY_TIMES } from '#attribution';
+import { APPLE_FIELDS, METHODS, PLAY_TIMES } from '#attribution';
 import { DOUBT_ACTIONS } from '#catalogue';
 import { nullableText, time } from '#http/operations';
 
@@ -58,6 +58,22 @@ export const AttributionExplained = z.object({
     .meta({
       description: "The ad that Meta's install referrer named, whether or not a creative has its id.",
     }),
+  apple_ads: z
+    .object({
+      outcome: z
+        .enum(['attributed', 'not_attributed', 'refused', 'unanswered', 'not_asked'])
+        .meta({ description: 'What came of asking Apple about the AdServices token.' }),
+      ...Object.fromEntries(APPLE_FIELDS.map((name) => [name, z.string().optional()])),
+    })
+    .optional()
+    .meta({
+      description:
+        'What Apple answered about the AdServices token, whether or not a creative has an id of the ad. Absent without a token, and until Apple was asked.',
+    }),
+  replaced: z
+    .object({ method: z.string(), creative_id: nullableText(), click_id: nullableText() })
+    .optional()
+    .meta({ description: 'What the device was attributed to before Apple attributed it to an ad.' }),
   repeated: z.boolean().meta({
     description:
       'Whether other devices named the same click before. One click leads to one install, so this is a sign of fraud.',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { PLAY_TIMES } from '#attribution';
-import { applicationProperties } from '#catalogue';
+import { applicationProperties, sharingProperties } from '#catalogue';
 import {
   oneOf,
   optionalCount,
@@ -61,6 +61,8 @@ export const DeviceMetrics = z.lazy(() =>
             /** What the Play Install Referrer reports beside it. */
             ...playTimes(),
             click_id: descriptive(optionalText(128)),
+            /** The AdServices token of an iOS app, which Apple resolves to an ad of Apple Ads. */
+            adservices_token: descriptive(optionalText(8192)),
             /** The last segment of a tracking link, if the application was opened by a deep link. */
             creative_token: descriptive(optionalText(128)),
             /** The network that brought the device, if the sender knows it, as an import does. */
@@ -78,8 +80,8 @@ export const DeviceMetrics = z.lazy(() =>
         ifv: identity(),
         ga: identity(),
         aid: identity(),
-        /** Whether the person limits ad tracking. If so, the last two ids are not used. */
-        lat: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
+        // With `lat`, the last two are not used.
+        ...sharingProperties,
       },
       { error: 'The body must be a JSON object' },
     )

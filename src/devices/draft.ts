@@ -1,7 +1,7 @@
 import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
 import {
-  DEVICE_PROPERTIES,
   type DeviceDimension,
+  devicePropertiesOf,
   EVENT_DIMENSIONS,
   type LoggedEvent,
   ofDimensions,
@@ -16,6 +16,7 @@ import { newId } from '#lib/ids';
 import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { toOccurredAt } from '#lib/timestamp';
 import { countryOfTimezone } from '#lib/zone-countries';
+import { consentIn } from '#networks';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 
 /** The device and token that one message creates, unless the device is already known. Its ids are minted before the first attempt. */
@@ -109,6 +110,7 @@ function acquiredSegmentOf(draft: NewDraft): Segment {
 
 export function newDeviceOf(draft: NewDraft): NewDevice {
   const { data } = draft.metrics;
+  const consent = consentIn(draft.metrics);
   return {
     id: draft.deviceId,
     acquiredDay: draft.acquiredDay,
@@ -125,6 +127,7 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
       windowHeight: data.window_height ?? null,
       windowWidth: data.window_width ?? null,
       test: draft.test,
+      consent,
     },
     attribution: JSON.stringify(draft.attribution),
   };
@@ -133,11 +136,8 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
 export function installOf(applicationId: string, draft: NewDraft, shard: number, now: number): LoggedEvent {
   const { metrics, acquiredDay, attribution } = draft;
   const { warnings } = metrics;
-  const told: { [Name in (typeof DEVICE_PROPERTIES)[number]]?: string | undefined } = {
-    ...metrics,
-    ...metrics.data,
-  };
-  const device = DEVICE_PROPERTIES.flatMap((name) => (told[name] ? [[name, told[name]]] : []));
+  const told = Object.entries(devicePropertiesOf({ ...metrics, ...metrics.data }));
+  const device = told.flatMap(([name, text]) => (text ? [[name, text]] : []));
   return {
     id: draft.installId,
     application_id: applicationId,

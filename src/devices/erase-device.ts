@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { type Attribution, eraseClick, selectClaim } from '#attribution';
+import { type Attribution, eraseClick, giveBackClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retryCall, type Settled, type StoredDevice } from '#counting';
 import { type Database, rejections, retryTransient, tokens } from '#db';
@@ -32,7 +32,7 @@ export type Erased = {
 
 /**
  * Erases a device: its identity, the backend's data and name for it, its tokens, the click that led to it with that click's raw event, its
- * parked messages, its raw events and the samples of refused requests. What was counted stays in every figure. Events that arrive later are not counted. The caller has checked that the
+ * parked messages, its raw events and those by which stores told of its transactions, and the samples of refused requests. What was counted stays in every figure. Events that arrive later are not counted. The caller has checked that the
  * application belongs to the team.
  *
  * Idempotent. The record of which click it was is deleted last, so after a failure the next call can continue. A call for an erased device
@@ -51,6 +51,8 @@ export async function eraseDevice(
   };
   await env.RAW_EVENTS.put(`${ERASED}${applicationId}/${deviceId}.json`, JSON.stringify(record));
   const own = () => counterOf(env, applicationId, shard);
+  // What waits for Apple is counted without its answer.
+  await retryCall<unknown>(async () => await own().settleCredit(deviceId));
   const device = await retryCall<StoredDevice | null>(async () => await own().readDevice(deviceId));
   // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.
   await retryCall<Settled>(async () => await own().settle(SETTLE_MS));
@@ -63,6 +65,7 @@ export async function eraseDevice(
       selectClaim(db, applicationId, clickId),
       db.delete(tokens).where(and(eq(tokens.deviceId, deviceId), eq(tokens.applicationId, applicationId))),
       eraseClick(db, applicationId, clickId, deviceId),
+      giveBackClick(db, applicationId, attribution.replaced?.click_id ?? '', deviceId),
       ...eraseParked(db, applicationId, deviceId),
       eraseSamples(db, applicationId),
       ...(device ? [auditStatement(caller, entry)] : []),
@@ -78,11 +81,11 @@ export async function eraseDevice(
     clickEvents.length === 0
       ? 0
       : await retryCall<number>(async () => await first().eraseEvents(clickEvents));
-  const { events } = await retryCall<{ events: number }>(
+  const { events, told } = await retryCall<{ events: number; told: string[] }>(
     async () => await own().eraseDevice(deviceId, clickEvent),
   );
   const [files, clickFiles] = await Promise.all([
-    retryCall<number>(async () => await own().filesToRewrite([deviceId])),
+    retryCall<number>(async () => await own().filesToRewrite([deviceId, ...told])),
     retryCall<number>(async () => await first().filesToRewrite(clickEvents)),
   ]);
   return {

@@ -5,6 +5,7 @@ import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
 import { DAY_MS } from '#lib/time';
+import { appleTokenOf, requestCredits } from './apple/open-credit.ts';
 import { creditClicks, takeBackFailed, takeBackStatements } from './credit.ts';
 import type { DeviceMetrics } from './device-metrics.ts';
 import { type Draft, draftOf, installOf, type NewDraft, newDeviceOf } from './draft.ts';
@@ -25,6 +26,8 @@ export type IssuedToken = { token: string; creativeId: string | null };
  * The click is credited before the device is created, so that a device's attribution never changes. After a failure at any point the call
  * may be repeated: known devices are found, and a claim that was left behind belongs to the repetition. If a concurrent call with the
  * same identity was faster, its device is kept and what was credited here is undone.
+ *
+ * A device that Apple may attribute is created with its credit open, which is settled from the queue: see `apple/`. Its token says so.
  */
 export async function fetchTokens(
   env: Env,
@@ -55,11 +58,21 @@ export async function fetchTokens(
   const lostRaces = placed.flatMap(({ draft, device }) =>
     device.device.id === draft.deviceId ? [] : [{ draft, other: device }],
   );
+  const opened = placed.filter(
+    ({ draft, device: { device } }) => device.creditOpen && device.id === draft.deviceId,
+  );
   const statements = () => [
     ...takeBackStatements(env.DB, application.id, lostRaces),
     ...tokens.correct(deviceIdOf),
   ];
-  if (statements().length > 0) await batchWithRetry(env.DB, statements);
+  await Promise.all([
+    statements().length > 0 ? batchWithRetry(env.DB, statements) : null,
+    requestCredits(
+      env,
+      application.id,
+      opened.map(({ device: { shard, device } }) => ({ shard, deviceId: device.id })),
+    ),
+  ]);
   return Promise.all(drafts.map((draft) => tokenOf(env, application.id, draft, devices, now, expiresAt)));
 }
 
@@ -75,6 +88,7 @@ async function makeDevices(
     alias: draft.alias,
     device: newDeviceOf(draft),
     install: (shard: number) => installOf(application.id, draft, shard, now),
+    appleToken: appleTokenOf(application, draft),
   }));
   const placed = await createDevices(env, application.id, application.shards, wanted).catch(
     async (error: unknown) => {
@@ -107,6 +121,7 @@ async function tokenOf(
       creativeId: device.creativeId,
       acquiredDay: device.acquiredDay,
       shard,
+      creditOpen: device.creditOpen === true,
       createdAt: now,
       expiresAt,
     },

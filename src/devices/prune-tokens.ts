@@ -1,6 +1,6 @@
 import { and, gte, lt, min, sql } from 'drizzle-orm';
 import { database, retryTransient, tokens } from '#db';
-import { idTime } from '#lib/ids';
+import { firstIdAt, idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
@@ -8,8 +8,6 @@ const MINUTE_MS = 60_000;
 /** Each minute's run looks at one part of the old enough devices, so that all of them are covered within an hour. */
 const PARTS = 60;
 const HOUR_MS = PARTS * MINUTE_MS;
-
-const idAt = (at: number) => `dev_${Math.ceil(at).toString(16).padStart(12, '0')}`;
 
 /**
  * Deletes tokens whose events are no longer accepted. Events are accepted for as long after a token's expiry as the token was valid, and
@@ -25,7 +23,8 @@ export async function pruneTokens(d1: D1Database, ttlDays: number, now: number):
   const before = Math.floor(now / HOUR_MS) * HOUR_MS - 2 * ttlDays * DAY_MS;
   if (!oldest || idTime(oldest) >= before) return;
   const part = Math.floor(now / MINUTE_MS) % PARTS;
-  const boundary = (number: number) => idAt(idTime(oldest) + (number * (before - idTime(oldest))) / PARTS);
+  const boundary = (number: number) =>
+    firstIdAt('dev', idTime(oldest) + (number * (before - idTime(oldest))) / PARTS);
   const old = db
     .select({ deviceId, id })
     .from(tokens)

@@ -15,13 +15,17 @@ export type TokenClaims = {
   acquiredDay: string;
   /** The number of the counter that the device is in, 0 to 63. */
   shard: number;
+  /** Whether the device's credit was not settled yet at the time of issue, so that its creative may be another now. */
+  creditOpen?: boolean;
   /** Epoch milliseconds, whole seconds. */
   createdAt: number;
   expiresAt: number;
 };
 
-// version 1 | token, application, device, creative (16 bytes each) | acquired day (int32) | issued, expires (uint32 seconds) | shard (byte)
+// version | token, application, device, creative (16 bytes each) | acquired day (int32) | issued, expires (uint32 seconds) | shard (byte)
 const VERSION = 1;
+/** Of a token that was issued while the credit was open. */
+const VERSION_OPEN = 2;
 const OFFSET = {
   token: 1,
   application: 17,
@@ -39,7 +43,7 @@ const NO_CREATIVE = idFromBytes('crt', new Uint8Array(16));
 export async function signToken(claims: TokenClaims, secret: string): Promise<string> {
   const bytes = new Uint8Array(LENGTH);
   const view = new DataView(bytes.buffer);
-  bytes[0] = VERSION;
+  bytes[0] = claims.creditOpen ? VERSION_OPEN : VERSION;
   bytes.set(idToBytes(claims.tokenId), OFFSET.token);
   bytes.set(idToBytes(claims.applicationId), OFFSET.application);
   bytes.set(idToBytes(claims.deviceId), OFFSET.device);
@@ -79,7 +83,7 @@ async function checkToken(token: string, secret: string): Promise<TokenClaims | 
   const bytes = fromBase64Url(encoded);
   const signature = fromBase64Url(signed);
   if (!bytes || !signature || rest.length > 0) return null;
-  if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
+  if (bytes.length !== LENGTH || (bytes[0] !== VERSION && bytes[0] !== VERSION_OPEN)) return null;
   if (!(await verifyHmac(secret, bytes, signature))) return null;
   const view = new DataView(bytes.buffer);
   const creativeId = idFromBytes('crt', bytes, OFFSET.creative);
@@ -90,6 +94,7 @@ async function checkToken(token: string, secret: string): Promise<TokenClaims | 
     creativeId: creativeId === NO_CREATIVE ? null : creativeId,
     acquiredDay: dayFromNumber(view.getInt32(OFFSET.acquiredDay)),
     shard: view.getUint8(OFFSET.shard),
+    ...(bytes[0] === VERSION_OPEN ? { creditOpen: true } : {}),
     createdAt: view.getUint32(OFFSET.createdAt) * 1000,
     expiresAt: view.getUint32(OFFSET.expiresAt) * 1000,
   };

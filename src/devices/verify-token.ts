@@ -1,14 +1,22 @@
 import { and, eq } from 'drizzle-orm';
+import { counterOf, retryCall, type StoredDevice } from '#counting';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
 import type { VerifiedToken } from './answers.ts';
-import { readToken } from './token.ts';
+import { readToken, type TokenClaims } from './token.ts';
 
 const invalid = (message: string) =>
   new AppError('invalid_request', message, { details: [{ path: 'token', message }] });
 
 export const tokenRequired = () => invalid('Token is required');
+
+async function settledCreative(env: Env, { applicationId, shard, deviceId }: TokenClaims) {
+  const device = await retryCall<StoredDevice | null>(
+    async () => await counterOf(env, applicationId, shard).readDevice(deviceId),
+  );
+  return device?.creativeId ?? null;
+}
 
 /**
  * Looks up a token. It must be genuine, belong to this application, and be neither expired, revoked nor an erased device's.
@@ -24,7 +32,8 @@ export async function verifyToken(
   if (!claims) throw invalid('Invalid token');
   if (claims.applicationId !== applicationId) throw accessDenied();
   if (claims.expiresAt <= now) throw invalid('Invalid token');
-  // The token contains the creative. Its row exists as long as the device does.
+  // The token contains the creative, unless the credit was open. Its row exists as long as the device does.
+  const creativeId = claims.creditOpen ? await settledCreative(env, claims) : claims.creativeId;
   const [row] = await database(env.DB)
     .select({
       revokedAt: tokens.revokedAt,
@@ -34,7 +43,7 @@ export async function verifyToken(
       adset: adsets.name,
     })
     .from(tokens)
-    .leftJoin(creatives, eq(creatives.id, claims.creativeId ?? ''))
+    .leftJoin(creatives, eq(creatives.id, creativeId ?? ''))
     .leftJoin(adsets, eq(adsets.id, creatives.adsetId))
     .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
     .where(and(eq(tokens.deviceId, claims.deviceId), eq(tokens.id, claims.tokenId)));

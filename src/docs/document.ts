@@ -1,8 +1,10 @@
 import { createDocument } from 'zod-openapi';
 import { operations as alerts } from '#alerts/operations';
+import { operations as assistants } from '#assistants/operations';
 import { operations as connectors } from '#connectors/operations';
 import { operations as creatives } from '#creatives/operations';
 import { operations as deletion } from '#deletion/operations';
+import { operations as destinations } from '#destinations/operations';
 import { operations as devices } from '#devices/operations';
 import { operations as events } from '#events/operations';
 import { operations as impressions } from '#impressions/operations';
@@ -32,9 +34,11 @@ const OPERATIONS = [
   ...skan,
   ...stores,
   ...connectors,
+  ...destinations,
   ...impressions,
   ...tracking,
   ...health,
+  ...assistants,
 ];
 
 function describePaths(): Paths {
@@ -70,6 +74,11 @@ export function openApiDocument(serviceName: string) {
             type: 'http',
             scheme: 'bearer',
             description: 'The `METRICS_TOKEN` of the deployment.',
+          },
+          assistantToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A team access token, or the secret of a share link: the last part of its address.',
           },
         },
       },

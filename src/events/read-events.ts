@@ -1,4 +1,4 @@
-import { isOfDevice, type LoggedEvent, shardOf } from '#catalogue';
+import { deviceIdIn, type LoggedEvent, shardOf } from '#catalogue';
 import { counterOf, type LogPage } from '#counting';
 import {
   type EventFilter,
@@ -141,7 +141,7 @@ export async function withoutErased<Event extends LoggedEvent>(
   return events.filter((event) => !idsOf(event).some((id) => erased.has(id)));
 }
 
-const idsOf = (event: LoggedEvent) => (isOfDevice(event) ? [event.id, event.device_id] : [event.id]);
+const idsOf = (event: LoggedEvent) => [event.id, deviceIdIn(event)];
 
 /** Merges pages that start at the same event. An event that is in two of them is returned once. */
 function mergePages(pages: readonly LogPage[], limit: number): LogPage {

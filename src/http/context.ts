@@ -20,6 +20,8 @@ export type AuthenticatedApplication = {
   >;
   /** Encrypted; null if Meta's install referrers are not read. */
   metaReferrerKey: string | null;
+  /** Whether Apple is asked about AdServices tokens. */
+  appleAdsLookup: boolean;
 };
 
 /** A team, authenticated by its access token. */

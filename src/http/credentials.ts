@@ -40,6 +40,7 @@ async function loadApplication(env: Env, hash: string) {
       viewThroughWindowHours: applications.viewThroughWindowHours,
       installDoubts: applications.installDoubts,
       metaReferrerKey: applications.metaReferrerKey,
+      appleAdsLookup: applications.appleAdsLookup,
       expiresAt: apiKeys.expiresAt,
     })
     .from(apiKeys)
@@ -110,12 +111,17 @@ export const requireDataCollection = createMiddleware<AppEnv>((c, next) => {
   return next();
 });
 
+/** The team of an access token, after counting the request against its limit; null if no team has the token. */
+export async function findTeam(c: AppContext, token: string | undefined): Promise<AuthenticatedTeam | null> {
+  const team = await authenticate(c, token, ACCESS_TOKEN_FORM, teamsByToken, loadTeam);
+  if (team) await requireWithin(c.env.TEAM_TOKEN_LIMIT, team.id);
+  return team;
+}
+
 /** Authenticates the team by the header `<name>-Token`; sets `team`. */
 export const requireTeamToken = createMiddleware<AppEnv>(async (c, next) => {
-  const credential = c.req.header(`${settingsOf(c.env).SERVICE_NAME}-Token`);
-  const team = await authenticate(c, credential, ACCESS_TOKEN_FORM, teamsByToken, loadTeam);
+  const team = await findTeam(c, c.req.header(`${settingsOf(c.env).SERVICE_NAME}-Token`));
   if (!team) throw new AppError('unauthenticated', 'Incorrect authentication token');
-  await requireWithin(c.env.TEAM_TOKEN_LIMIT, team.id);
   c.set('team', team);
   return next();
 });

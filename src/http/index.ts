@@ -3,6 +3,7 @@ export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
   bearerOf,
+  findTeam,
   forgetCredentials,
   requireApiKey,
   requireApiOrBearerKey,

@@ -11,7 +11,7 @@ export type Operation = {
   summary: string;
   description?: string;
   /** The document's security schemes, of which one suffices; null for a route that needs no credential. */
-  credential: 'apiKey' | 'apiOrBearerKey' | 'teamToken' | 'metricsToken' | null;
+  credential: 'apiKey' | 'apiOrBearerKey' | 'teamToken' | 'metricsToken' | 'assistantToken' | null;
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
   /** The JSON body. A test sends every example. */
   body?: { schema: z.ZodType; examples: Record<string, unknown> };
@@ -43,10 +43,13 @@ export const EXAMPLE = {
   parked: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7c',
   discarded: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7d',
   event: 'evt_019a9f3c6a117d0c9c3d5e7f90a1b2c3',
+  campaign: 'cmp_019a9f3c6b117e1d8d4e6f8091a2b3c4',
+  adset: 'ads_019a9f3c6b227e1d8d4e6f8091a2b3c5',
   creative: 'crt_019a9f3c6b227e1d8d4e6f8091a2b3c4',
   note: 'not_019a9f3c6d447e3f8f6081a3c4d5e6f7',
   intakeSecret: 'intake_c29tZSByYW5kb20gYnl0ZXMgb2YgYW4gZXhhbXBsZSBr',
   connector: 'con_019a9f3c6d667f5a9b8283c5d6e7f809',
+  destination: 'dst_019a9f3c6d777f6ba9c394d6e7f8091a',
   alert: 'alr_019a9f3c6d557f4a9a7182b4d5e6f708',
   link: 'q3VbYt0GmLxwZ2nE',
   click: 'clk_019a9f3c6c337f2e9e5f7091a2b3c4d5.AZqfPGsifh2NTm-AkaKzxA.c2lnbmF0dXJlLi4u',

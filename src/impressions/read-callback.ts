@@ -2,6 +2,7 @@ import { type Fault, invalidRequest } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { divideRounded, parseDecimal } from '#lib/decimal';
 import { NANOS_LIMIT, toNanos } from '#lib/money';
+import { EARLIEST, readEpochOrText } from '#lib/timestamp';
 import { type ImpressionTemplate, toNetwork } from '#networks';
 
 /** What a callback tells of an impression. */
@@ -25,8 +26,6 @@ export type Impression = {
 const MAX_ID = 400;
 const MAX_NAME = 256;
 const UNKNOWN = 'unknown';
-const EARLIEST = Date.parse('2010-01-01T00:00:00Z');
-const SECONDS_BELOW = 1e11;
 
 /** A macro that the platform did not replace. */
 const MACRO = /^(?:\{.*\}|%%.*%%|__.*__)$/s;
@@ -36,10 +35,9 @@ const DIVISOR = { unit: 1n, micros: 1_000_000n, ecpm: 1_000n } as const satisfie
   bigint
 >;
 
-function timeOf(text: string, now: number): number | null {
-  const number = /^\d{9,13}$/.test(text) ? Number(text) : null;
-  const at = number === null ? Date.parse(text) : number < SECONDS_BELOW ? number * 1_000 : number;
-  return Number.isFinite(at) && at >= EARLIEST && at <= now ? at : null;
+function pastTime(text: string, now: number): number | null {
+  const at = readEpochOrText(text);
+  return at !== null && at >= EARLIEST && at <= now ? at : null;
 }
 
 /** Reads a callback as its application's template says. Throws `invalid_request` that names the parameter if it has no id or no amount. */
@@ -82,7 +80,7 @@ export function readCallback(
   if (faults.length > 0) throw invalidRequest(faults);
   const country = parameter(template.country).toLowerCase();
   const time = parameter(template.time);
-  const occurredAt = time === '' ? now : timeOf(time, now);
+  const occurredAt = time === '' ? now : pastTime(time, now);
   if (occurredAt === null && template.time !== null) {
     warnings.push({ path: template.time, message: 'is not a time in the past; dated when received' });
   }

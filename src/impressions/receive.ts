@@ -1,17 +1,24 @@
 import type { LoggedEvent } from '#catalogue';
-import { findNamedDevice, readToken, takesEventsUntil } from '#devices';
-import { queueFor, settingsOf } from '#env';
-import { type Fault, unavailable } from '#http';
+import { findClickedDevice, findNamedDevice, readToken, shardOfName, takesEventsUntil } from '#devices';
+import { settingsOf } from '#env';
+import type { Fault } from '#http';
 import { newId } from '#lib/ids';
 import { logWarning } from '#lib/log';
-import { dayIn, zoneOffset } from '#lib/time';
+import { eventTimes } from '#lib/time';
 import type { ImpressionTemplate } from '#networks';
-import { type EventMessage, sendWithRetry } from '#rollup';
+import { sendEvent } from '#rollup';
 import type { Impression } from './read-callback.ts';
 
 type Application = { id: string; timezone: string; shards: number };
 
-type Device = { id: string; shard: number; acquiredDay: string; creativeId: string | null; test: boolean };
+type Device = {
+  id: string;
+  shard: number;
+  acquiredDay: string;
+  creativeId: string | null;
+  creditOpen: boolean;
+  test: boolean;
+};
 
 async function findDevice(
   env: Env,
@@ -21,10 +28,11 @@ async function findDevice(
   now: number,
 ): Promise<Device | null> {
   if (is === 'device_id') return findNamedDevice(env, application, [name]);
+  if (is === 'click_id') return findClickedDevice(env, application, name);
   const claims = await readToken(name, settingsOf(env).TOKEN_SECRET);
   if (!claims || claims.applicationId !== application.id || takesEventsUntil(claims) <= now) return null;
-  const { deviceId: id, shard, acquiredDay, creativeId } = claims;
-  return { id, shard, acquiredDay, creativeId, test: false };
+  const { deviceId: id, shard, acquiredDay, creativeId, creditOpen = false } = claims;
+  return { id, shard, acquiredDay, creativeId, creditOpen, test: false };
 }
 
 /** The device, or why there is none. Platforms do not send a callback again, so a failed search costs the device and not the revenue. */
@@ -48,6 +56,25 @@ async function deviceOf(
 }
 
 /**
+ * The counter of an impression without a device: the one that its device will have, so that a callback which is repeated once the device is known
+ * is recognized there.
+ */
+async function shardWithout(
+  env: Env,
+  application: Application,
+  { device_is }: ImpressionTemplate,
+  { device: name }: Impression,
+): Promise<number> {
+  if (name === null || device_is !== 'device_id') return 0;
+  try {
+    return await shardOfName(env, application, name);
+  } catch (error) {
+    logWarning('counter of an impression not found', error, { application_id: application.id });
+    return 0;
+  }
+}
+
+/**
  * Sends the event of an impression to the queue, and returns its id. The platform's id is its key, so a repeated callback counts once. Throws
  * `unavailable` if the queue does not accept it.
  */
@@ -59,16 +86,13 @@ export async function receiveImpression(
   now: number,
 ): Promise<string> {
   const { device, fault } = await deviceOf(env, application, template, impression, now);
+  const shard = device?.shard ?? (await shardWithout(env, application, template, impression));
   const { occurredAt, currency, country } = impression;
-  const offset = zoneOffset(application.timezone, occurredAt);
   const warnings = [...impression.warnings, ...(fault ? [fault] : [])];
   const shared = {
     id: newId('evt'),
     application_id: application.id,
-    day: dayIn(application.timezone, occurredAt),
-    occurred_at: occurredAt,
-    received_at: now,
-    ...(offset ? { zone_offset: offset } : {}),
+    ...eventTimes(application.timezone, occurredAt, now),
     // Without a day, the key matches at any time.
     keys: [`i:${impression.id}`],
     ad_id: impression.placement,
@@ -76,6 +100,7 @@ export async function receiveImpression(
     ...(impression.network ? { media_source: impression.network } : {}),
     value_nanos: impression.nanos,
     currency,
+    ...(shard === 0 ? {} : { shard }),
     ...(warnings.length > 0 ? { warnings } : {}),
   };
   const event: LoggedEvent = device
@@ -85,12 +110,9 @@ export async function receiveImpression(
         device_id: device.id,
         creative_id: device.creativeId,
         acquired_day: device.acquiredDay,
-        ...(device.shard ? { shard: device.shard } : {}),
         ...(device.test ? { test: true } : {}),
       }
     : { ...shared, type: 'mediation.ad', creative_id: null, ...(country ? { country } : {}) };
-  const message: EventMessage = { v: 1, events: [event] };
-  const queue = queueFor(env, application.id, event.shard ?? 0);
-  if (!(await sendWithRetry(() => queue.send(message)))) throw unavailable();
+  await sendEvent(env, event, device?.creditOpen === true);
   return event.id;
 }

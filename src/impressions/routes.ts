@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { AppError, requireDataCollection } from '#http';
+import { invalidRequest, requireDataCollection } from '#http';
 import type { ImpressionTemplate } from '#networks';
 import { type IntakeEnv, requireIntakeSecret } from '#teams';
 import type { ImpressionReceived } from './answers.ts';
@@ -18,7 +18,7 @@ export const impressionRoutes = new Hono<IntakeEnv>().get(
     // Validated when it was saved.
     const template = application.impressionTemplate as ImpressionTemplate | null;
     if (template === null) {
-      throw new AppError('invalid_request', NO_TEMPLATE, { details: [{ path: '', message: NO_TEMPLATE }] });
+      throw invalidRequest([{ path: '', message: NO_TEMPLATE }]);
     }
     const now = Date.now();
     const impression = readCallback(template, c.req.query(), now);

@@ -50,9 +50,11 @@ const warningsOf = ({ created_at, warnings }: EventEnvelope, now: number): Fault
   ...warnings,
 ];
 
-/** The first line of this version's messages. */
-const headOf = (env: Env, application: AuthenticatedApplication) =>
-  messageHead(application.id, versionOf(env));
+/** The first lines of this version's messages, by the tokens of their events. */
+const headsOf = (env: Env, { id }: AuthenticatedApplication) => {
+  const [settled, open] = [messageHead(id, versionOf(env), false), messageHead(id, versionOf(env), true)];
+  return ({ creditOpen }: TokenClaims) => (creditOpen ? open : settled);
+};
 
 /** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
 export async function acceptEvent(
@@ -68,7 +70,8 @@ export async function acceptEvent(
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
   const place = { applicationId: application.id, shard: claims.shard };
-  if (!(await enqueueEvent(env, place, headOf(env, application), JSON.stringify(event)))) throw unavailable();
+  if (!(await enqueueEvent(env, place, headsOf(env, application)(claims), JSON.stringify(event))))
+    throw unavailable();
   return acceptedEvent(id, warningsOf(envelope, now));
 }
 
@@ -108,7 +111,9 @@ async function authoriseAll(
   return new Map(list.map((token, index) => [token, authorise(read[index] ?? null, application, now)]));
 }
 
-type Item = { result: ItemResult } | { id: string; line: EventLine & { shard: number }; warnings: Fault[] };
+type Item =
+  | { result: ItemResult }
+  | { id: string; line: EventLine & { shard: number; head: string }; warnings: Fault[] };
 
 /**
  * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if no queue accepted anything. If
@@ -125,6 +130,7 @@ export async function acceptBatch(
   const parsed = items.map((item) => EventEnvelope.safeParse(item));
   const tokens = new Set(parsed.flatMap(({ data }) => data?.creativeToken ?? []));
   const claimsByToken = await authoriseAll(env, application, tokens, now);
+  const headOf = headsOf(env, application);
   const outcomes = parsed.map(({ data: envelope, error }, index): Item => {
     if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
     const claims = claimsByToken.get(envelope.creativeToken);
@@ -135,10 +141,11 @@ export async function acceptBatch(
     const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
     const bytes = measureEvent(text);
     if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
-    return { id, line: { text, bytes, shard: claims.shard }, warnings: warningsOf(envelope, now) };
+    const line = { text, bytes, shard: claims.shard, head: headOf(claims) };
+    return { id, line, warnings: warningsOf(envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
-  const accepted = await enqueueEvents(env, application.id, headOf(env, application), events);
+  const accepted = await enqueueEvents(env, application.id, events);
   if (events.length > 0 && !accepted.includes(true)) throw unavailable();
   const isAccepted = accepted.values();
   return outcomes.map((outcome, index) => {

@@ -55,21 +55,25 @@ export async function enqueueEvent(
 }
 
 /**
- * Sends many events of an application, each to the queue of its shard, in as few calls as the platform's limits allow. Returns for each
- * whether its queue accepted it: one of several calls may fail after others have succeeded.
+ * Sends many events of an application, each under its head and to the queue of its shard, in as few calls as the platform's limits allow. Returns
+ * for each whether its queue accepted it: one of several calls may fail after others have succeeded.
  */
 export async function enqueueEvents(
   env: Env,
   applicationId: string,
-  head: string,
-  events: readonly (EventLine & { shard: number })[],
+  events: readonly (EventLine & { shard: number; head: string })[],
 ): Promise<boolean[]> {
-  const queueOf = ({ shard }: { shard: number }) => queueFor(env, applicationId, shard);
-  const groups = [...Map.groupBy(events, queueOf)].map(
-    async ([queue, lines]) => [queue, (await sendLines(queue, head, lines)).values()] as const,
+  const accepted = new Map<EventLine, boolean>();
+  const sent = [...Map.groupBy(events, ({ head }) => head)].flatMap(([head, alike]) =>
+    [...Map.groupBy(alike, ({ shard }) => queueFor(env, applicationId, shard))].map(
+      async ([queue, lines]) => {
+        const answers = await sendLines(queue, head, lines);
+        for (const [index, line] of lines.entries()) accepted.set(line, answers[index] === true);
+      },
+    ),
   );
-  const accepted = new Map(await Promise.all(groups));
-  return events.map((event) => accepted.get(queueOf(event))?.next().value === true);
+  await Promise.all(sent);
+  return events.map((event) => accepted.get(event) === true);
 }
 
 async function sendLines(queue: Queue, head: string, events: readonly EventLine[]): Promise<boolean[]> {

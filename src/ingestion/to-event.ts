@@ -1,4 +1,4 @@
-import { DEVICE_PROPERTIES, type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
+import { type DeviceEvent, devicePropertiesOf, type EventEnvelope, fieldsOf } from '#catalogue';
 import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
 import { dayIn, daysBetween, zoneOffset } from '#lib/time';
@@ -56,10 +56,8 @@ export function toEvent(
 
 /** Undefined if the sender said nothing. */
 function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
-  const device: Record<string, string | undefined> = {
-    retention_day: envelope.retention_day?.toString(),
-    user_properties: envelope.wp,
-  };
-  for (const name of DEVICE_PROPERTIES) device[name] = envelope[name];
+  const device = devicePropertiesOf(envelope);
+  device.retention_day = envelope.retention_day?.toString();
+  device.user_properties = envelope.wp;
   return Object.values(device).some((value) => value !== undefined) ? device : undefined;
 }

@@ -155,6 +155,7 @@ const money = (name: string, field: string): Column => ({
   encode: (value) => (isNanos(value) ? BigInt(value) : undefined),
   accepts: isNanos,
   decode: (cell) => Number(cell),
+  distinct: true,
 });
 
 const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {

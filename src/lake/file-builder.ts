@@ -1,5 +1,6 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
+import { deviceIdIn } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
 import { COLUMNS, type Column, type ParquetCell, SCHEMA } from './columns.ts';
@@ -17,8 +18,8 @@ const CELLS_PER_TURN = 8 * ROWS_PER_GROUP;
 const BYTES_PER_VALUE = 24;
 
 /**
- * A column being filled. Each row refers to one of the values, the first of which means absence. If nearly every row has its own value,
- * values are kept as received until they are written, because an id's 16 bytes take more memory than its text.
+ * A column being filled. Each row refers to one of the values, the first of which means absence. Values are kept as received until they are
+ * written, because a cell may take more memory: an id's 16 bytes more than its text.
  */
 class ColumnBuilder {
   private readonly column: Column;
@@ -28,7 +29,7 @@ class ColumnBuilder {
 
   constructor(column: Column) {
     this.column = column;
-    this.values = [column.absent];
+    this.values = [undefined];
   }
 
   /** Returns about how much new memory the value takes; undefined if the column cannot represent it exactly. */
@@ -38,7 +39,7 @@ class ColumnBuilder {
     let added = 0;
     if (index === undefined) {
       if (!column.accepts(value)) return undefined;
-      index = this.values.push(column.distinct ? value : column.encode(value)) - 1;
+      index = this.values.push(value) - 1;
       if (!column.distinct) known.set(value, index);
       added =
         BYTES_PER_VALUE +
@@ -52,14 +53,16 @@ class ColumnBuilder {
   /** The cells of some rows. Rows beyond the last one that was set are absent. */
   cellsOf(rows: Uint32Array): ParquetCell[] {
     const { absent, distinct, encode } = this.column;
+    const encoded = new Map<number, ParquetCell>();
     const cells = new Array<ParquetCell>(rows.length).fill(absent);
     const isEmpty = this.values.length === 1;
     if (isEmpty) return cells;
     for (let at = 0; at < rows.length; at++) {
       const index = this.indexes[rows[at] ?? 0] ?? 0;
       if (index === 0) continue;
-      const value = this.values[index];
-      cells[at] = (distinct ? encode(value) : (value as ParquetCell)) ?? null;
+      const cell = encoded.get(index) ?? encode(this.values[index]) ?? null;
+      if (!distinct) encoded.set(index, cell);
+      cells[at] = cell;
     }
     return cells;
   }
@@ -108,7 +111,7 @@ export class FileBuilder {
       this.memoryBytes += added ?? 0;
       return added !== undefined;
     });
-    const deviceId = 'device_id' in event ? event.device_id : '';
+    const deviceId = deviceIdIn(event);
     let device = this.deviceRanks.get(deviceId);
     if (device === undefined) {
       device = this.deviceRanks.size;

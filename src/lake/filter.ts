@@ -2,6 +2,7 @@ import {
   type Attribution,
   attributionOf,
   DEVICE_DIMENSIONS,
+  deviceIdIn,
   isOfDevice,
   type LoggedEvent,
   SEGMENT,
@@ -60,7 +61,7 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
     (!to || event.day <= to) &&
     (!type || event.type === type) &&
     (!eventName || ('event_name' in event && event.event_name === eventName)) &&
-    (!deviceId || (isOfDevice(event) && event.device_id === deviceId)) &&
+    (!deviceId || deviceIdIn(event) === deviceId) &&
     (!creativeIds || (event.creative_id !== null && creativeIds.includes(event.creative_id))) &&
     (!attribution || attributionOf(event.creative_id ?? '') === attribution) &&
     SEGMENT_DIMENSIONS.every((name) => segment[name]?.includes(valueIn(event, name)) ?? true) &&

@@ -1,3 +1,4 @@
+import { deviceIdIn } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
@@ -95,7 +96,7 @@ export async function deleteReplaced(
 }
 
 const isAnyOf = (event: StoredEvent, ids: ReadonlySet<string>) =>
-  ids.has(event.id) || ('device_id' in event && ids.has(event.device_id));
+  ids.has(event.id) || ids.has(deviceIdIn(event));
 
 async function collect(
   bucket: Bucket,

@@ -1,3 +1,4 @@
+import { deviceIdIn } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { ContentsBuilder } from './contents.ts';
 import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
@@ -66,7 +67,8 @@ export async function describeFile(
   for (const group of file.groups) {
     for (const event of await file.readEvents(group)) {
       builder.add(event);
-      if ('device_id' in event) devices.add(event.device_id);
+      const deviceId = deviceIdIn(event);
+      if (deviceId !== '') devices.add(deviceId);
     }
     await nextTurn();
   }

@@ -20,3 +20,6 @@ export const ACCESS_TOKEN_FORM = new RegExp(`^${ACCESS_TOKEN_PREFIX}${SECRET}$`)
 
 /** The format of an intake secret. */
 export const INTAKE_SECRET_FORM = new RegExp(`^${INTAKE_SECRET_PREFIX}${SECRET}$`);
+
+/** The format of the secret of a share link. */
+export const SHARE_SECRET_FORM = new RegExp(`^${SECRET}$`);

@@ -1,4 +1,5 @@
 import { fromBase64Url, toBase64Url } from './encoding/base64url.ts';
+import { toHex } from './encoding/hex.ts';
 
 const encoder = new TextEncoder();
 
@@ -10,7 +11,7 @@ export function randomSecret(): string {
 /** SHA-256 as lower-case hex. For high-entropy secrets only: it is too fast for passwords. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(digest));
 }
 
 // While a secret is rotated, it is several texts, separated by spaces: the first signs and encrypts, and each verifies and decrypts.

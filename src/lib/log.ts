@@ -20,10 +20,13 @@ export type LogFields = {
   duration_ms?: number;
   /** The key of an object in R2. */
   object_key?: string;
+  /** The name of a tool of assistants. */
+  tool?: string;
   /** The name of a rollup table. */
   table?: string;
   alert_id?: string;
   channel_id?: string;
+  destination_id?: string;
   attempt?: number;
   error?: string;
   /** How many messages there were. */

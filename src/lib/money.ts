@@ -25,12 +25,29 @@ export function toNanos(amount: number): bigint {
   return zeros < 0 ? divideRounded(number, 10n ** BigInt(-zeros)) : number * 10n ** BigInt(zeros);
 }
 
+const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,40}))?$/;
+
+/** Decimal text as integer billionths, rounded as `toNanos` does. Also the text of a number with an exponent. Null for anything else. */
+export function nanosOf(text: string): bigint | null {
+  const [, sign, whole, part = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) {
+    const number = /^\d+(?:\.\d+)?e[-+]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
+    return Number.isFinite(number) && number < 1e18 ? toNanos(number) : null;
+  }
+  const digits = BigInt(whole + part.slice(0, PLACES).padEnd(PLACES, '0'));
+  const rounded = digits + (Number(part[PLACES] ?? 0) >= 5 ? 1n : 0n);
+  return sign === '-' ? -rounded : rounded;
+}
+
 /** Integer nanos as decimal text in currency units, exact: `"12345678901234.567890123"`. */
 function toDecimalText(nanos: bigint): string {
   const sign = nanos < 0n ? '-' : '';
   const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(PLACES + 1, '0');
   return `${sign}${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
 }
+
+/** The same without zeros at the end: `"4.99"`, `"5"`. */
+export const toShortDecimal = (nanos: bigint): string => toDecimalText(nanos).replace(/\.?0+$/, '');
 
 /** From this many nanos on, in either direction, a JSON number may be rounded. */
 const EXACT_BELOW = 2n ** 53n;

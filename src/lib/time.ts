@@ -1,10 +1,13 @@
 import { memoize } from './collections/memoize.ts';
 
+export const HOUR_MS = 3_600_000;
 /** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
 /** An instant (epoch milliseconds) as ISO 8601 in UTC. */
 export const iso = (at: number): string => new Date(at).toISOString();
+/** `iso`; null stays null. */
+export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
 const MAX_ZONES = 2_000;
 
@@ -54,6 +57,17 @@ export function zoneOffset(timezone: string, at: number): number {
     known.set(quarter, offset);
   }
   return offset;
+}
+
+/** The fields of an event that tell when it happened and arrived (epoch milliseconds), for an application in an IANA time zone. */
+export function eventTimes(timezone: string, occurredAt: number, receivedAt: number) {
+  const offset = zoneOffset(timezone, occurredAt);
+  return {
+    day: dayIn(timezone, occurredAt),
+    occurred_at: occurredAt,
+    received_at: receivedAt,
+    ...(offset === 0 ? {} : { zone_offset: offset }),
+  };
 }
 
 /** The hour of the clock at an instant (epoch milliseconds) in an IANA time zone, 0 to 23. */

@@ -1,7 +1,8 @@
 import { type Fault, requiredText } from './input/fields.ts';
 import { DAY_MS } from './time.ts';
 
-const EARLIEST = Date.UTC(2010, 0, 1);
+/** Before this, a time cannot be meant. Epoch milliseconds. */
+export const EARLIEST = Date.UTC(2010, 0, 1);
 /** Other calendars are in other years: 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */
 const GREGORIAN_YEARS = { first: 1900, last: 2400 };
 
@@ -68,6 +69,14 @@ export function readTimestamp(text: string): SentTime | { fault: string } {
 }
 
 const toNumber = (digits = '0') => Number(digits);
+
+/** Epoch milliseconds of a time in seconds or milliseconds since 1970, or as `readTimestamp` reads it. Null for anything else. */
+export function readEpochOrText(text: string): number | null {
+  if (/^\d{10}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{13}$/.test(text)) return Number(text);
+  const sent = readTimestamp(text);
+  return 'fault' in sent ? null : sent.at;
+}
 
 /** A `created_at`, 2010 or later. */
 export const timestamp = () =>

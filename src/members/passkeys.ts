@@ -2,6 +2,7 @@ import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, passkeys } from '#db';
 import { AppError } from '#http';
+import { HOUR_MS } from '#lib/time';
 import { type Auth, authOf, originOf, unlessRefused } from './auth.ts';
 import { hasPassword } from './members.ts';
 
@@ -144,4 +145,4 @@ export async function signInWithPasskey(
 export const pruneUnconfirmedPasskeys = (db: Database, now: number) =>
   db
     .delete(passkeys)
-    .where(and(eq(passkeys.confirmed, false), lt(passkeys.createdAt, new Date(now - 3_600_000))));
+    .where(and(eq(passkeys.confirmed, false), lt(passkeys.createdAt, new Date(now - HOUR_MS))));

@@ -5,11 +5,12 @@ import { accounts, type Database, insertWhere, members, passwordResets, sessions
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { HOUR_MS } from '#lib/time';
 import { type MemberCaller, memberFor } from './members.ts';
 import { removeAllPasskeys } from './passkeys.ts';
 
 export const RESET_HOURS = 24;
-const RESET_MS = RESET_HOURS * 3_600_000;
+const RESET_MS = RESET_HOURS * HOUR_MS;
 
 const creator = alias(members, 'creator');
 

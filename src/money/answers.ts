@@ -19,6 +19,9 @@ const Cost = z.object({
   impressions: z.int().nullable(),
   clicks: z.int().nullable(),
   matched: z.boolean(),
+  connector_id: nullableText().meta({
+    description: 'The connector that fetched the row. Null if it was uploaded.',
+  }),
   updated_at: time(),
 });
 export const CostsListed = list(Cost);

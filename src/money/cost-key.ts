@@ -31,6 +31,9 @@ export const KEY_COLUMNS = [
   ...COST_DIMENSIONS.map((name) => costs[name]),
 ];
 
+/** What identifies a stored row of an application. Without a connector, it was uploaded. */
+export const ROW_COLUMNS = [...KEY_COLUMNS, costs.connectorId];
+
 /** A key in the order of `KEY_COLUMNS`, where what is absent is empty text. */
 export const keyOf = (key: CostKey): string[] => [
   ...[key.date, key.campaign, key.adset ?? '', key.creative ?? ''],

@@ -5,9 +5,10 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { COST_DIMENSIONS } from '#catalogue';
 import { adsets, campaigns, columnList, costNames, costs, creatives, type Database } from '#db';
 import { AppError, optionalText, requiredText } from '#http';
+import { isolate } from '#lib/input/isolate';
 import { toNanos } from '#lib/money';
 import type { ApplicationRow } from '#teams';
-import { KEY_COLUMNS } from './cost-key.ts';
+import { ROW_COLUMNS } from './cost-key.ts';
 import { areKnown, type Names } from './names.ts';
 
 const MAX_UNMATCHED = 50;
@@ -99,7 +100,7 @@ export async function listUnmatchedNames(db: Database, applicationId: string) {
 
 /** Names as a path: `campaign › ad set › creative`. */
 export const namesText = ({ campaign, adset, creative }: Names): string =>
-  [campaign, adset, creative].filter(Boolean).join(' › ');
+  [campaign, adset, creative].flatMap((name) => (name ? [isolate(name)] : [])).join(' › ');
 
 export const NewCostName = z.object({
   campaign: requiredText(255),
@@ -169,6 +170,7 @@ export async function mapCostNames(
         eq(there.adset, into.adset),
         eq(there.creative, into.creative),
         ...COST_DIMENSIONS.map((name) => eq(there[name], costs[name])),
+        eq(there.connectorId, costs.connectorId),
       ),
     )
     .where(
@@ -208,7 +210,7 @@ export async function mapCostNames(
           FROM ${costs} WHERE ${ofSource}`,
       )
       .onConflictDoUpdate({
-        target: [costs.applicationId, ...KEY_COLUMNS],
+        target: [costs.applicationId, ...ROW_COLUMNS],
         set: {
           amount: sql`costs.amount + excluded.amount`,
           impressions: sql`coalesce(costs.impressions + excluded.impressions, costs.impressions, excluded.impressions)`,

@@ -1,8 +1,7 @@
-import { and, type Column, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm';
+import { not, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { COST_DIMENSIONS } from '#catalogue';
-import { commaList, costs, named } from '#db';
+import { costs } from '#db';
 import {
   currencyCode,
   invalidRequest,
@@ -16,9 +15,10 @@ import { toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsSaved } from './answers.ts';
-import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
+import { CostKey, keyOf } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
+import { insertCosts, replacedByUpload, toParameter } from './store-costs.ts';
 
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
@@ -30,69 +30,25 @@ const rowsError = `must be a list of 1 to ${MAX_COST_ROWS} rows`;
 export const costRows = <Row extends z.ZodType>(row: Row) =>
   z.array(row, { error: rowsError }).min(1, rowsError).max(MAX_COST_ROWS, rowsError);
 
-/** Body of `PUT /v1/costs`. */
-export const Costs = z.object({
-  application_id: requiredText(128),
-  rows: costRows(
-    CostKey.extend({
-      campaign: requiredName(255),
-      adset: optionalName(255),
-      creative: optionalName(255),
-      currency: currencyCode(),
-      amount: requiredNumber(MAX_COST),
-      impressions: optionalCount(MAX_COUNT),
-      clicks: optionalCount(MAX_COUNT),
-    }),
-  ),
+/** A row of costs as sent. */
+export const CostEntry = CostKey.extend({
+  campaign: requiredName(255),
+  adset: optionalName(255),
+  creative: optionalName(255),
+  currency: currencyCode(),
+  amount: requiredNumber(MAX_COST),
+  impressions: optionalCount(MAX_COUNT),
+  clicks: optionalCount(MAX_COUNT),
 });
+
+/** Body of `PUT /v1/costs`. */
+export const Costs = z.object({ application_id: requiredText(128), rows: costRows(CostEntry) });
 export type Costs = z.infer<typeof Costs>;
-
-/** What `json_each` passes for each row. */
-const PASSED: readonly Column[] = [
-  ...KEY_COLUMNS,
-  costs.currency,
-  costs.amount,
-  costs.impressions,
-  costs.clicks,
-];
-
-/** The values of a stored row, in the order of the table's columns. */
-function insertedInto(applicationId: string, now: number): SQL[] {
-  return Object.values(getTableColumns(costs)).map((column) => {
-    if (column === costs.applicationId) return sql`${applicationId}`;
-    if (column === costs.updatedAt) return sql`${now}`;
-    const value = `value ->> ${PASSED.indexOf(column)}`;
-    return sql.raw(column === costs.amount ? `CAST(${value} AS INTEGER)` : value);
-  });
-}
-
-const DIMENSION_COLUMNS: readonly Column[] = COST_DIMENSIONS.map((name) => costs[name]);
-
-/**
- * The stored rows that may be of the same money as a row of the upload without being in it: of the same day and names, and each dimension has
- * the same value or is not stated by one of the two.
- */
-function overlapping(applicationId: string, upload: string): SQL | undefined {
-  const keys = KEY_COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
-  const isSame = KEY_COLUMNS.map((column, index) => {
-    const [own, sent] = [sql`own.${named(column)}`, sql.raw(`sent.value ->> ${index}`)];
-    return DIMENSION_COLUMNS.includes(column) ? or(eq(own, sent), eq(own, ''), eq(sent, '')) : eq(own, sent);
-  });
-  // Joined in this order, so that each row of the upload finds those of its day and names by the primary key.
-  const found = sql`SELECT ${commaList(KEY_COLUMNS.map((column) => sql`own.${named(column)}`))}
-    FROM json_each(${upload}) AS sent CROSS JOIN ${costs} AS own
-    WHERE ${and(sql`own.application_id = ${applicationId}`, ...isSame)}`;
-  return and(
-    eq(costs.applicationId, applicationId),
-    sql`(${commaList(KEY_COLUMNS)}) IN (${found})`,
-    sql`(${commaList(KEY_COLUMNS)}) NOT IN (SELECT ${commaList(keys)} FROM json_each(${upload}))`,
-  );
-}
 
 /**
  * Stores ad spend. A row overwrites the one with the same key; of two such rows in one upload, the later one wins. It also replaces stored rows
- * that may be of the same money, unless the upload has them too, so that a day uploaded first as a total and then by country is not counted
- * twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
+ * that may be of the same money, whether uploaded or fetched by a connector, unless the upload has them too, so that a day uploaded first as a total
+ * and then by country is not counted twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
  * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones. Idempotent.
  */
 export async function saveCosts(
@@ -117,32 +73,15 @@ export async function saveCosts(
     }),
   );
   const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
-  // Beyond 2^53, JSON has no exact numbers.
-  const parameter = JSON.stringify(
-    mapped.map(({ key, nanos, ...row }) => [...key, row.currency, `${nanos}`, row.impressions, row.clicks]),
-  );
+  const parameter = toParameter(mapped);
   const wanted = {
     campaign: sql<string>`wanted.value ->> 1`,
     adset: sql<string>`wanted.value ->> 2`,
     creative: sql<string>`wanted.value ->> 3`,
   };
   const [{ meta }, , unmatched] = await db.batch([
-    db.delete(costs).where(corrects ? sql`false` : overlapping(application.id, parameter)),
-    db
-      .insert(costs)
-      .select(
-        sql`SELECT ${commaList(insertedInto(application.id, now))} FROM json_each(${parameter}) WHERE true`,
-      )
-      .onConflictDoUpdate({
-        target: [costs.applicationId, ...KEY_COLUMNS],
-        set: {
-          currency: sql`excluded.currency`,
-          amount: sql`excluded.amount`,
-          impressions: sql`excluded.impressions`,
-          clicks: sql`excluded.clicks`,
-          updatedAt: sql`excluded.updated_at`,
-        },
-      }),
+    db.delete(costs).where(replacedByUpload(application.id, parameter, corrects)),
+    insertCosts(db, { applicationId: application.id, connectorId: '' }, parameter, { now }),
     db
       .select({
         campaign: wanted.campaign.as('campaign'),

@@ -11,10 +11,12 @@ export {
 export { Costs, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
 export { ExchangeRates, readRateBook, saveRates, selectRates } from './exchange-rates.ts';
+export { deleteFetchedCosts, replaceFetchedCosts } from './fetched-costs.ts';
 export { findFirstSpendDay } from './first-spend.ts';
 export { fetchFurtherRates, parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
+export { type PulledCosts, readPulledCosts } from './pulled-costs.ts';
 export {
   convert,
   FURTHER_RANKS_DAYS_OLDER,

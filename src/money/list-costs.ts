@@ -16,7 +16,7 @@ import { amountField } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsListed } from './answers.ts';
-import { KEY_COLUMNS } from './cost-key.ts';
+import { ROW_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
 
 const optionalDay = () =>
@@ -66,7 +66,7 @@ export async function listCosts(
           afterCursor(query),
         ),
       )
-      .orderBy(byDay, ...KEY_COLUMNS.slice(1).map((column) => asc(column)))
+      .orderBy(byDay, ...ROW_COLUMNS.slice(1).map((column) => asc(column)))
       .limit(limit);
   const page = await pageOf(query.limit, read, ({ row }) =>
     toKeyCursor([
@@ -75,6 +75,7 @@ export async function listCosts(
       row.adset,
       row.creative,
       ...COST_DIMENSIONS.map((name) => row[name]),
+      row.connectorId,
     ]),
   );
   return {
@@ -90,6 +91,7 @@ export async function listCosts(
       impressions: row.impressions,
       clicks: row.clicks,
       matched: matched === 1,
+      connector_id: row.connectorId || null,
       updated_at: iso(row.updatedAt),
     })),
   };
@@ -97,12 +99,12 @@ export async function listCosts(
 
 /** The condition for rows after the cursor's. */
 function afterCursor({ cursor, order }: CostsQuery) {
-  const last = readKeyCursor(cursor, KEY_COLUMNS.length)?.map((part) => sql`${part}`);
+  const last = readKeyCursor(cursor, ROW_COLUMNS.length)?.map((part) => sql`${part}`);
   if (!last) return undefined;
   const { day } = costs;
   const [lastDay, ...others] = last;
-  const isAfter = sql`(${commaList(KEY_COLUMNS.slice(1))}) > (${commaList(others)})`;
+  const isAfter = sql`(${commaList(ROW_COLUMNS.slice(1))}) > (${commaList(others)})`;
   return order === 'newest'
     ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${isAfter}))`
-    : sql`(${commaList(KEY_COLUMNS)}) > (${commaList(last)})`;
+    : sql`(${commaList(ROW_COLUMNS)}) > (${commaList(last)})`;
 }

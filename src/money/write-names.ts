@@ -15,7 +15,7 @@ import {
 } from '#db';
 import { NAMES, namesPrefix } from '#lake';
 import { loadParquet } from '#lib/encoding/parquet';
-import { dayNumber } from '#lib/time';
+import { dayNumber, HOUR_MS } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
 
@@ -23,7 +23,7 @@ type Stores = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'put' | 'list'> };
 
 const ROWS_AT_ONCE = 5_000;
 /** The files of a night. A run that follows within the day leaves those that are there. */
-const WRITTEN_EVERY_MS = 20 * 3_600_000;
+const WRITTEN_EVERY_MS = 20 * HOUR_MS;
 /** An invocation has 1,000 statements. */
 const MAX_APPLICATIONS = 200;
 

@@ -11,8 +11,10 @@ export const appleAds: Network = {
   clickIds: [],
   macros: null,
   notes: [
-    'Ads lead to the App Store and take no link. The app can ask for an AdServices token, which Apple resolves to the campaign, ad group and ad.',
+    'Ads lead to the App Store and take no link. The app can ask for an AdServices token, which Apple resolves to the campaign, ad group and ad: send it as `adservices_token` of `/fetch-token` and turn the look-up on, see [Attribution](attribution.md#apple-ads).',
   ],
-  unverified: [],
+  unverified: [
+    'The look-up was tested against a stand-in that answers as Apple documents. Nobody has run it against Apple.',
+  ],
   sources: ['https://developer.apple.com/documentation/adservices'],
 };

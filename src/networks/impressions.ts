@@ -11,8 +11,8 @@ export type ImpressionTemplate = {
   /** Identifies the impression, so that a repeated callback counts once. */
   id: string;
   device: string | null;
-  /** What the device's parameter holds: a device token, or the `device_id` of `/fetch-token`. */
-  device_is: 'token' | 'device_id';
+  /** What the device's parameter holds: a device token, the `device_id` of `/fetch-token`, or the id of the click that brought the device. */
+  device_is: 'token' | 'device_id' | 'click_id';
   network: string | null;
   placement: string | null;
   ad_format: string | null;
@@ -20,7 +20,14 @@ export type ImpressionTemplate = {
   time: string | null;
 };
 
-type Preset = { label: string; template: ImpressionTemplate; query: string; unverified: readonly string[] };
+export type ImpressionPreset = {
+  label: string;
+  template: ImpressionTemplate;
+  /** What to add to the address, with the platform's macros. */
+  query: string;
+  /** What is not confirmed by the platform's own documentation or a test. */
+  unverified: readonly string[];
+};
 
 const SHARED = {
   currency: null,
@@ -34,14 +41,14 @@ const SHARED = {
   country: 'country',
 } as const;
 
-/** By the name of the preset. `query` is what to add to the address, with the platform's macros. */
+/** By the name of the preset. */
 export const IMPRESSION_PRESETS = {
   max: {
     label: 'AppLovin MAX',
     template: { ...SHARED, amount: 'revenue', scale: 'unit', time: null },
     query:
       'id={EVENT_ID}&revenue={REVENUE}&network={NETWORK_NAME}&placement={AD_UNIT_ID}&country={CC}&device={USER_ID}',
-    unverified: ['The name of the macro `{REVENUE}`: AppLovin gives the list when it enables the callback.'],
+    unverified: ['The name of the macro {REVENUE}: AppLovin gives the list when it enables the callback.'],
   },
   tradplus: {
     label: 'TradPlus',
@@ -50,4 +57,41 @@ export const IMPRESSION_PRESETS = {
       'id={trans_id}&ecpm={ecpm}&network={network_id}&placement={unit_id}&country={iso_code}&device={user_id}&time={ts}',
     unverified: ['TradPlus names networks by number.'],
   },
-} as const satisfies Record<string, Preset>;
+} as const satisfies Record<string, ImpressionPreset>;
+
+/** The name of the preset with this template; null if there is none. */
+export function presetOf(template: Readonly<Record<string, string | null>>): string | null {
+  const found = Object.entries(IMPRESSION_PRESETS).find(([, preset]) =>
+    Object.entries(preset.template).every(([fact, value]) => template[fact] === value),
+  );
+  return found?.[0] ?? null;
+}
+
+/** What an example address has in the place of a macro, by the fact that it tells. */
+const MACRO_NAMES = {
+  id: 'IMPRESSION_ID',
+  amount: 'AMOUNT',
+  currency: 'CURRENCY',
+  device: 'DEVICE',
+  network: 'NETWORK',
+  placement: 'PLACEMENT',
+  ad_format: 'AD_FORMAT',
+  country: 'COUNTRY',
+  time: 'TIME',
+} as const;
+
+/** An address for a template, with a name in braces for each macro: a call as it is would be refused. `secret` is the application's intake secret. */
+export function exampleAddress(
+  origin: string,
+  secret: string,
+  template: Readonly<Record<string, string | null>>,
+): string {
+  const query = Object.entries(MACRO_NAMES).flatMap(([fact, macro]) =>
+    template[fact] ? [`${template[fact]}={${macro}}`] : [],
+  );
+  return `${origin}/impression/${secret}?${query.join('&')}`;
+}
+
+/** The address that a platform calls for each impression, with its macros. `secret` is the application's intake secret. */
+export const impressionAddress = (origin: string, secret: string, { query }: ImpressionPreset): string =>
+  `${origin}/impression/${secret}?${query}`;

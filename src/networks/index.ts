@@ -2,7 +2,15 @@ import { NETWORKS } from './list.ts';
 import type { Network } from './network.ts';
 
 export { CLICK_ID_PARAMETERS, MAX_NETWORK_CHARACTERS, networkOfParams, toNetwork } from './acquisition.ts';
-export { IMPRESSION_PRESETS, type ImpressionTemplate } from './impressions.ts';
+export { ATT_STATUSES, consentIn, limitsTracking, type ToldConsent } from './consent.ts';
+export {
+  exampleAddress,
+  IMPRESSION_PRESETS,
+  type ImpressionPreset,
+  type ImpressionTemplate,
+  impressionAddress,
+  presetOf,
+} from './impressions.ts';
 export { NETWORKS } from './list.ts';
 export { LINK_PARAMETERS, type Network } from './network.ts';
 

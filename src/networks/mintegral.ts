@@ -16,6 +16,16 @@ export const mintegral: Network = {
     ad_name: '{creative_name}',
     site_id: '{affiliate_id}',
   },
+  postback: {
+    method: 'GET',
+    url: 'https://postback.mintegral.net/install?clickid={click.mtg_click_id}&campuuid={click.mtg_uuid}&idfa={idfa?}&gaid={gaid?}',
+    events: ['install'],
+    ofOwnDevices: true,
+    notes: [],
+    unverified:
+      'Nobody has sent this to Mintegral, which documents the address with http; destinations need https.',
+    source: 'https://helpcenter.mintegral.com/cn/docs/postback-url',
+  },
   notes: [
     '`{click_id}` and `{uuid}` are required.',
     'Mintegral can call a link from its server and then expects a 200 instead of a redirect. This service answers with a redirect.',

@@ -15,6 +15,20 @@ export const LINK_PARAMETERS = [
 ] as const;
 type LinkParameter = (typeof LINK_PARAMETERS)[number];
 
+/** A plain postback of a network: what a destination of the kind `postback` starts with. What stands in angle brackets is to be replaced. */
+type PostbackPreset = {
+  method: 'GET' | 'POST';
+  url: string;
+  /** The destination's `events`. */
+  events: readonly string[];
+  /** Whether it is for devices that are credited to this network alone. */
+  ofOwnDevices: boolean;
+  notes: readonly string[];
+  /** What nobody has confirmed against the live network. */
+  unverified: string;
+  source: string;
+};
+
 /**
  * What is known of an advertising network, as data. Everything that differs by network is derived from it: the link for its ads, the click ids
  * that are kept, the names in reports, its section in docs/networks.md.
@@ -35,6 +49,8 @@ export type Network = {
    * link. Macros of device ids are left out, because the parameters of a click are stored.
    */
   macros: Readonly<Partial<Record<LinkParameter, string>> & Record<string, string>> | null;
+  /** Absent if the network documents none. */
+  postback?: PostbackPreset;
   /** What to know before using it. */
   notes: readonly string[];
   /** What is not confirmed by the network's own documentation or a test. */

@@ -1,3 +1,4 @@
+export { askDestination } from './destination-health.ts';
 export { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
 export { findApplicationProblems, findDeploymentProblems, isFilling } from './problems.ts';
 export { resumeApplication } from './resume-counting.ts';

@@ -1,6 +1,8 @@
 import { type ApplicationHealth, readApplicationHealth, readQueues } from '#counting';
 import { database } from '#db';
+import { readConnectorProblems } from './connector-problems.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
+import { type DestinationsState, readDestinations } from './destination-health.ts';
 import { findApplicationProblems, findDeploymentProblems } from './problems.ts';
 import { readLosses } from './store-losses.ts';
 
@@ -10,11 +12,15 @@ const MAX_APPLICATIONS = 200;
 
 type Sharded = { id: string; shards: number };
 
-/** `needsResume`: `resumeApplication` has something to bring back or to accept. `filed`: null if R2 does not respond. */
+/**
+ * `needsResume`: `resumeApplication` has something to bring back or to accept. `filed`: null if R2 does not respond. `destinations`: null if it
+ * has none.
+ */
 export type InspectedApplication = {
   health: ApplicationHealth;
   needsResume: boolean;
   filed: number | null;
+  destinations: DestinationsState | null;
   problems: string[];
 };
 
@@ -42,22 +48,28 @@ function withinReach(applications: readonly Sharded[]): Sharded[] {
 export async function inspect(env: Env, applications: readonly Sharded[], now: number): Promise<Inspection> {
   const asked = withinReach(applications);
   const queues = readQueues(env, now);
-  const [deployment, losses, healths] = await Promise.all([
+  const ids = asked.map(({ id }) => id);
+  const [deployment, losses, connectors, destinations, healths] = await Promise.all([
     readDeployment(env, queues),
-    readLosses(
-      database(env.DB),
-      asked.map(({ id }) => id),
-    ),
+    readLosses(database(env.DB), ids),
+    readConnectorProblems(database(env.DB), ids, now),
+    readDestinations(env, ids),
     Promise.all(asked.map((application) => readApplicationHealth(env, application, queues))),
   ]);
   const inspected = healths.map((health): InspectedApplication => {
     const own = losses.get(health.applicationId) ?? [];
+    const sent = destinations.get(health.applicationId) ?? null;
     const filed = deployment.filed && (deployment.filed.get(health.applicationId) ?? 0);
     return {
       health,
       needsResume: own.length > 0 || (health.counters?.hasGap ?? false),
       filed,
-      problems: findApplicationProblems(health, { filed: filed ?? 0, losses: own }, now),
+      destinations: sent,
+      problems: [
+        ...findApplicationProblems(health, { filed: filed ?? 0, losses: own }, now),
+        ...(connectors.get(health.applicationId) ?? []),
+        ...(sent?.problems ?? []),
+      ],
     };
   });
   return {

@@ -143,6 +143,20 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
       samples: ofCounters(({ flushError }) => Number(flushError !== null)),
     },
     {
+      name: 'destinations_delay',
+      unit: 'seconds',
+      help: 'How long the oldest event has waited that is still to be sent to a destination.',
+      samples: each(({ destinations }) => destinations && (since(destinations.waitingSince) ?? 0)),
+    },
+    {
+      name: 'destinations_failing_ratio',
+      unit: '',
+      help: 'Share of attempts to send to destinations that failed in this hour and the one before.',
+      samples: each(({ destinations }) =>
+        destinations && destinations.attempts > 0 ? destinations.failed / destinations.attempts : null,
+      ),
+    },
+    {
       name: 'unexported_events',
       unit: '',
       help: 'Raw events that are not in the bucket yet.',

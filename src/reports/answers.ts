@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DOUBT_ACTIONS } from '#catalogue';
+import { DOUBT_ACTIONS, FLOODING } from '#catalogue';
 import { day, nullableText } from '#http/operations';
 import {
   deviceGroups,
@@ -67,6 +67,8 @@ const Retention = z.object({
   ...fresh,
 });
 
+const netFigures = z.boolean().meta({ description: 'Whether revenue is without refunds and `store_fee`.' });
+
 const Ltv = z.object({
   data: z.array(
     cohortRow(
@@ -84,7 +86,7 @@ const Ltv = z.object({
   ),
   total_rows,
   ...reported,
-  net: z.boolean().meta({ description: 'Whether revenue is without refunds and `store_fee`.' }),
+  net: netFigures,
   unconverted,
   unallocated_spend,
 });
@@ -164,6 +166,7 @@ const Compare = z.object({
   a: side,
   b: side,
   currency: z.string(),
+  net: netFigures,
   rate_day: day().meta({
     description:
       'All amounts are converted with the exchange rates of this day, so that a change of rates does not look like a difference. It is the last day of the later period, or today if that is earlier.',
@@ -231,6 +234,7 @@ const PredictedLtv = z.object({
   horizon_days: z.int(),
   as_of: day().meta({ description: 'The last day that the prediction knows: `as_of`, or today.' }),
   currency: z.string(),
+  net: netFigures,
   rate_day: day().meta({
     description: 'All amounts are converted with the exchange rates of this day, `as_of`.',
   }),
@@ -299,25 +303,57 @@ const ClientTotals = z.object({
   ...fresh,
 });
 
+const attributed_installs = z.int().meta({ description: 'Gross, including those that were excluded.' });
+const net_installs = z.int().meta({ description: 'Attributed installs that no rule doubts.' });
+const excluded_installs = z.int().meta({ description: 'Installs that a rule excluded when they came.' });
 const Doubts = z.object({
   data: z.array(
     z.object({
-      rule: z.string(),
-      label: z.string(),
-      action: z.enum(DOUBT_ACTIONS),
-      threshold: z.number().nullable(),
-      doubted_installs: z
+      ...deviceGroups,
+      rule: z.string().optional().meta({ description: 'Without `group_by`, like the next three.' }),
+      label: z.string().optional(),
+      action: z.enum(DOUBT_ACTIONS).optional(),
+      threshold: z.number().nullable().optional(),
+      attributed_installs: attributed_installs.optional(),
+      doubted_installs: z.int().meta({
+        description:
+          'Installs that the rule doubts, or any rule with `group_by`. Several rules may doubt one.',
+      }),
+      net_installs: net_installs.optional(),
+      excluded_installs: excluded_installs.optional(),
+      not_checked_installs: z
         .int()
-        .meta({ description: 'Installs that it doubts. Several rules may doubt one.' }),
-      not_checked_installs: z.int().meta({ description: 'Installs of which too little is known to tell.' }),
+        .optional()
+        .meta({ description: 'Installs of which too little is known to tell. Without `group_by`.' }),
+      is_other,
     }),
   ),
   totals: z.object({
-    attributed_installs: z.int().meta({ description: 'Gross, including those that were excluded.' }),
+    attributed_installs,
     doubted_installs: z.int(),
-    net_installs: z.int().meta({ description: 'Attributed installs that no rule doubts.' }),
-    excluded_installs: z.int().meta({ description: 'Installs that a rule excluded when they came.' }),
+    net_installs,
+    excluded_installs,
   }),
+  flooded: z
+    .array(
+      z.object({
+        day: day(),
+        creative: nullableText(),
+        creative_id: z.string(),
+        clicks: z.int(),
+        installs: z.int().meta({ description: 'Of this day, by a click on the creative. Gross.' }),
+        conversion: z.number().meta({ description: 'installs / clicks.' }),
+        median_seconds: z.number().nullable().meta({ description: 'From the click to the first open.' }),
+        p95_seconds: z.number().nullable().meta({ description: 'The 95th percentile of the same.' }),
+      }),
+    )
+    .meta({
+      description: `Days of creatives that look like click flooding: at least ${FLOODING.minClicks} clicks, a conversion of at most ${FLOODING.maxShareOfMedian} of the median, and installs that come ${FLOODING.minMedianSeconds} s after the click in the median and evenly, with a 95th percentile of at most ${FLOODING.maxSpread} times as much. Their installs are not in \`doubted_installs\`. CSV: the header \`X-Flooded\`.`,
+    }),
+  judged_source_days: z.int().meta({
+    description: `Days of creatives with enough clicks to be judged; at most the 100 with the most clicks. With fewer than ${FLOODING.minDays}, none can be: that is not a clean result.`,
+  }),
+  median_conversion: z.number().nullable().meta({ description: 'Of these days. Null if there are too few.' }),
   ...fresh,
 });
 

@@ -16,7 +16,15 @@ import { readRates } from './cohorts/rates.ts';
 import { type DeviceGrouping, GROUPS, isOfCreatives, nameById } from './device-groups.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
-import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
+import {
+  checkPeriod,
+  dayNumbers,
+  filtersOf,
+  netOrGross,
+  optionalDay,
+  period,
+  type Reported,
+} from './query.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 
@@ -30,6 +38,7 @@ export const CompareQuery = z
     b_to: optionalDay(),
     days: dayNumbers('1,7,30'),
     currency: currencyCode().optional(),
+    net: netOrGross(),
   })
   .superRefine((query, ctx) => {
     checkPeriod(query, ctx);
@@ -82,13 +91,17 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
     day: rateDay,
   });
   const ask = ({ from, to, filter }: Side) =>
-    askOutcomes(env, application, { cohort: { from, to }, filter, days: query.days, today, rates });
+    askOutcomes(env, application, {
+      ...{ cohort: { from, to }, filter, days: query.days, today, rates },
+      net: query.net ? { storeFeeBasisPoints: application.storeFeeBasisPoints } : null,
+    });
   const [first, second] = await Promise.all([ask(a), ask(b)]);
   return {
     data: rowsOf(first, second),
     a: { name: a.name, from: a.from, to: a.to, size: first.size },
     b: { name: b.name, from: b.from, to: b.to, size: second.size },
     currency,
+    net: query.net,
     rate_day: rateDay,
     timezone: application.timezone,
   };

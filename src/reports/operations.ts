@@ -91,12 +91,12 @@ const DOCUMENTATION: Record<ReportName, Documentation> = {
   compare: {
     summary: 'Compare two groups of devices',
     description:
-      'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries, operating systems or app versions at acquisition (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
+      'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries, operating systems or app versions at acquisition (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. With `net`, revenue is without refunds and the fee of stores. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
     examples: { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
   },
   'predicted-ltv': {
     summary: 'Predicted lifetime value by cohort',
-    description: `The revenue of each cohort so far, and what the same devices are expected to bring in the next \`horizon_days\` days, from purchases, from ads and together, with 95 % intervals. Repeat purchases: the BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices that have purchased do so again, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. First purchases: an exponential-gamma model (Hardie, Fader, Wisniewski 1998) predicts how many of the other devices begin. Purchases on the same day count as one. Ads: the share of devices that are active on a day, a power of their age fitted by quasi-Poisson regression, × the revenue per active day. All is fitted to each cohort alone. The intervals cover parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. With \`as_of\`, nothing after that day is used, so that a prediction can be compared with what came. Without enough data, a prediction is null and \`reason\` or \`ads_reason\` says why. At most 500 groups of a counter are counted for themselves, those of the latest cohorts and the largest of each; all others are in \`other\`. ${cohortRest}`,
+    description: `The revenue of each cohort so far, and what the same devices are expected to bring in the next \`horizon_days\` days, from purchases, from ads and together, with 95 % intervals. Repeat purchases: the BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices that have purchased do so again, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. First purchases: an exponential-gamma model (Hardie, Fader, Wisniewski 1998) predicts how many of the other devices begin. Purchases on the same day count as one. Ads: the share of devices that are active on a day, a power of their age fitted by quasi-Poisson regression, × the revenue per active day. All is fitted to each cohort alone. The intervals cover parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. With \`as_of\`, nothing after that day is used, so that a prediction can be compared with what came. With \`net\`, purchases are without the stores' fee and without the share of the cohort's purchases that has been refunded by now, so far and ahead. Without enough data, a prediction is null and \`reason\` or \`ads_reason\` says why. At most 500 groups of a counter are counted for themselves, those of the latest cohorts and the largest of each; all others are in \`other\`. ${cohortRest}`,
     examples: { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
   },
   ads: {
@@ -107,7 +107,7 @@ const DOCUMENTATION: Record<ReportName, Documentation> = {
   doubts: {
     summary: 'Doubtful installs by rule, gross and net',
     description:
-      'Asks the rules of `install_doubts` again about the attributed installs of devices acquired from `from` to `to`, with the settings of now. So a changed threshold tells at once what it would have meant. `doubted_installs` of the performance report stay what they were when the installs came, and so does what was excluded then. Erased devices are in no figure.',
+      'Asks the rules of `install_doubts` again about the attributed installs of devices acquired from `from` to `to`, with the settings of now. So a changed threshold tells at once what it would have meant. `doubted_installs` of the performance report stay what they were when the installs came, and so does what was excluded then. Erased devices are in no figure. With `group_by`, each row is of one creative, ad set, campaign, country, operating system or network instead of one rule: that which the install would count for if no rule excluded it.',
     examples: { creative_id: EXAMPLE.creative },
   },
   'client-totals': {
@@ -127,12 +127,12 @@ export const operations: Operation[] = (Object.keys(DOCUMENTATION) as ReportName
     path: `/v1/reports/${name}`,
     tag: 'Reports',
     summary,
-    description: `${description} \`from\` and \`to\` are inclusive days in the application's time zone. CSV has the same rows, and the other fields as headers.`,
+    description: `${description} \`from\` and \`to\` are inclusive days in the application's time zone.`,
     credential: 'teamToken',
     parameters: { query: withExamples(documented, { ...period, ...examples }) },
     answer: {
       status: 200,
-      description: 'The report.',
+      description: 'The report. CSV has the same rows, and the other fields as headers.',
       schema: ANSWERS[name],
       more: { 'text/csv': `${columns.join(',')}\r\n` },
     },

@@ -93,6 +93,13 @@ export const dayNumbers = (fallback: string) =>
     .transform((days) => [...new Set(days.map(Number))])
     .refine((days) => days.every((number) => number <= MAX_SPAN_DAYS), daysError);
 
+/** Whether revenue is without refunds and the share that stores keep. */
+export const netOrGross = () =>
+  z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((net) => net === 'true');
+
 /** The fields of cohort reports: the days of acquisition, how they are grouped, and the day numbers. */
 export const cohortPeriod = {
   ...period,

@@ -8,7 +8,7 @@ import { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.t
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { DIMENSIONS, type DimensionName } from './dimensions.ts';
-import { DoubtsQuery, reportDoubts } from './doubts.ts';
+import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts.ts';
 import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';
@@ -66,7 +66,14 @@ export const REPORTS = {
   compare: define({ query: CompareQuery, columnsOf: () => [], read: reportCompare }),
   'predicted-ltv': define({ query: PredictedLtvQuery, columnsOf: ofGroup, read: reportPredictedLtv }),
   ads: define({ query: AdsQuery, columnsOf: ofGroup, read: reportAds }),
-  doubts: define({ query: DoubtsQuery, columnsOf: () => [], read: reportDoubts }),
+  doubts: define({
+    query: DoubtsQuery,
+    columnsOf: ({ group_by: group }) => [
+      ...ofGroup({ group_by: group }),
+      ...(group ? DOUBTED_GROUP_COLUMNS : DOUBT_RULE_COLUMNS),
+    ],
+    read: reportDoubts,
+  }),
   'client-totals': define({ query: ClientTotalsQuery, columnsOf: () => [], read: reportClientTotals }),
 } satisfies {
   [Name in ReportName]: {

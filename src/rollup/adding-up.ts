@@ -15,6 +15,7 @@ import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
 import {
+  isKnownIn,
   isStepBack,
   isTold,
   MAX_STEPS_BACK,
@@ -45,6 +46,11 @@ export type IsFirst = (event: LoggedEvent, keys: readonly EventKey[]) => boolean
 /** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
 export type Segments = { event: number; cohort: number };
 
+/** A device other than the event's own, which counts what is refunded of its purchases. Undefined if it was erased. */
+export type DeviceNamed = (
+  named: Pick<DeviceEvent, 'application_id' | 'acquired_day' | 'device_id'>,
+) => RunningDevice | undefined;
+
 /** The number of the segment that a device's events with these own values have. */
 export type SegmentOf = (device: RunningDevice, own: OwnValues) => number;
 
@@ -56,6 +62,7 @@ export class AddingUp implements Rollups {
   private readonly isFirstOfKeys: IsFirst;
   private readonly segmentOf: SegmentOf;
   private readonly transactions: Transactions;
+  private readonly deviceNamed: DeviceNamed;
   /** The values that the event's rows have in their keys, as far as they are set. */
   private readonly key: KeyNumbers = {
     ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
@@ -68,6 +75,8 @@ export class AddingUp implements Rollups {
   /** By day, the numbers of its hours by their ids. */
   private readonly hours = new Map<string, Map<number, number>>();
   private current: LoggedEvent | null = null;
+  /** Whether the event tells nothing but a payment, or a refund, that another one told. */
+  isKnown = false;
   /** Null for an event without a device. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
@@ -77,12 +86,14 @@ export class AddingUp implements Rollups {
       isFirst,
       segmentOf,
       transactions,
-    }: { isFirst: IsFirst; segmentOf: SegmentOf; transactions: Transactions },
+      deviceNamed,
+    }: { isFirst: IsFirst; segmentOf: SegmentOf; transactions: Transactions; deviceNamed: DeviceNamed },
   ) {
     this.counted = counted;
     this.isFirstOfKeys = isFirst;
     this.segmentOf = segmentOf;
     this.transactions = transactions;
+    this.deviceNamed = deviceNamed;
     this.noSegment = this.numberOf(0);
   }
 
@@ -98,6 +109,7 @@ export class AddingUp implements Rollups {
     this.isByHour = hour !== null;
     if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
     this.current = event;
+    this.isKnown = false;
     this.of = of;
   }
 
@@ -155,20 +167,24 @@ export class AddingUp implements Rollups {
 
   addToTransaction(
     id: string,
-    { is, nanos, currency, isRenewal = false, acquiredDay, origin }: NewTransactionStep,
+    { is, nanos, currency, isRenewal = false, deviceId, acquiredDay, origin }: NewTransactionStep,
   ): { nanos: number; currency: string } {
     const before = this.transactions.stepsOf(id);
-    const step = this.stepOf({ is, nanos, currency, acquiredDay });
+    const step = this.stepOf({ is, nanos, currency, deviceId, acquiredDay });
     const isRepeat = before.some(({ eventId }) => eventId === step.eventId);
     const isTooMuch = isStepBack(step) && before.filter(isStepBack).length >= MAX_STEPS_BACK;
     // What another service tells of the same payment.
     const isToldAgain = isTold(step) && before.some(isTold);
-    if (isRepeat || isTooMuch || isToldAgain) return { nanos, currency };
+    if (isRepeat || isTooMuch || isToldAgain) {
+      this.isKnown = true;
+      return { nanos, currency };
+    }
+    this.isKnown = isKnownIn(before, step);
     if (isTold(step)) {
       const first = origin === undefined ? undefined : purchaseIn(this.transactions.stepsOf(origin));
       if (first && step.acquiredDay === '') {
-        const { acquiredDay, creativeId, segments } = first;
-        Object.assign(step, { acquiredDay, creativeId, segments });
+        const { deviceId, acquiredDay, creativeId, segments } = first;
+        Object.assign(step, { deviceId, acquiredDay, creativeId, segments });
       }
       this.addPayment(before, step, isRenewal);
     } else if (is === 'purchase') this.moveToDevice(before, step);
@@ -178,13 +194,15 @@ export class AddingUp implements Rollups {
   }
 
   private stepOf({
+    deviceId,
     acquiredDay,
     ...step
-  }: Pick<NewTransactionStep, 'is' | 'nanos' | 'currency' | 'acquiredDay'>): TransactionStep {
+  }: Pick<NewTransactionStep, 'is' | 'nanos' | 'currency' | 'deviceId' | 'acquiredDay'>): TransactionStep {
     const { event } = this;
     const { values } = this.counted;
     return {
       ...{ ...step, eventId: event.id, second: Math.floor(event.occurred_at / 1_000), day: event.day },
+      deviceId: this.of?.event.device_id ?? deviceId ?? '',
       acquiredDay: this.of?.event.acquired_day ?? acquiredDay ?? '',
       creativeId: event.creative_id ?? '',
       segments: {
@@ -231,6 +249,17 @@ export class AddingUp implements Rollups {
 
   private addReturned(purchase: TransactionStep, currency: string, nanos: number): void {
     this.addMoney(purchase, currency, { returned_revenue: nanos });
+    // What only a store tells of is no revenue of a device.
+    if (purchase.is !== 'purchase') return;
+    const { acquiredDay, day } = purchase;
+    this.deviceOf(purchase)?.earn('returned', currency, daysBetween(acquiredDay, day), nanos);
+  }
+
+  private deviceOf({ deviceId, acquiredDay }: TransactionStep): RunningDevice | undefined {
+    if (deviceId === '') return undefined;
+    if (this.of?.event.device_id === deviceId) return this.of.device;
+    const { application_id } = this.event;
+    return this.deviceNamed({ application_id, acquired_day: acquiredDay, device_id: deviceId });
   }
 
   /** Adds a purchase to a row, or takes it from there. */

@@ -31,7 +31,7 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export { sendWithRetry } from './send.ts';
+export { sendEvent, sendWithRetry } from './send.ts';
 export {
   neutralSums,
   parkedSums,

@@ -4,19 +4,20 @@ import type { LoggedEvent } from '#catalogue';
 
 /**
  * A queue message: events for the log, and records for the rows of clicks. `application_id` belongs to all events that do not name their own.
- * `v` changes if an older consumer could not count the message correctly.
+ * `v` changes if an older consumer could not count the message correctly. `v` 2: the credit of the events' devices was open when they were sent,
+ * so their counter fills in the creative: see `CounterApi.appendOpen`.
  */
 export const EventMessage = z.lazy(() =>
   z
     .object({
-      v: z.literal(1),
+      v: z.literal([1, 2]),
       application_id: z.string().optional(),
       events: z.array(z.unknown()),
       clicks: z.array(z.unknown()).default([]),
     })
     .refine(({ events, clicks }) => events.length + clicks.length > 0, 'must have an event or a click'),
 );
-export type EventMessage = { v: 1; events: LoggedEvent[]; clicks?: ClickRecord[] };
+export type EventMessage = { v: 1 | 2; events: LoggedEvent[]; clicks?: ClickRecord[] };
 
 // Events that clients send, which are nearly all, travel as text: a line for the message itself, then a line per event, as the log stores
 // it. Each event is therefore serialized once, by the Worker that received it, and the size of a message is known exactly.
@@ -28,9 +29,16 @@ export const eventText = (event: Omit<LoggedEvent, 'application_id'>): string =>
   return JSON.stringify(kept);
 };
 
-/** The first line of a message as text. `checkedBy` is the version of the Worker that validated the events; null if it is unknown. */
-export const messageHead = (applicationId: string, checkedBy: string | null): string =>
-  JSON.stringify({ v: 1, application_id: applicationId, ...(checkedBy ? { checked_by: checkedBy } : {}) });
+/**
+ * The first line of a message as text. `checkedBy` is the version of the Worker that validated the events; null if it is unknown. `creditOpen`: see
+ * `EventMessage`.
+ */
+export const messageHead = (applicationId: string, checkedBy: string | null, creditOpen: boolean): string =>
+  JSON.stringify({
+    v: creditOpen ? 2 : 1,
+    application_id: applicationId,
+    ...(checkedBy ? { checked_by: checkedBy } : {}),
+  });
 
 /** Joins the lines of a message as text. */
 export const joinMessage = (head: string, events: readonly string[]): string => [head, ...events].join('\n');

@@ -10,7 +10,14 @@ import {
   UNKNOWN_SEGMENT,
   withOwnValues,
 } from '#catalogue';
-import { AddingUp, type CountedRows, type IsFirst, type SegmentOf, type Segments } from './adding-up.ts';
+import {
+  AddingUp,
+  type CountedRows,
+  type DeviceNamed,
+  type IsFirst,
+  type SegmentOf,
+  type Segments,
+} from './adding-up.ts';
 import { type DeviceState, deviceKey, RunningDevice } from './device/device-state.ts';
 import { Journal } from './device/journal.ts';
 import { KeyValues } from './key-values.ts';
@@ -29,8 +36,8 @@ export type TallyInput = {
   segments: SegmentBook;
 };
 
-const deviceKeyOf = (event: DeviceEvent) =>
-  deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
+const deviceKeyOf = (of: Parameters<DeviceNamed>[0]) =>
+  deviceKey({ applicationId: of.application_id, acquiredDay: of.acquired_day, id: of.device_id });
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
 
@@ -65,13 +72,16 @@ export function tally(
   };
   const journal = new Journal();
   const running = new Map<string, { stored: DeviceState; device: RunningDevice }>();
-  const deviceOf = (event: DeviceEvent) => {
-    const key = deviceKeyOf(event);
+  const deviceOf: DeviceNamed = (of) => {
+    const key = deviceKeyOf(of);
     const stored = devices.get(key);
     if (stored && !running.has(key)) running.set(key, { stored, device: new RunningDevice(stored, journal) });
     return running.get(key)?.device;
   };
-  const run = startTally({ ...known, keys: seen, deviceOf, transactions: transactionsInMemory() });
+  const run = startTally({
+    ...{ ...known, keys: seen, deviceOf, deviceNamed: deviceOf },
+    transactions: transactionsInMemory(),
+  });
   for (const event of events) run.count(event);
   const after = [...running.values()].map(({ stored, device }) => device.toState(stored));
   return {
@@ -87,6 +97,7 @@ type KnownSoFar = Omit<TallyInput, 'devices' | 'keys'> & {
   keys: SeenKeys;
   /** The device of the event, which is updated too. A device that is missing was erased. */
   deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
+  deviceNamed: DeviceNamed;
   transactions: Transactions;
 };
 
@@ -105,6 +116,8 @@ export type Tally = {
   readonly counted: CountedRows;
   /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
+  /** Whether the event counted last tells nothing but a payment, or a refund, that another one told: by a client and its store. */
+  isKnown(): boolean;
 };
 
 /**
@@ -125,7 +138,8 @@ export function startTally(known: KnownSoFar): Tally {
   const isFirst = firstOfKeys(known.keys);
   const segmentOf: SegmentOf = (device, own) =>
     values.numberOf(known.segments.idOf(withOwnValues(device.segment, own)));
-  const adding = new AddingUp(counted, { isFirst, segmentOf, transactions: known.transactions });
+  const { transactions, deviceNamed } = known;
+  const adding = new AddingUp(counted, { isFirst, segmentOf, transactions, deviceNamed });
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
@@ -147,7 +161,7 @@ export function startTally(known: KnownSoFar): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  return { counted, count };
+  return { counted, count, isKnown: () => adding.isKnown };
 }
 
 /** Most events of a device have the same segment, so its number is cached with the device. */

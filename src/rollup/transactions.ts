@@ -14,6 +14,7 @@ export type TransactionStep = {
   second: number;
   day: string;
   /** Empty of a step without a device. */
+  deviceId: string;
   acquiredDay: string;
   /** Empty for an organic device, and without a device. */
   creativeId: string;
@@ -94,6 +95,17 @@ function* differences(
     const nanos = (now.get(currency) ?? 0n) - (before.get(currency) ?? 0n);
     if (nanos !== 0n) yield { ...of, currency, nanos: Number(nanos) };
   }
+}
+
+/**
+ * Whether a step tells nothing new to somebody who was told of the steps before: a payment that is known, or a refund or reversal that
+ * changes nothing. The device of a payment that a store told without one is new, and so is a refund that waits for its purchase.
+ */
+export function isKnownIn(before: readonly TransactionStep[], added: TransactionStep): boolean {
+  const known = purchaseIn(before);
+  if (!known) return false;
+  if (isStepBack(added)) return refundedBy(before, added).next().done === true;
+  return known.deviceId !== '' || added.deviceId === '';
 }
 
 /** What is refunded of a transaction after these steps, by currency. */

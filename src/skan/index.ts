@@ -1,3 +1,3 @@
 export { SKAN_GROUPS, type SkanGroup } from './groups.ts';
-export { keepPostbacks } from './receive.ts';
+export { keepPostbacks, listPostbacks } from './receive.ts';
 export { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';

@@ -1,4 +1,4 @@
-import { and, asc, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, lt, sql } from 'drizzle-orm';
 import {
   applications,
   columnList,
@@ -37,6 +37,21 @@ export async function storePostback(d1: D1Database, postback: Postback, now: num
         set: { repeats: sql`${repeats} + 1`, conflicts: sql`${conflicts} + ${isOther}` },
       }),
   );
+}
+
+const LISTED = 20;
+
+/** The newest postbacks of an application, tests included. */
+export async function listPostbacks(db: Database, application: string) {
+  const newest = (isTest: boolean) =>
+    db
+      .select()
+      .from(skanPostbacks)
+      .where(and(eq(applicationId, application), eq(test, isTest)))
+      .orderBy(desc(receivedAt))
+      .limit(LISTED);
+  const [real, tests] = await db.batch([newest(false), newest(true)]);
+  return [...real, ...tests].sort((left, right) => right.receivedAt - left.receivedAt).slice(0, LISTED);
 }
 
 /** How long a postback waits for its application, and how long a test is kept. */

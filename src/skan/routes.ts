@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { apiCaller } from '#audit';
 import { database } from '#db';
@@ -83,14 +84,20 @@ const receive =
     return c.json<PostbackReceived>({ success: true, message: 'Postback received' });
   };
 
-const limit = limitBody(MAX_JSON_BODY_BYTES);
+/** What names no application is shown in the debugger of a deployment's only team. */
+const claimsNothing = createMiddleware<AppEnv>((c, next) => {
+  c.set('claimedApplicationId', '');
+  return next();
+});
+
+const checks = [claimsNothing, limitBody(MAX_JSON_BODY_BYTES)] as const;
 
 /** Apple posts to the addresses with a slash at the end. */
 export const postbackRoutes = new Hono<AppEnv>()
-  .post('/.well-known/skadnetwork/report-attribution', limit, receive(SKADNETWORK))
-  .post('/.well-known/skadnetwork/report-attribution/', limit, receive(SKADNETWORK))
-  .post('/.well-known/appattribution/report-attribution', limit, receive(ADATTRIBUTIONKIT))
-  .post('/.well-known/appattribution/report-attribution/', limit, receive(ADATTRIBUTIONKIT));
+  .post('/.well-known/skadnetwork/report-attribution', ...checks, receive(SKADNETWORK))
+  .post('/.well-known/skadnetwork/report-attribution/', ...checks, receive(SKADNETWORK))
+  .post('/.well-known/appattribution/report-attribution', ...checks, receive(ADATTRIBUTIONKIT))
+  .post('/.well-known/appattribution/report-attribution/', ...checks, receive(ADATTRIBUTIONKIT));
 
 export const skanRoutes = new Hono<AppEnv>()
   .get('/v1/applications/:id/skan-schema', requireTeamToken, noQuery, async (c) => {

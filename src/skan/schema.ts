@@ -15,7 +15,7 @@ const optionalRevenue = () => requiredNumber(MAX_REVENUE).optional();
 
 /** What a conversion value means. Without an amount, it means no revenue; with only one, exactly that. */
 const Meaning = z
-  .strictObject({
+  .object({
     event: optionalName(128),
     revenue_min: optionalRevenue(),
     revenue_max: optionalRevenue(),
@@ -45,7 +45,7 @@ const windowMeanings = z.strictObject(
 );
 
 /** What conversion values mean from a day on. Only the first window has fine values. */
-export const SchemaVersion = z.strictObject({
+export const SchemaVersion = z.object({
   valid_from: dayText(),
   currency: currencyCode(),
   fine: z.record(FineValue, Meaning).default({}),

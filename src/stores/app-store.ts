@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { invalidRequest } from '#http';
-import { verifyAppStoreJws } from './apple-chain.ts';
+import { refuse, verifyAppStoreJws } from './apple-chain.ts';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
 // App Store Server Notifications V2. Source: developer.apple.com/documentation/appstoreservernotifications
@@ -67,8 +66,6 @@ function kindOf(type: string, transaction: Transaction): StoreNotification['kind
 
 /** The app that notifications must be of. `appAppleId` is only in those of production. */
 export type AppStoreApp = { bundleId: string; appAppleId?: string };
-
-const refuse = (message: string) => invalidRequest([{ path: 'signedPayload', message }]);
 
 /**
  * Verifies and reads a notification and the transaction in it. Throws `invalid_request` if either is not signed by the App Store, or is of another app.

@@ -52,7 +52,8 @@ export function trustedLeaf(
   return isTrusted ? leaf : null;
 }
 
-const refuse = (message: string) => invalidRequest([{ path: 'signedPayload', message }]);
+/** A fault of what Apple's servers are meant to have sent. */
+export const refuse = (message: string) => invalidRequest([{ path: 'signedPayload', message }]);
 
 /** Why certificates are not trusted: an expired one is told apart, because a service may still send what it signed before. */
 function chainFault(chain: readonly string[], now: number): string {

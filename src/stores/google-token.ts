@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HOUR_MS } from '#lib/time';
 import { parseJws } from './jws.ts';
 
 // The token with which Google Cloud Pub/Sub signs a push. Source: docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions
@@ -8,7 +9,7 @@ export const GOOGLE_KEYS_URL = 'https://www.googleapis.com/oauth2/v3/certs';
 const ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
 /** Clocks may differ by this. */
 const SKEW_MS = 60_000;
-const KEYS_LAST_MS = 3_600_000;
+const KEYS_LAST_MS = HOUR_MS;
 /** A token may name any key, so keys are not fetched again for each that is unknown. */
 const FETCH_AGAIN_AFTER_MS = 60_000;
 
@@ -26,23 +27,30 @@ const Claims = z.object({
 
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
-/** Google's public keys, kept for an hour. `load` fetches the document at `GOOGLE_KEYS_URL`. */
+/**
+ * Google's public keys, kept for an hour. `load` fetches the document at `GOOGLE_KEYS_URL`: at most once a minute, whatever tokens name and
+ * whether or not it succeeds.
+ */
 export class GoogleKeys {
   private readonly load: () => Promise<unknown>;
   private keys = new Map<string, CryptoKey>();
   private fetchedAt = Number.NEGATIVE_INFINITY;
+  private triedAt = Number.NEGATIVE_INFINITY;
 
   constructor(load: () => Promise<unknown>) {
     this.load = load;
   }
 
-  /** The key of an id; null if Google has none. Throws if the keys could not be fetched. */
+  /** The key of an id; null if Google has none. Throws if that is not known, because the keys are being fetched or could not be. */
   async find(kid: string, now: number): Promise<CryptoKey | null> {
-    const age = now - this.fetchedAt;
-    if (age >= KEYS_LAST_MS || (!this.keys.has(kid) && age >= FETCH_AGAIN_AFTER_MS)) {
+    const known = now - this.fetchedAt < KEYS_LAST_MS ? this.keys.get(kid) : undefined;
+    if (known) return known;
+    if (now - this.triedAt >= FETCH_AGAIN_AFTER_MS) {
+      this.triedAt = now;
       this.keys = await importKeys(await this.load());
       this.fetchedAt = now;
     }
+    if (this.fetchedAt < this.triedAt) throw new Error('Google’s keys were not fetched yet');
     return this.keys.get(kid) ?? null;
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation } from '#http/operations';
+import { EXAMPLE, type Operation } from '#http/operations';
 import { NotificationReceived } from './answers.ts';
 
 const shared = {
@@ -8,7 +8,7 @@ const shared = {
   credential: null,
   parameters: {
     path: z.object({
-      secret: z.string().meta({ example: 'intake_c29tZSByYW5kb20gYnl0ZXMgb2YgYW4gZXhhbXBsZSBr' }),
+      secret: z.string().meta({ example: EXAMPLE.intakeSecret }),
     }),
   },
   answer: {

@@ -1,13 +1,11 @@
-import { and, eq, lt, sql } from 'drizzle-orm';
+import { eq, lt, sql } from 'drizzle-orm';
 import { countersOf, retryCall } from '#counting';
 import { type Database, database, excluded, retryTransient, storeNotifications } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
-import { queueFor } from '#env';
-import { unavailable } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { type EventMessage, sendWithRetry } from '#rollup';
+import { sendEvent } from '#rollup';
 import type { IntakeApplication } from '#teams';
 import type { StoreNotification } from './notification.ts';
 import { reasonNotCounted, toStoreEvent } from './to-event.ts';
@@ -40,9 +38,7 @@ export async function receiveNotification(
   const { eventId, isOther } = kept;
   if (eventId === null || isOther || !place) return kept;
   const event = toStoreEvent(notification, { id: eventId, application, now, ...place });
-  const message: EventMessage = { v: 1, events: [event] };
-  const queue = queueFor(env, application.id, event.shard ?? 0);
-  if (!(await sendWithRetry(() => queue.send(message)))) throw unavailable();
+  await sendEvent(env, event, place.device?.creditOpen === true);
   return kept;
 }
 
@@ -133,7 +129,7 @@ export async function pruneNotifications(d1: D1Database, now: number): Promise<v
   const old = db
     .select({ applicationId, store, notificationId })
     .from(storeNotifications)
-    .where(and(lt(receivedAt, now - KEPT_MS)))
+    .where(lt(receivedAt, now - KEPT_MS))
     .limit(ROWS_AT_ONCE);
   await retryTransient(() => db.delete(storeNotifications).where(sql`(${key}) IN ${old}`).run());
 }

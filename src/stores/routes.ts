@@ -11,8 +11,8 @@ import {
 } from '#http';
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { logWarning } from '#lib/log';
-import { packageNameOf } from '#lib/play-store-url';
-import { appStoreIdOf, type IntakeEnv, requireIntakeSecret } from '#teams';
+import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
+import { type IntakeEnv, requireIntakeSecret } from '#teams';
 import type { NotificationReceived } from './answers.ts';
 import { readAppStoreNotification } from './app-store.ts';
 import { readGooglePush, unreadGooglePush } from './google-play.ts';
@@ -37,9 +37,9 @@ async function readBody(c: IntakeContext): Promise<unknown> {
 }
 
 const missingSetting = (name: string) =>
-  new AppError('invalid_request', `The application has no ${name}: set it to receive these notifications`, {
-    details: [{ path: '', message: `The application has no ${name}: set it to receive these notifications` }],
-  });
+  invalidRequest([
+    { path: '', message: `The application has no ${name}: set it to receive these notifications` },
+  ]);
 
 const AppleBody = z.object({ signedPayload: z.string('must be text').max(200_000, 'is too long') });
 

@@ -1,7 +1,8 @@
 import type { LoggedEvent } from '#catalogue';
 import type { NamedDevice } from '#devices';
 import { NANOS_LIMIT } from '#lib/money';
-import { dayIn, zoneOffset } from '#lib/time';
+import { eventTimes } from '#lib/time';
+import { EARLIEST } from '#lib/timestamp';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
 export type StoreEvent = Extract<LoggedEvent, { type: 'store' }>;
@@ -18,8 +19,6 @@ const STATUS = {
 const OS = { apple: 'ios', google: 'android', revenuecat: undefined } as const;
 /** ISO 4217: no currency. Of a refund of all of a payment, whatever its currency. */
 const NO_CURRENCY = 'xxx';
-/** Before this, a time cannot be meant. */
-const EARLIEST = Date.parse('2010-01-01T00:00:00Z');
 
 /** What a notification takes or gives back: null if the store does not say how much, 0 if it is all that is left. */
 function backOf({ kind, amount, percentage }: StoreNotification): bigint | null {
@@ -64,16 +63,12 @@ export function toStoreEvent(
   const occurred = notification.occurredAt ?? now;
   const occurredAt = occurred < EARLIEST || occurred > now ? now : occurred;
   const nanos = isBack(notification) ? backOf(notification) : amount;
-  const offset = zoneOffset(application.timezone, occurredAt);
   const os = device?.os || OS[store];
   return {
     type: 'store',
     id,
     application_id: application.id,
-    day: dayIn(application.timezone, occurredAt),
-    occurred_at: occurredAt,
-    received_at: now,
-    ...(offset ? { zone_offset: offset } : {}),
+    ...eventTimes(application.timezone, occurredAt, now),
     store,
     status: STATUS[kind as Counted],
     ...(productId ? { item_id: productId } : {}),
@@ -85,7 +80,7 @@ export function toStoreEvent(
       : {}),
     creative_id: device?.creativeId ?? null,
     ...(shard ? { shard } : {}),
-    ...(device ? { acquired_day: device.acquiredDay } : {}),
+    ...(device ? { device_id: device.id, acquired_day: device.acquiredDay } : {}),
     ...(device?.country ? { country: device.country } : {}),
     ...(os ? { os_family: os } : {}),
     ...(device?.network ? { network: device.network } : {}),

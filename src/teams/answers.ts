@@ -43,6 +43,10 @@ export const Application = z
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
     }),
+    apple_ads_lookup: z.boolean().meta({
+      description:
+        'Whether Apple is asked which ad led to an install whose `/fetch-token` has an `adservices_token`. Off by default.',
+    }),
     google_push_account: nullableText().meta({
       description: 'The email of the service account that signs the pushes of Google Play’s notifications.',
     }),

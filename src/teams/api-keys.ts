@@ -2,6 +2,7 @@ import { and, eq, gt, isNull } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, reencryptColumn } from '#db';
 import { decryptText } from '#lib/crypto';
+import { HOUR_MS } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
 import { type ApplicationRow, applicationNotFound, nameOf } from './own-application.ts';
 
@@ -17,7 +18,7 @@ export async function replaceApiKey(
   await db.batch([
     db
       .update(apiKeys)
-      .set({ expiresAt: now + graceHours * 3_600_000 })
+      .set({ expiresAt: now + graceHours * HOUR_MS })
       .where(and(eq(apiKeys.applicationId, application.id), isNull(apiKeys.expiresAt))),
     db.insert(apiKeys).values(row),
     auditStatement(

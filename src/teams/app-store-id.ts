@@ -1,12 +1,6 @@
 import { asc, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { applications, type Database } from '#db';
-
-/** As in `https://apps.apple.com/us/app/chess/id525463029?mt=8`. */
-const IN_STORE_URL = /^https:\/\/[^/]+\.apple\.com\/[^?#]*\/id(\d{1,19})(?:[/?#]|$)/i;
-
-/** The App Store id of an app, from its store URL; null if the URL has none. */
-export const appStoreIdOf = (storeUrl: string | null | undefined): string | null =>
-  IN_STORE_URL.exec(storeUrl ?? '')?.[1] ?? null;
+import { appStoreIdOf } from '#lib/store-urls';
 
 /** Whether an application's store URL is that of an App Store id: `appStoreIdOf` in SQL. */
 export function hasAppStoreId(id: SQLWrapper): SQL {

@@ -10,7 +10,7 @@ import { isTimezone } from '#lib/time';
 import type { Application } from './answers.ts';
 import { makeApiKey } from './api-key.ts';
 import { isFreeInAppStore } from './app-store-id.ts';
-import { impressionTemplate } from './impression-template.ts';
+import { ImpressionTemplateChoice } from './impression-template.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
 /** Per team. Each may have counters, alerts and channels of its own. */
@@ -136,7 +136,8 @@ const fields = {
   view_through_window_hours: windowHours(0),
   install_doubts: installDoubts,
   meta_referrer_key: metaReferrerKey,
-  impression_template: impressionTemplate,
+  apple_ads_lookup: z.boolean({ error: 'must be true or false' }),
+  impression_template: ImpressionTemplateChoice,
   google_push_account: emailAddress().nullable(),
   revenuecat_authorization: revenuecatAuthorization,
   store_fee: storeFee,
@@ -184,6 +185,7 @@ export function showApplication(row: ApplicationRow): Application {
     ),
     impression_template: row.impressionTemplate,
     meta_referrer_key_set: row.metaReferrerKey !== null,
+    apple_ads_lookup: row.appleAdsLookup,
     google_push_account: row.googlePushAccount,
     revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
     store_fee: row.storeFeeBasisPoints / 10_000,
@@ -215,6 +217,7 @@ async function toColumns(
     installDoubts: changes.install_doubts && changeDoubts(doubts, changes.install_doubts),
     impressionTemplate: changes.impression_template,
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
+    appleAdsLookup: changes.apple_ads_lookup,
     googlePushAccount: changes.google_push_account,
     revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,
     storeFeeBasisPoints: fee === undefined ? undefined : basisPoints(fee),

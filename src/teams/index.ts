@@ -6,7 +6,7 @@ export {
   takeOverAccessToken,
 } from './access-tokens.ts';
 export { listKeysInGrace, reencryptApiKeys, replaceApiKey, revealApiKey } from './api-keys.ts';
-export { appStoreIdOf, findByAppStoreId, hasAppStoreId } from './app-store-id.ts';
+export { findByAppStoreId, hasAppStoreId } from './app-store-id.ts';
 export {
   ApplicationChanges,
   changeApplication,
@@ -15,6 +15,7 @@ export {
   NewApplication,
   Replacement,
 } from './applications.ts';
+export { ImpressionTemplateChoice, OwnImpressionTemplate } from './impression-template.ts';
 export { type IntakeApplication, type IntakeEnv, requireIntakeSecret } from './intake.ts';
 export { listIntakeSecrets, replaceIntakeSecret } from './intake-secrets.ts';
 export {

@@ -3,6 +3,7 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, intakeSecrets } from '#db';
 import { newIntakeSecret } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
+import { HOUR_MS } from '#lib/time';
 import { type ApplicationRow, nameOf } from './own-application.ts';
 
 /** Makes an application's intake secret, which is returned only here. The previous one works until the grace period ends. */
@@ -18,7 +19,7 @@ export async function replaceIntakeSecret(
   await db.batch([
     db
       .update(intakeSecrets)
-      .set({ expiresAt: now + graceHours * 3_600_000 })
+      .set({ expiresAt: now + graceHours * HOUR_MS })
       .where(and(own, isNull(intakeSecrets.expiresAt))),
     db.insert(intakeSecrets).values(row),
     auditStatement(

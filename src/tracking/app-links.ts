@@ -1,7 +1,7 @@
 import { and, asc, isNotNull, ne, or, sql } from 'drizzle-orm';
 import { applications, database } from '#db';
 import { LookupCache } from '#http';
-import { packageNameOf } from '#lib/play-store-url';
+import { packageNameOf } from '#lib/store-urls';
 import type { AndroidFile, AppleFile } from './answers.ts';
 
 // Links that open an installed app: the files by which iOS (Universal Links) and Android (App Links) learn which apps may open links of this

@@ -7,14 +7,14 @@ import { hashKeyOf } from '#hashing';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
-import { canonicalTimezone, dayIn, isTimezone, zoneOffset } from '#lib/time';
+import { canonicalTimezone, eventTimes, HOUR_MS, isTimezone } from '#lib/time';
 import { networkOfParams } from '#networks';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
 
 /** The landing page reports within seconds; an hour allows for a suspended tab. */
-const MEASURED_WITHIN_MS = 3_600_000;
+const MEASURED_WITHIN_MS = HOUR_MS;
 
 const pixels = () => requiredNumber(1e5).refine((size) => size > 0, 'must be more than 0');
 
@@ -101,16 +101,12 @@ export async function recordClick(
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
   const described = await describeClick(env, link, clickId, visitor);
-  const offset = zoneOffset(link.timezone, at);
   const event: LoggedEvent = {
     id: clickId.replace(/^(?:clk|imp)_/, 'evt_'),
     application_id: link.applicationId,
     type: isImpressionId(clickId) ? 'impression' : 'click',
     creative_id: link.creativeId,
-    day: dayIn(link.timezone, at),
-    occurred_at: at,
-    received_at: now,
-    ...(offset === 0 ? {} : { zone_offset: offset }),
+    ...eventTimes(link.timezone, at, now),
     os_family: described.os_family,
     ...details,
   };

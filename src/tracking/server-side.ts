@@ -14,10 +14,11 @@ import {
 } from '#http';
 import { hmac } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
-import { newId } from '#lib/ids';
+import { toHex } from '#lib/encoding/hex';
+import { firstIdAt, newId } from '#lib/ids';
 import { networkOf } from '#lib/network';
 import { DAY_MS } from '#lib/time';
-import { readTimestamp } from '#lib/timestamp';
+import { readEpochOrText } from '#lib/timestamp';
 import type { ServerSideRecorded } from './answers.ts';
 import { clickParams } from './click-details.ts';
 import type { Link } from './links.ts';
@@ -33,16 +34,8 @@ const MAX_AGE_MS = 28 * DAY_MS;
 const TIME_FAULT =
   'must be a time of the last 28 days, in seconds or milliseconds since 1970 or as ISO 8601 with a zone';
 
-/** Epoch milliseconds. */
-function readTime(text: string): number | null {
-  if (/^\d{10}$/.test(text)) return Number(text) * 1000;
-  if (/^\d{13}$/.test(text)) return Number(text);
-  const read = readTimestamp(text);
-  return 'fault' in read ? null : read.at;
-}
-
 const isPossible = (text: string): boolean => {
-  const at = readTime(text);
+  const at = readEpochOrText(text);
   return at !== null && at >= Date.now() - MAX_AGE_MS;
 };
 
@@ -79,21 +72,19 @@ export async function serverLinks(env: Env, creativeId: string, trackingLink: st
   return { click, impression: `${click}&event=impression` };
 }
 
-const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /**
  * The id of a click or impression of `at` (epoch milliseconds), from which it begins. A network's own id of it, with its time, gives the same id
  * whenever it is reported again.
  */
 async function idOf(env: Env, link: Link, prefix: 'clk' | 'imp', at: number, repeatKey: string | null) {
   const id = newId(prefix);
-  const [start, time] = [prefix.length + 1, at.toString(16).padStart(12, '0')];
-  if (repeatKey === null) return `${prefix}_${time}${id.slice(start + 12)}`;
+  const start = firstIdAt(prefix, at);
+  if (repeatKey === null) return start + id.slice(start.length);
   const mac = await hmac(
     await hashKeyOf(env),
     `touch:${link.applicationId}:${link.creativeId}:${prefix}:${repeatKey}`,
   );
-  return `${prefix}_${time}${hex(mac.slice(0, 10))}`;
+  return start + toHex(mac, 0, 10);
 }
 
 const NOT_COUNTED = { success: true, counted: false, id: null } as const;
@@ -118,7 +109,7 @@ export async function recordServerSide(
   if (!link.dataCollection) return { ...NOT_COUNTED, reason: 'data collection is off' };
   // Without a user agent nothing is known of the device, which is no sign of a robot here.
   if (ua !== '' && browser.isRobot) return { ...NOT_COUNTED, reason: 'the user agent is a robot' };
-  const at = Math.min(now, (time === undefined ? null : readTime(time)) ?? now);
+  const at = Math.min(now, (time === undefined ? null : readEpochOrText(time)) ?? now);
   const prefix = event === 'impression' ? 'imp' : 'clk';
   const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
   const details = {

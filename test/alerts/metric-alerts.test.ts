@@ -6,6 +6,7 @@ import { alerts, channels, database, notices } from '#db';
 import { addDays } from '#lib/time';
 import { evaluateRule, meanOf } from '../../src/alerts/evaluate.ts';
 import { judge } from '../../src/alerts/rule.ts';
+import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
@@ -84,6 +85,32 @@ it('judges each group apart, names it with its value, and stays silent until it 
   expect(posts.at(-1)).toContain(`Resolved: Spend by campaign`);
   expect(posts.at(-1)).toContain(`\nSummer: $10.00 on ${YESTERDAY}, not above $50.00.\n`);
   expect((await listAlerts(db, tenant.application.id))[0]?.firingSince).toBe(NOW + 2 * HOUR);
+});
+
+it('keeps names from right to left apart from what its sentences say of them', async () => {
+  const tenant = await createTenant({ name: 'משחק 2' });
+  await addChannel(tenant);
+  await createCreative(worker, tenant, { campaign: 'إعلان (1)' });
+  const id = await env.DB.prepare('SELECT id FROM campaigns WHERE application_id = ?')
+    .bind(tenant.application.id)
+    .first<string>('id');
+  const rules = [ruleOf({ group_by: 'campaign' }), ruleOf({ filters: { campaign_id: [id] } })];
+  for (const rule of rules)
+    await createAlert(callerFor(tenant), tenant.application, { kind: 'metric', rule });
+  await spend(tenant, YESTERDAY, 'إعلان (1)', 80);
+  await run(NOW);
+  const [game, campaign] = ['\u2068משחק 2\u2069', '\u2068إعلان (1)\u2069'];
+  const lines = posts.map((text) => text.split('\n').slice(0, 2));
+  expect(lines.sort()).toEqual([
+    [
+      `${game} · Alert: Spend by campaign over the last day is above $50.00`,
+      `${campaign}: $80.00 on ${YESTERDAY}, above $50.00.`,
+    ],
+    [
+      `${game} · Alert: Spend of ${campaign} over the last day is above $50.00`,
+      `${campaign}: $80.00 on ${YESTERDAY}, above $50.00.`,
+    ],
+  ]);
 });
 
 it('never fires for a ratio without data', async () => {

@@ -23,6 +23,7 @@ function generateIn(folder: string, options: readonly string[]): string {
 test.each([
   ['migrations', './src/db/schema/*.ts', []],
   ['migrations/counter', './src/counting/schema.ts', ['--driver', 'durable-sqlite']],
+  ['migrations/destination', './src/destinations/object/schema.ts', ['--driver', 'durable-sqlite']],
 ])('%s and its snapshot have every table and column of the schema', (folder, schema, options) => {
   expect(generateIn(folder, ['--schema', schema, ...options])).toContain(
     'No schema changes, nothing to migrate',

@@ -17,7 +17,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [],
   },
   networks: {
-    imports: [],
+    imports: ['lib'],
   },
   env: {
     imports: ['lib'],
@@ -69,7 +69,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'creatives', 'external_ids', 'tokens'],
   },
   rollup: {
-    imports: ['attribution', 'audit', 'catalogue', 'db', 'http', 'lib'],
+    imports: ['attribution', 'audit', 'catalogue', 'db', 'env', 'http', 'lib'],
     owns: [
       'cohort_activity',
       'cohort_revenue',
@@ -88,10 +88,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['catalogue', 'lib'],
   },
   counting: {
-    imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'rollup'],
+    imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'networks', 'rollup'],
     owns: ['counter_flushes', 'delayed_messages'],
     reads: ['parked_messages'],
     writes: {
+      destinations: 'what counters were told of is noted by whoever tells them',
       applications: 'a counter that is full raises the number of shards',
     },
   },
@@ -113,16 +114,18 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'audit',
       'catalogue',
       'counting',
+      'creatives',
       'db',
       'env',
       'hashing',
       'http',
       'lib',
+      'networks',
       'rollup',
       'teams',
     ],
     owns: ['tokens'],
-    reads: ['adsets', 'applications', 'campaigns', 'creatives'],
+    reads: ['adsets', 'applications', 'campaigns', 'creatives', 'external_ids'],
     writes: {
       rejections: 'an erased device takes the samples of refused requests with it, in one transaction',
     },
@@ -130,7 +133,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   deletion: {
     imports: ['audit', 'counting', 'db', 'http', 'lake', 'lib', 'rollup', 'teams'],
     owns: ['application_deletions'],
-    reads: ['creative_requests', 'creatives'],
+    reads: ['creative_requests', 'creatives', 'destinations'],
     writes: {
       api_keys: 'an application ends with its keys, in one transaction',
       applications: 'an application ends with its keys, in one transaction',
@@ -160,9 +163,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   money: {
-    imports: ['audit', 'catalogue', 'db', 'http', 'lake', 'lib', 'teams'],
+    imports: ['audit', 'catalogue', 'db', 'http', 'lake', 'lib', 'networks', 'teams'],
     owns: ['cost_names', 'costs', 'exchange_rates'],
-    reads: ['adsets', 'applications', 'campaigns', 'creatives'],
+    reads: ['adsets', 'applications', 'campaigns', 'creatives', 'external_ids'],
   },
   notes: {
     imports: ['audit', 'db', 'http', 'lib', 'teams'],
@@ -178,21 +181,16 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications'],
   },
   stores: {
-    imports: ['catalogue', 'counting', 'db', 'devices', 'env', 'http', 'lib', 'rollup', 'teams'],
+    imports: ['catalogue', 'counting', 'db', 'devices', 'http', 'lib', 'rollup', 'teams'],
     owns: ['store_notifications'],
   },
   impressions: {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],
   },
-  connectors: {
-    imports: ['audit', 'db', 'env', 'http', 'lib', 'networks', 'reports', 'teams'],
-    owns: ['connectors', 'reported_ad_revenue'],
-    reads: ['applications'],
-  },
   operations: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
-    reads: ['applications', 'parked_messages'],
+    reads: ['applications', 'connectors', 'destinations', 'parked_messages'],
   },
   backup: {
     imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'rollup'],
@@ -219,17 +217,44 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['alert_changes', 'alerts', 'channels', 'notices'],
     reads: ['applications'],
   },
+  connectors: {
+    imports: ['alerts', 'audit', 'db', 'env', 'http', 'lib', 'money', 'networks', 'reports', 'teams'],
+    owns: ['connectors', 'reported_ad_revenue'],
+    reads: ['applications'],
+  },
+  destinations: {
+    imports: [
+      'alerts',
+      'attribution',
+      'audit',
+      'catalogue',
+      'counting',
+      'db',
+      'env',
+      'http',
+      'lib',
+      'networks',
+      'teams',
+    ],
+    owns: ['destinations'],
+    reads: ['adsets', 'applications', 'campaigns', 'clicks', 'creatives'],
+  },
   views: {
     imports: ['audit', 'db', 'http', 'lib'],
     owns: ['saved_views', 'share_links'],
     reads: ['teams'],
   },
+  assistants: {
+    imports: ['catalogue', 'connectors', 'db', 'devices', 'env', 'http', 'lib', 'reports', 'skan', 'views'],
+  },
   docs: {
     imports: [
       'alerts',
+      'assistants',
       'connectors',
       'creatives',
       'deletion',
+      'destinations',
       'devices',
       'env',
       'events',
@@ -257,6 +282,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'creatives',
       'db',
       'deletion',
+      'destinations',
       'devices',
       'env',
       'events',
@@ -265,6 +291,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'lib',
       'members',
       'money',
+      'networks',
       'notes',
       'operations',
       'reports',

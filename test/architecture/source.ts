@@ -19,7 +19,7 @@ const withoutComments = (code: string) => code.replace(/\/\*[\s\S]*?\*\/|(?<=^|\
 /** The modules that a text imports. `#lib/time` is of `lib`. */
 export function importsOf(code: string): string[] {
   const found = code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'#([a-z-]+)(?:\/[a-z0-9-]+)*'/g);
-  return [...found].flatMap(([, name]) => name ?? []).filter((name) => name !== 'counter-migrations');
+  return [...found].flatMap(([, name]) => name ?? []).filter((name) => !name.endsWith('-migrations'));
 }
 
 const ALIASES = Object.entries(

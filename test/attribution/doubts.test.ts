@@ -189,6 +189,48 @@ describe('an install', () => {
       ...{ rule: 'fast_install', label: 'Opened right after the click', action: 'exclude', threshold: 10 },
       ...{ doubted_installs: 2, not_checked_installs: 0 },
     });
+    const byCampaign = await report<{ data: unknown[]; totals: unknown }>('doubts', '&group_by=campaign');
+    expect(byCampaign.totals).toEqual(before.totals);
+    expect(byCampaign.data).toEqual([
+      {
+        ...{ campaign: expect.any(String), campaign_id: expect.stringMatching(/^cmp_/) },
+        ...{ attributed_installs: 2, doubted_installs: 2, net_installs: 0, excluded_installs: 1 },
+      },
+    ]);
+    const csv = await worker.team(
+      tenant,
+      `/v1/reports/doubts?application_id=${tenant.application.id}&from=${today()}&to=${today()}&group_by=os&format=csv`,
+    );
+    expect((await csv.text()).split('\n')[0]?.trim()).toBe(
+      'os,attributed_installs,doubted_installs,net_installs,excluded_installs',
+    );
+    const doubtsPage = await pageOf(await viewer.get('/doubts?by=creative&period=7d'));
+    expect(
+      doubtsPage.cells('Doubtful installs by rule', 'Rule', 'Action', 'Doubtful', 'Not checked'),
+    ).toEqual([
+      ['Click after the installation began', 'Flag', '0', '2'],
+      ['Opened right after the click', 'Count as organic', '2', '0'],
+      ['Click of several installs', 'Flag', '0', '0'],
+      ['Many clicks from one address', 'Flag', '0', '0'],
+      ['Google Play saw another click', 'Flag', '0', '2'],
+    ]);
+    expect(doubtsPage.table('Attributed installs by creative')).toMatchObject({
+      rows: [['Creative', '2', '2', '1', '0', '100%']],
+      totals: ['Total', '2', '2', '1', '0', '100%'],
+    });
+    const filtered = (filter: string) =>
+      report<{ totals: unknown }>('doubts', `&${filter}`).then(({ totals: found }) => found);
+    expect(await filtered('attribution=organic')).toMatchObject({
+      attributed_installs: 1,
+      excluded_installs: 1,
+    });
+    expect(await filtered('attribution=paid')).toMatchObject({
+      attributed_installs: 1,
+      excluded_installs: 0,
+    });
+    expect(await filtered('os=android')).toMatchObject({ attributed_installs: 2 });
+    expect(await filtered('os=ios')).toMatchObject({ attributed_installs: 0 });
+
     await change({ fast_install: { action: 'allow' } });
     const after = await report<Doubts>('doubts', `&creative_id=${creativeId}`);
     expect(after.totals).toMatchObject({ attributed_installs: 2, doubted_installs: 0, net_installs: 2 });

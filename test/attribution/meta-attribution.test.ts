@@ -23,8 +23,8 @@ const META_AD = {
 };
 
 async function put(tenant: Tenant, creativeId: string, ids: { network: string; id: string }[]) {
-  const path = `/v1/creatives/${creativeId}/external-ids`;
-  const answer = await worker.team(tenant, path, { method: 'PUT', body: { external_ids: ids } });
+  const path = `/v1/creatives/${creativeId}`;
+  const answer = await worker.team(tenant, path, { method: 'PATCH', body: { external_ids: ids } });
   return { status: answer.status, body: await answer.json() };
 }
 

@@ -93,6 +93,33 @@ it.each(['gclid', 'gbraid', 'wbraid'])(
   },
 );
 
+it('has the cost and the revenue of installs without a creative: in blended figures', async () => {
+  const { tenant } = await withLink();
+  const day = new Date().toISOString().slice(0, 10);
+  for (const value of [3, 9]) {
+    const token = await fetchToken(worker, tenant, { data: { install_referrer: 'gclid=1' } });
+    await worker.post(tenant, '/webhook', {
+      type: 'custom.purchase',
+      created_at: new Date().toISOString(),
+      creativeToken: token,
+      payload: { item_id: 'a', value, currency: 'usd', status: 'completed' },
+    });
+  }
+  await worker.deliver(worker.queue.take());
+  const rows = [{ date: day, campaign: 'App campaign', network: 'google', currency: 'usd', amount: 6 }];
+  const body = { application_id: tenant.application.id, rows };
+  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  await settleAll(tenant.application.id);
+  const read = async (query: string) => {
+    const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=${day}&to=${day}&${query}`;
+    return (await worker.team(tenant, path)).json<{ data: object[]; totals: object }>();
+  };
+  const figures = { spend: 6, installs: 2, revenue: 12, cpi: null, roas: 0, roas_blended: 2 };
+  expect((await read('group_by=network')).data).toMatchObject([{ network: 'google', ...figures }]);
+  expect((await read('network=google')).totals).toMatchObject(figures);
+  expect((await read('network=google&attribution=paid')).totals).toMatchObject({ spend: 6, installs: 0 });
+});
+
 it('is not guessed against a click id in the install referrer', async () => {
   const { tenant, click } = await withLink();
   const { messages } = await click('?ttclid=1');

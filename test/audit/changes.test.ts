@@ -9,6 +9,7 @@ import { watchedLimit } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import { parkMessage } from '../helpers/parked.ts';
 import { type Browser, createPerson, FORM, openSession, PASSWORD } from '../helpers/person.ts';
+import { destinationObject, Receiver } from '../helpers/receiver.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { dump, tableNames } from '../helpers/tables.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -16,7 +17,11 @@ import { codeOf } from '../helpers/totp.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 // All who join come from one address.
-const worker = startWorker({ SIGN_IN_ADDRESS_LIMIT: watchedLimit().binding });
+const worker = startWorker({
+  SIGN_IN_ADDRESS_LIMIT: watchedLimit().binding,
+  // Each change has a team of its own, whose token is new to the isolate.
+  UNKNOWN_CREDENTIAL_LIMIT: watchedLimit().binding,
+});
 const db = database(env.DB);
 
 type Prepared = { tenant: Tenant; owner: Browser };
@@ -65,6 +70,18 @@ async function connected(tenant: Tenant): Promise<string> {
   const answer = await worker.team(tenant, '/v1/connectors', { method: 'POST', body });
   return (await answer.json<{ id: string }>()).id;
 }
+
+const destination = { kind: 'webhook', url: 'https://hooks.example.com/', events: ['install'] };
+
+const onDestination =
+  (method: string, path = '', body?: object): Change['prepare'] =>
+  async ({ tenant }) => {
+    const whole = { application_id: tenant.application.id, ...destination };
+    const made = await worker.team(tenant, '/v1/destinations', { method: 'POST', body: whole });
+    const { id } = await made.json<{ id: string }>();
+    await destinationObject(id, new Receiver()).inside(() => undefined);
+    return () => worker.team(tenant, `/v1/destinations/${id}${path}`, { method, body });
+  };
 
 const note = { day: '2026-03-01', text: 'Sale' };
 
@@ -350,9 +367,22 @@ const CHANGES: Change[] = [
     prepare: async ({ tenant }) => {
       const { id } = await createCreative(worker, tenant);
       const body = { external_ids: [{ network: 'meta', id: '23854855793500701' }] };
-      return () => worker.team(tenant, `/v1/creatives/${id}/external-ids`, { method: 'PUT', body });
+      return () => worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body });
     },
   },
+  ...(['campaign', 'adset'] as const).map(
+    (kind): Change => ({
+      action: `${kind}.external_ids_saved`,
+      by: 'API',
+      prepare: async ({ tenant }) => {
+        await createCreative(worker, tenant);
+        const list = `/v1/${kind}s?application_id=${tenant.application.id}`;
+        const { data } = await (await worker.team(tenant, list)).json<{ data: [{ id: string }] }>();
+        const body = { external_ids: [{ network: 'meta', id: '23854855793350701' }] };
+        return () => worker.team(tenant, `/v1/${kind}s/${data[0].id}`, { method: 'PATCH', body });
+      },
+    }),
+  ),
   ...(['creative.archived', 'creative.unarchived'] as const).map(
     (action): Change => ({
       action,
@@ -366,6 +396,28 @@ const CHANGES: Change[] = [
       },
     }),
   ),
+  {
+    action: 'destination.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      () => '/v1/destinations',
+      (application_id) => ({ application_id, ...destination }),
+    ),
+  },
+  {
+    action: 'destination.changed',
+    by: 'API',
+    prepare: onDestination('PATCH', '', { events: ['purchase'] }),
+  },
+  { action: 'destination.secret_rotated', by: 'API', prepare: onDestination('POST', '/rotate') },
+  { action: 'destination.tested', by: 'API', prepare: onDestination('POST', '/test') },
+  {
+    action: 'destination.replayed',
+    by: 'API',
+    prepare: onDestination('POST', '/replay', { from: '2026-03-01', to: '2026-03-02' }),
+  },
+  { action: 'destination.removed', by: 'API', prepare: onDestination('DELETE') },
   {
     action: 'connector.created',
     by: 'API',
@@ -381,6 +433,16 @@ const CHANGES: Change[] = [
     prepare: async ({ tenant }) => {
       const id = await connected(tenant);
       return () => worker.team(tenant, `/v1/connectors/${id}/run`, { method: 'POST' });
+    },
+  },
+  {
+    action: 'connector.backfill',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const id = await connected(tenant);
+      const yesterday = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
+      const body = { from: yesterday, to: yesterday };
+      return () => worker.team(tenant, `/v1/connectors/${id}/backfill`, { method: 'POST', body });
     },
   },
   {
@@ -685,8 +747,9 @@ describe('in the same transaction', () => {
     expect(await recordedSince(before)).toEqual([]);
   });
 
-  // To show a key changes nothing that could fail.
-  const changing = CHANGES.filter(({ action }) => action !== 'api_key.shown');
+  // These change nothing in this database.
+  const elsewhere = ['api_key.shown', 'destination.tested', 'destination.replayed'];
+  const changing = CHANGES.filter(({ action }) => !elsewhere.includes(action));
   it.each(changing.map(name))('%s is not recorded if it fails', async (_, change) => {
     const { change: make, before } = await prepared(change);
     await refuse(tables);

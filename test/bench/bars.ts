@@ -1,3 +1,6 @@
+/** A quarter of what the free plan takes. */
+export const MAX_BUNDLE_KIB = 800;
+
 /** What each figure has to hold; figures without a bar explain others. */
 const TARGETS: Record<string, ['>=' | '<=', number]> = {
   d1_statements_per_warm_webhook: ['<=', 0],
@@ -10,6 +13,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   batch_events_per_s: ['>=', 10_000],
   counter_events_per_s: ['>=', 40_000],
   counter_speed_ratio_at_3m: ['>=', 0.9],
+  deliveries_per_s: ['>=', 1_000],
   burst_seconds_until_complete: ['<=', 15],
   counted_vs_postgres_single: ['>=', 1.2],
   counted_vs_postgres_batch: ['>=', 0.6],
@@ -41,7 +45,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   erase_device_ms: ['<=', 2_000],
   settle_heap_mb_200k: ['<=', 64],
   settle_heap_mb_20k_of_6_kb: ['<=', 64],
-  bundle_gzip_kib: ['<=', 768],
+  bundle_gzip_kib: ['<=', MAX_BUNDLE_KIB],
   startup_cpu_ms: ['<=', 35],
 };
 

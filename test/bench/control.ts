@@ -122,7 +122,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   const stream = load.installs
     ? makeInstalls(load.seed, devices, load.installs, id, load.applicationId)
     : makeEvents(load.seed, devices, load.days, id, load.applicationId, load.age);
-  const head = messageHead(load.applicationId, versionOf(env));
+  const head = messageHead(load.applicationId, versionOf(env), false);
   const before = logLines;
   let [made, messages, batches, queueOperations] = [0, 0, 0, 0];
   let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };

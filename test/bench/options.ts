@@ -16,6 +16,7 @@ export const PARTS = [
   'pages',
   'segments',
   'growth',
+  'deliveries',
 ] as const;
 export type Part = (typeof PARTS)[number];
 

@@ -30,7 +30,14 @@ export type Rig = {
   stop: () => Promise<void>;
 };
 
-/** What every Worker of the benchmarks has. Its counters are in the Worker `counters`. */
+/** The objects of a class, which are in the Worker `host`. */
+const objectOf = (className: string, name: string, host: string) => ({
+  className,
+  useSQLite: true,
+  ...(name === host ? {} : { scriptName: host }),
+});
+
+/** What every Worker of the benchmarks has. Its counters are in the Worker `counters`, whose clock is put forward; its destinations are not. */
 export const workerOptions = (name: string, modules: string[], counters: string) => ({
   name,
   ...esModules(modules),
@@ -40,17 +47,15 @@ export const workerOptions = (name: string, modules: string[], counters: string)
     TOKEN_SECRET,
     KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-benchmark',
     SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
+    OUTBOUND_LOCAL: 'true',
     // Miniflare's own would give every role a version of its own, although all run the same code.
     CF_VERSION_METADATA: { id: 'bench', tag: '', timestamp: '' },
   },
   d1Databases: { DB: 'bench' },
   r2Buckets: { RAW_EVENTS: 'bench' },
   durableObjects: {
-    COUNTERS: {
-      className: 'Counter',
-      useSQLite: true,
-      ...(name === counters ? {} : { scriptName: counters }),
-    },
+    COUNTERS: objectOf('Counter', name, counters),
+    DESTINATIONS: objectOf('Destination', name, ROLES[0]),
   },
   queueProducers: { EVENTS: { queueName: 'events' } },
   ...(name === counters ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } } : {}),

@@ -4,6 +4,7 @@ import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
 import { BURST_STEPS, measureBurst } from './measure-burst.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
+import { DELIVERY_STEPS, measureDeliveries } from './measure-deliveries.ts';
 import { GROWTH_STEPS, measureGrowth } from './measure-growth.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { measureNeighbours, NEIGHBOUR_STEPS } from './measure-neighbours.ts';
@@ -94,6 +95,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
     growth: GROWTH_STEPS,
+    deliveries: DELIVERY_STEPS,
   };
   const bar = new cliProgress.SingleBar({
     format: '{bar} {what}',
@@ -135,6 +137,9 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     const growth = has('growth')
       ? await onFreshRig((rig, tenant) => measureGrowth(rig, tenant, isQuick, step))
       : {};
+    const deliveries = has('deliveries')
+      ? await onFreshRig((rig, tenant) => measureDeliveries(rig, tenant, step))
+      : {};
     bar.stop();
     const prices = http && counting ? pricesOf(http, counting) : null;
     const figures: Figures = {
@@ -146,6 +151,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
       ...pageFigures,
       ...segments,
       ...growth,
+      ...deliveries,
       ...(prices
         ? { usd_per_million_single: prices.single.total, usd_per_million_batch: prices.batch.total }
         : {}),

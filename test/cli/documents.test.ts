@@ -102,6 +102,8 @@ const RUN_BY: Record<string, string> = {
   '// SendEvents.java': 'test/cli/clients.slow.test.ts, where Java is installed',
   '<?php // send_events.php': 'test/cli/clients.slow.test.ts, where PHP is installed',
   '# send_events.sh': 'test/cli/clients.slow.test.ts',
+  "import { Webhook } from 'standardwebhooks';": 'test/destinations/standard-webhooks.test.ts',
+  'curl https://acme.example.com/mcp': 'test/docs/openapi.test.ts, the example of the operation',
   '{': 'test/skan/report.test.ts, the schema of conversion values',
 };
 /** What nothing here can run, with the reason. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { ROOT } from '../../src/cli/local-state.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
 /** A command that runs, with what it prints. `SERVICE_NAME` is the default unless `env` names another. */
 export function runCommand(
@@ -10,7 +11,7 @@ export function runCommand(
 ) {
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, SERVICE_NAME: 'service', ...env },
+    env: { ...process.env, ...COMPILE_CACHE, SERVICE_NAME: 'service', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { heapLimit } from '../helpers/heap-limit.ts';
 
 const script = path.join(import.meta.dirname, '../bench/run-heap.ts');
 const MAX_HEAP_MB = 64;
@@ -14,7 +15,7 @@ it.each([
   ['100,000 events of as many names', ['--events', '100000', '--names', '100000'], { events: 100_000 }],
 ])(`counts %s with a heap of ${MAX_HEAP_MB} MB`, async (_, args, expected) => {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    `--max-old-space-size=${MAX_HEAP_MB}`,
+    ...heapLimit(MAX_HEAP_MB),
     '--disable-warning=ExperimentalWarning',
     script,
     ...args,

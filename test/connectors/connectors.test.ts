@@ -3,8 +3,9 @@ import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { runDueConnectors } from '#connectors';
 import { database, connectors as table } from '#db';
-import { PLATFORMS } from '../../src/connectors/platforms.ts';
-import { daysToRead, runConnector } from '../../src/connectors/run.ts';
+import { KINDS } from '../../src/connectors/kinds.ts';
+import { runConnector } from '../../src/connectors/run.ts';
+import { dailyWindow, nextDailyAt } from '../../src/connectors/windows.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -130,16 +131,31 @@ it('keeps nothing of a run that fails, and says why', async () => {
 });
 
 it('reads the days that are complete and may have changed', () => {
-  const at = (text: string) => Date.parse(text);
-  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T08:00:00Z')).at(0)).toBe('2026-03-03');
-  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T08:00:00Z')).at(-1)).toBe('2026-03-09');
-  expect(daysToRead(PLATFORMS.max, null, at('2026-03-10T07:59:59Z')).at(-1)).toBe('2026-03-08');
-  const yesterday = at('2026-03-09T08:00:00Z');
-  expect(daysToRead(PLATFORMS.max, yesterday, at('2026-03-10T08:00:00Z'))).toEqual([
-    '2026-03-07',
-    '2026-03-08',
-    '2026-03-09',
-  ]);
+  const days = (
+    kind: 'max' | 'meta',
+    now: string,
+    last: string | null = null,
+    timezone: string | null = null,
+  ) => {
+    const lastSuccessAt = last === null ? null : Date.parse(last);
+    const account = { currency: null, timezone };
+    const row = { lastSuccessAt, account, backfill: null };
+    const { from, to } = dailyWindow(KINDS[kind], row, 'UTC', Date.parse(now));
+    const next = new Date(nextDailyAt(KINDS[kind], row, 'UTC', Date.parse(now))).toISOString();
+    return [from, to, next];
+  };
+  const next = '2026-03-11T08:00:00.000Z';
+  expect(days('max', '2026-03-10T08:00:00Z')).toEqual(['2026-03-03', '2026-03-09', next]);
+  expect(days('max', '2026-03-10T07:59:59Z').slice(0, 2)).toEqual(['2026-03-02', '2026-03-08']);
+  const yesterday = '2026-03-09T08:00:00Z';
+  expect(days('max', '2026-03-10T08:00:00Z', yesterday)).toEqual(['2026-03-07', '2026-03-09', next]);
+  // Networks count days in the time zone of the account, and revise a week of them.
+  const inUtc = ['2026-03-03', '2026-03-09', '2026-03-11T04:00:00.000Z'];
+  expect(days('meta', '2026-03-10T08:00:00Z', yesterday)).toEqual(inUtc);
+  const losAngeles = ['2026-03-02', '2026-03-08', '2026-03-10T11:00:00.000Z'];
+  expect(days('meta', '2026-03-10T06:00:00Z', yesterday, 'America/Los_Angeles')).toEqual(losAngeles);
+  expect(days('meta', '2026-03-30T08:00:00Z', yesterday).slice(0, 2)).toEqual(['2026-03-03', '2026-03-29']);
+  expect(days('meta', '2026-06-30T08:00:00Z', yesterday).slice(0, 2)).toEqual(['2026-05-31', '2026-06-29']);
 });
 
 it('runs what is due, once an hour even if the platform hangs up', async () => {
@@ -189,7 +205,21 @@ it('belongs to the team, and is deleted with what it fetched', async () => {
 });
 
 it.each<[object, string]>([
-  [{ ...MAX, kind: 'mx' }, 'kind must be one of max, levelplay'],
+  [{ ...MAX, kind: 'mx' }, 'kind must be one of meta, tiktok, applovin, google, pull, max, levelplay'],
+  [
+    { kind: 'meta', settings: { account_id: 'x' }, credentials: { access_token: 'a' } },
+    'settings.account_id must be the number of an ad account',
+  ],
+  [
+    { kind: 'google', settings: { customer_id: '12' }, credentials: {} },
+    'settings.customer_id must be a customer ID such as 123-456-7890; credentials.developer_token is required; credentials.client_id is required; credentials.client_secret is required; credentials.refresh_token is required',
+  ],
+  ...['http://a.example.com/', 'https://10.0.0.1/', 'https://a:b@example.com/', 'https://db.internal/'].map(
+    (url): [object, string] => [
+      { kind: 'pull', settings: { url }, credentials: {} },
+      expect.stringMatching(/^settings\.url must/),
+    ],
+  ),
   [
     { ...MAX, settings: { application: 'a', platform: 'web' } },
     'settings.platform must be one of android, ios, fireos',

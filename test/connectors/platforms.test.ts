@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fromNanos } from '#lib/money';
-import { type Fetch, PLATFORMS } from '../../src/connectors/platforms.ts';
+import type { Fetch } from '../../src/connectors/fetch-answers.ts';
+import { PLATFORMS } from '../../src/connectors/platforms.ts';
 import { sumByNetwork } from '../../src/connectors/report-file.ts';
 
 // Answers in the form that the platforms document, with invented figures.

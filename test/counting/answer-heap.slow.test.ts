@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { heapLimit } from '../helpers/heap-limit.ts';
 
 const script = path.join(import.meta.dirname, 'answer-heap.ts');
 const MAX_HEAP_MB = 64;
@@ -18,7 +19,7 @@ it.each([
   ['predicted LTV of 73,000 creatives on 100 days', 'predicted-ltv', 73_000, { devices: 73_000, rows: 501 }],
 ])(`answers %s with a heap of ${MAX_HEAP_MB} MB`, async (_, question, devices, expected) => {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    `--max-old-space-size=${MAX_HEAP_MB}`,
+    ...heapLimit(MAX_HEAP_MB),
     '--disable-warning=ExperimentalWarning',
     script,
     question,

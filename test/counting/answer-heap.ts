@@ -106,7 +106,7 @@ async function answer(): Promise<object> {
   }
   const groups = await countPurchases(store, {
     ...{ cohort, filter: {}, groupBy: 'creative', cohortBy: 'day', today: LAST, isPast: false },
-    ...{ rates: { usd: 1 }, maxCells: 20_000, maxGroups: 500 },
+    ...{ rates: { usd: 1 }, net: null, maxCells: 20_000, maxGroups: 500 },
   });
   return { devices: groups.reduce((sum, { size }) => sum + size, 0), rows: groups.length };
 }

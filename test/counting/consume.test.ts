@@ -25,7 +25,7 @@ const message = (events: unknown[], id = crypto.randomUUID()) => ({ id, body: { 
 describe('a message that cannot be read', () => {
   it('is parked whole, once, while the valid ones around it count', async () => {
     const { applicationId, ad, stub } = await start();
-    const poison = { id: newId('evt'), body: { v: 2, events: [{ application_id: applicationId }] } };
+    const poison = { id: newId('evt'), body: { v: 3, events: [{ application_id: applicationId }] } };
     const good = [message([ad()]), message([ad()])];
     const result = await deliver([...good.slice(0, 1), poison, ...good.slice(1)]);
     expect(result.explicitAcks).toHaveLength(3);

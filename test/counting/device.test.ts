@@ -21,8 +21,8 @@ describe('erasing a device', () => {
     const own = eventOf(applicationId, device, 'custom.ad');
     await append([own, eventOf(applicationId, other.device, 'custom.ad')]);
     // The install and the ad view; what was not counted yet is counted first.
-    expect(await stub().eraseDevice(device.id)).toEqual({ found: true, events: 2 });
-    expect(await stub().eraseDevice(device.id)).toEqual({ found: false, events: 0 });
+    expect(await stub().eraseDevice(device.id)).toEqual({ found: true, events: 2, told: [] });
+    expect(await stub().eraseDevice(device.id)).toEqual({ found: false, events: 0, told: [] });
     await stub().settle();
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2, installs: 2 });
     const { events } = await stub().readLog({}, null, 100);

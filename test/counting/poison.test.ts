@@ -35,7 +35,7 @@ describe('a message that cannot be counted', () => {
     ['nothing', () => null, /not a message of this version/],
     [
       'another version',
-      (application_id) => ({ v: 2, events: [{ application_id }] }),
+      (application_id) => ({ v: 3, events: [{ application_id }] }),
       /not a message of this version: v /,
     ],
     ['no events', (application_id) => ({ v: 1, application_id }), /events/],
@@ -495,7 +495,7 @@ describe('the log lines of a consumer', () => {
       },
       { level: 'warn', message: 'batch taken', messages: 1, failed: 1, events: 1, clicks: 0, parked: 0 },
     ]);
-    await deliver([{ id: 'message-4', body: { v: 2, application_id: newId('app') } }]);
+    await deliver([{ id: 'message-4', body: { v: 3, application_id: newId('app') } }]);
     expect(lines.splice(0)).toMatchObject([{ level: 'warn', message: 'batch taken', failed: 0, parked: 1 }]);
   });
 });

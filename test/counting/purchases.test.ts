@@ -12,6 +12,7 @@ const QUESTION: PurchasesQuestion = {
   today: '2026-03-31',
   rates: { usd: 1, eur: 2 },
   isPast: false,
+  net: null,
   maxCells: 1_000,
   maxGroups: 100,
 };

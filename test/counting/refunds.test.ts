@@ -213,3 +213,43 @@ it('returns the same of a purchase in whatever order its refunds arrive', async 
   );
   await fc.assert(property, { numRuns: 15 });
 });
+
+/** The revenue of the devices acquired on the first of March by day 30, gross and without refunds and a fee of 30 %. */
+async function earnedOf(counter: TestCounter) {
+  const ask = async (net: { storeFeeBasisPoints: number } | null) => {
+    const { days } = await counter.stub().outcomes({
+      ...{ cohort: { from: '2026-03-01', to: '2026-03-01' }, filter: {}, days: [30], today: '2026-06-01' },
+      ...{ rates: { usd: 1, eur: 2 }, net },
+    });
+    const revenue = days[0]?.revenue;
+    return revenue ? Math.round(revenue.mean * revenue.size * 1e6) / 1e6 : null;
+  };
+  return { gross: await ask(null), net: await ask({ storeFeeBasisPoints: 3_000 }) };
+}
+
+it('takes refunds off the device that purchased, whoever tells of them and however late', async () => {
+  const { counter, of, refund, count } = await start();
+  const told = (day: string, tr_id: string) =>
+    ({
+      ...{ type: 'store', id: newId('evt'), application_id: counter.applicationId, day, status: 'refunded' },
+      ...{ occurred_at: Date.parse(`${day}T12:00:00Z`), received_at: Date.parse(`${day}T12:00:01Z`) },
+      ...{ store: 'google', value_nanos: 0, currency: 'xxx', tr_id, creative_id: null },
+    }) as LoggedEvent;
+  await count(of('2026-03-02'), of('2026-03-05', { tr_id: 'tr_2' }));
+  expect(await earnedOf(counter)).toEqual({ gross: 20, net: 14 });
+  // The store names no device.
+  await count(told('2026-05-01', 'tr_2'));
+  expect(await earnedOf(counter)).toEqual({ gross: 20, net: 7 });
+  await count(refund('2026-03-03', 4), told('2026-05-02', 'unknown'));
+  expect(await earnedOf(counter)).toEqual({ gross: 20, net: 4.2 });
+});
+
+it('can read a device again once all of a refund in another currency was reversed', async () => {
+  const { counter, of, refund, reversal, count } = await start();
+  await count(of('2026-03-02'));
+  await count(refund('2026-03-03', 3, { currency: 'eur' }));
+  expect(await earnedOf(counter)).toEqual({ gross: 10, net: 2.8 });
+  await count(reversal('2026-03-04'));
+  await count(of('2026-03-05', { tr_id: 'tr_2' }));
+  expect(await earnedOf(counter)).toEqual({ gross: 20, net: 14 });
+});

@@ -20,6 +20,7 @@ const schedulers = Array.from({ length: COUNTERS }, () => {
   fillCounter(storage, { events: EVENTS, bytes: 0, names: EVENTS });
   const store = openStore(storage);
   const scheduler = new RunScheduler({
+    outbound: async () => [],
     store: () => store,
     storage: () => storage,
     applicationId: () => APPLICATION_ID,

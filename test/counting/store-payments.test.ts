@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { newId } from '#lib/ids';
@@ -168,4 +169,70 @@ it('counts once what two services tell, and a notification that is delivered aga
     ['2026-03-02', 'organic', 'usd', 1, 10, 4, 0, 0, 0, 0],
     ['2026-03-03', 'organic', 'usd', 0, 0, 0, 1, 4, 0, 0],
   ]);
+});
+
+it('counts the same in whatever order and batches stores and clients tell', async () => {
+  const units = fc.integer({ min: 1, max: 12 });
+  const transaction = fc.record({
+    client: fc.option(units),
+    told: fc.option(fc.record({ status: fc.constantFrom('purchase', 'renewal', 'trial'), units })),
+    refunds: fc.array(fc.record({ units: fc.integer({ min: 0, max: 8 }), byStore: fc.boolean() }), {
+      maxLength: 3,
+    }),
+  });
+  const property = fc.asyncProperty(
+    fc.array(transaction, { minLength: 1, maxLength: 3 }),
+    fc.infiniteStream(fc.integer({ min: 0, max: 1_000 })),
+    async (transactions, random) => {
+      const { told, sent, count, days } = await start();
+      const expected = { purchases: 0, revenue: 0, returned: 0, trials: 0, renewals: 0, paid: 0 };
+      const events: (() => LoggedEvent)[] = [];
+      for (const [index, own] of transactions.entries()) {
+        const tr_id = `t${index}`;
+        // A trial costs nothing, whatever a client says.
+        const worth = own.told ? (own.told.status === 'trial' ? 0 : own.told.units) : (own.client ?? 0);
+        const isPurchase = own.client !== null || (own.told !== null && own.told.status !== 'trial');
+        expected.purchases += isPurchase ? 1 : 0;
+        expected.revenue += isPurchase ? worth : 0;
+        expected.paid += own.client !== null ? worth : 0;
+        expected.trials += own.told?.status === 'trial' ? 1 : 0;
+        expected.renewals += own.told?.status === 'renewal' ? 1 : 0;
+        const asked = own.refunds.reduce((sum, refund) => sum + (refund.units || worth), 0);
+        expected.returned += isPurchase ? Math.min(worth, asked) : 0;
+        const { client, told: payment } = own;
+        if (client !== null) events.push(() => sent('2026-03-02', client, { tr_id }));
+        if (payment) {
+          const { status } = payment;
+          events.push(() => told(status, '2026-03-03', status === 'trial' ? 0 : payment.units, { tr_id }));
+        }
+        for (const refund of own.refunds) {
+          const more = { tr_id, status: 'refunded' as const };
+          events.push(() =>
+            refund.byStore
+              ? told('refunded', '2026-03-05', refund.units, { tr_id })
+              : sent('2026-03-05', refund.units, more),
+          );
+        }
+      }
+      const next = () => random.next().value ?? 0;
+      const shuffled = events.map((make) => ({ make, by: next() })).sort((left, right) => left.by - right.by);
+      for (let at = 0; at < shuffled.length; ) {
+        const size = 1 + (next() % 4);
+        await count(...shuffled.slice(at, at + size).map(({ make }) => make()));
+        at += size;
+      }
+      const rows = await days();
+      const sum = (column: number, of = rows) => of.reduce((total, row) => total + Number(row[column]), 0);
+      expect({
+        ...{ purchases: sum(3), revenue: sum(4), returned: sum(5), trials: sum(8), renewals: sum(9) },
+        paid: sum(
+          4,
+          rows.filter((row) => row[1] === 'paid'),
+        ),
+      }).toEqual(expected);
+      // What was refunded stands on the day of the refund, too.
+      expect(sum(7)).toBe(expected.returned);
+    },
+  );
+  await fc.assert(property, { numRuns: 25 });
 });

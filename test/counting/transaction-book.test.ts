@@ -16,7 +16,13 @@ const inStore = (work: (store: Store) => void) =>
 
 const stepOf = (more: Partial<TransactionStep> = {}): TransactionStep => ({
   ...{ is: 'purchase', eventId: newId('evt'), nanos: 10_000_000_000, currency: 'usd', second: 1_772_445_600 },
-  ...{ day: '2026-03-02', acquiredDay: '2026-03-01', creativeId: '', segments: { event: 0, cohort: 0 } },
+  ...{
+    day: '2026-03-02',
+    deviceId: '',
+    acquiredDay: '2026-03-01',
+    creativeId: '',
+    segments: { event: 0, cohort: 0 },
+  },
   ...more,
 });
 

@@ -26,6 +26,7 @@ describe('during a run', () => {
   it('an append and a question are answered, and the append is counted by the next run', async () => {
     const { applicationId, append, stub, device, ads, inside } = await start();
     await append(ads(EVENTS));
+    await stub().refreshDestinations();
     const order: string[] = [];
     const note = <Result>(name: string, work: Promise<Result>) => work.finally(() => order.push(name));
     await inside(async (counter) => {
@@ -47,7 +48,7 @@ describe('during a run', () => {
     await inside(async (counter) => {
       const [settled, erased] = await Promise.all([counter.settle(), counter.eraseDevice(device.id)]);
       expect(settled.settled).toBe(true);
-      expect(erased).toEqual({ found: true, events: EVENTS + 1 });
+      expect(erased).toEqual({ found: true, events: EVENTS + 1, told: [] });
     });
     expect(await stub().readDevice(device.id)).toBeNull();
     await stub().settle();
@@ -59,7 +60,7 @@ describe('during a run', () => {
     for (let batch = 0; batch < 3; batch++) await append(ads(10));
     await inside(async (counter) => {
       counter.fullRun = { ...counter.fullRun, events: 10 };
-      expect(await counter.eraseDevice(device.id)).toEqual({ found: true, events: 31 });
+      expect(await counter.eraseDevice(device.id)).toEqual({ found: true, events: 31, told: [] });
     });
     await stub().settle();
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 30, installs: 1 });
@@ -71,6 +72,7 @@ describe('during a run', () => {
     await inside(async (counter, { storage }) => {
       const store = openStore(storage);
       const scheduler = new RunScheduler({
+        outbound: async () => [],
         ...{ store: () => store, storage: () => storage, applicationId: () => applicationId },
         ...{ fullRun: () => counter.fullRun, waitMs: () => counter.waitMs },
       });

@@ -33,8 +33,8 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
     return found;
   };
   expect(await list('campaigns')).toEqual([
-    { id: expect.stringMatching(/^cmp_/), name: 'A', created_at: expect.any(String) },
-    { id: expect.stringMatching(/^cmp_/), name: 'B', created_at: expect.any(String) },
+    { id: expect.stringMatching(/^cmp_/), name: 'A', external_ids: [], created_at: expect.any(String) },
+    { id: expect.stringMatching(/^cmp_/), name: 'B', external_ids: [], created_at: expect.any(String) },
   ]);
   expect((await list('adsets')).map(({ name }) => name)).toEqual(['x', 'y', 'x']);
   const creatives = await list('creatives');
@@ -51,6 +51,7 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
     app_link: null,
     deep_link: null,
     preview: null,
+    external_ids: [],
     archived: false,
     archived_at: null,
     created_at: expect.any(String),
@@ -128,7 +129,7 @@ it('archives and unarchives a creative', async () => {
   expect(await patch('yes')).toEqual([400, { message: 'archived must be true or false' }]);
   expect(await patch(undefined)).toEqual([
     400,
-    { message: 'archived is required, unless network, deep_link or preview is given' },
+    { message: 'archived is required, unless network, deep_link, preview or external_ids is given' },
   ]);
 });
 

@@ -4,7 +4,7 @@ import { listAlerts, sendNotices, watchAlerts } from '#alerts';
 import { listAudit } from '#audit';
 import { database } from '#db';
 import { addDays, dayIn } from '#lib/time';
-import { timeText } from '../../src/dashboard/shell/dates.ts';
+import { dayText, timeText } from '../../src/dashboard/shell/dates.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { putCosts } from '../helpers/money.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -99,6 +99,7 @@ it('shows when an alert fired and what for, and keeps it when it has resolved', 
   const own = await createTenant({ currency: 'eur', timezone: ZONE });
   const browser = await signedIn(worker, own.team, 'admin');
   const day = addDays(dayIn(ZONE, Date.now()), -1);
+  const shownDay = dayText(day, dayIn(ZONE, Date.now()));
   const spend = (campaign: string, amount: number) =>
     putCosts(worker, own, [{ date: day, campaign, currency: 'eur', amount }]);
   await spend('Summer', 80);
@@ -110,7 +111,7 @@ it('shows when an alert fired and what for, and keeps it when it has resolved', 
   const at = timeText(fired, ZONE);
   expect(await list()).toEqual([
     [
-      `Spend by campaign over the last day is above €50.00 1 of 1 groups past the threshold, ${day}.`,
+      `Spend by campaign over the last day is above €50.00 1 of 1 groups past the threshold, ${shownDay}.`,
       `Firing since ${at}`,
       at,
       'Turn off',
@@ -122,8 +123,8 @@ it('shows when an alert fired and what for, and keeps it when it has resolved', 
   const resolved = fired + 2 * 3_600_000;
   await watchAlerts(env, resolved);
   expect((await page()).table('When it fired and resolved').rows).toEqual([
-    [timeText(resolved, ZONE), 'Resolved', `Summer: €10.00 on ${day}, not above €50.00.`],
-    [at, 'Fired', `Summer: €80.00 on ${day}, above €50.00.`],
+    [timeText(resolved, ZONE), 'Resolved', `Summer: €10.00 on ${shownDay}, not above €50.00.`],
+    [at, 'Fired', `Summer: €80.00 on ${shownDay}, above €50.00.`],
   ]);
   expect((await list())[0]?.slice(1, 3)).toEqual(['OK', at]);
 });

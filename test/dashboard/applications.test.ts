@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Page, pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -49,19 +49,124 @@ it('lets neither a viewer nor another team delete an application', async () => {
   expect((await viewer.get(path)).status).toBe(200);
 });
 
+const REQUIRED = {
+  name: 'Test game',
+  timezone: 'UTC',
+  currency: 'USD',
+  data_collection: 'on',
+  attribution_window_hours: '168',
+  probabilistic_window_hours: '24',
+  view_through_window_hours: '24',
+};
+
+describe('the settings', () => {
+  const sections = (page: Page) =>
+    page.all('details.section').map((section) => {
+      const [title = '', says = ''] = new Page(section).texts('summary > *');
+      return [title, section.hasAttribute('open'), says];
+    });
+  const open = async () => {
+    const tenant = await createTenant();
+    const admin = await signedIn(worker, tenant.team, 'admin');
+    return { tenant, admin, path: `/settings/applications/${tenant.application.id}` };
+  };
+
+  it('fold into sections that say what they contain, the first of them open', async () => {
+    const { tenant, admin, path } = await open();
+    expect(sections(await pageOf(await admin.get(path)))).toEqual([
+      ['General', true, 'UTC, USD'],
+      ['Tracking link destinations', false, 'Not set'],
+      ['Links that open the app', false, 'Not set'],
+      ['Attribution', false, 'Clicks 7 d, probabilistic 1 d, view-through 1 d'],
+      ['Revenue', false, 'Store fee 0%'],
+      ['Doubtful installs', false, 'Flag: 5 rules'],
+      ['Privacy and retention', false, 'Collects data, raw events 400 days'],
+    ]);
+    const changes = {
+      ...REQUIRED,
+      timezone: 'Asia/Tokyo',
+      data_collection: 'off',
+      android_store_url: 'https://play.google.com/store/apps/details?id=a',
+      fallback_url: 'https://example.com',
+      apple_bundle_id: 'com.example.game',
+      view_through_window_hours: '0',
+      probabilistic_window_hours: '30',
+      store_fee_percent: '15',
+      'install_doubts.busy_address.action': 'exclude',
+      'install_doubts.busy_address.threshold': '50',
+      'install_doubts.different_click.action': 'allow',
+      'install_doubts.different_click.threshold': '50',
+    };
+    expect((await admin.post(path, changes)).status).toBe(303);
+    const viewer = await signedIn(worker, tenant.team, 'viewer');
+    for (const person of [admin, viewer]) {
+      expect(sections(await pageOf(await person.get(path))).map(([, , says]) => says)).toEqual([
+        'Asia/Tokyo, USD',
+        'Google Play, fallback',
+        'iOS',
+        'Clicks 7 d, probabilistic 1 d 6 h, view-through off',
+        'Store fee 15%',
+        'Do not check: 1 rule, Flag: 3 rules, Count as organic: 1 rule',
+        'Collects no data, raw events 400 days',
+      ]);
+    }
+  });
+
+  it('open where something is wrong, and keep all that was typed', async () => {
+    const { admin, path } = await open();
+    const typed: Record<string, string> = {
+      ...REQUIRED,
+      name: ' New name ',
+      data_collection: 'off',
+      ios_store_url: 'http://plain.example',
+      store_fee_percent: 'much',
+      'install_doubts.fast_install.action': 'exclude',
+      'install_doubts.fast_install.threshold': '99999',
+      meta_referrer_key: 'ab',
+      allowed_origins: 'https://a.example https://b.example',
+    };
+    const refused = await admin.post(path, typed);
+    expect(refused.status).toBe(400);
+    const page = await pageOf(refused);
+    expect(
+      sections(page)
+        .filter(([, isOpen]) => isOpen)
+        .map(([title]) => title),
+    ).toEqual(['General', 'Tracking link destinations', 'Attribution', 'Revenue', 'Doubtful installs']);
+    expect(page.faults).toEqual({
+      ios_store_url: 'App Store URL must be an https URL',
+      meta_referrer_key: 'Meta install referrer decryption key must be 64 hexadecimal digits',
+      store_fee_percent: 'The store fee must be a number from 0 to 99, such as 15, with at most two decimals',
+      'install_doubts.fast_install.threshold':
+        'Seconds from the click to the first open must be a whole number from 1 to 3600',
+    });
+    for (const [name, value] of Object.entries(typed))
+      expect([name, page.value(name)]).toEqual([name, value]);
+  });
+
+  it('keep what was typed if another application has the App Store app', async () => {
+    const { admin, path } = await open();
+    const id = Math.floor(Math.random() * 1e9);
+    const fields = { ...REQUIRED, ios_store_url: `https://apps.apple.com/app/id${id}` };
+    expect((await admin.post(path, fields)).status).toBe(303);
+    const other = await open();
+    const refused = await other.admin.post(other.path, { ...fields, fallback_url: 'https://example.com' });
+    expect(refused.status).toBe(400);
+    const page = await pageOf(refused);
+    expect(page.faults).toEqual({
+      ios_store_url: 'App Store URL belongs to another application of this deployment',
+    });
+    expect(page.value('fallback_url')).toBe('https://example.com');
+  });
+});
+
 it('saves the app’s identities and Meta’s key, which it never shows', async () => {
   const tenant = await createTenant();
   const admin = await signedIn(worker, tenant.team, 'admin');
   const path = `/settings/applications/${tenant.application.id}`;
   const print = Array.from({ length: 32 }, () => 'AB').join(':');
   const fields = {
-    name: tenant.application.name,
-    timezone: 'UTC',
-    currency: 'USD',
-    data_collection: 'on',
-    attribution_window_hours: '168',
-    probabilistic_window_hours: '24',
-    view_through_window_hours: '24',
+    ...REQUIRED,
     apple_app_id_prefix: 'ABCDE12345',
     apple_bundle_id: 'com.example.game',
     android_fingerprints: `${print.toLowerCase()}, ${print}`,
@@ -81,7 +186,15 @@ it('saves the app’s identities and Meta’s key, which it never shows', async 
       apple_bundle_id: 'com.example.game',
       android_fingerprints: [print, print],
       meta_referrer_key_set: true,
+      apple_ads_lookup: false,
     });
+  }
+  for (const apple_ads_lookup of ['on', undefined, 'off']) {
+    const changes = apple_ads_lookup === undefined ? {} : { apple_ads_lookup };
+    expect((await admin.post(path, { ...fields, ...changes })).status).toBe(303);
+    // A form without the field changes nothing.
+    expect(await stored()).toMatchObject({ apple_ads_lookup: apple_ads_lookup !== 'off' });
+    expect((await pageOf(await admin.get(path))).value('apple_ads_lookup')).toBe(apple_ads_lookup ?? 'on');
   }
   const page = await (await admin.get(path)).text();
   expect(page).not.toContain(key);

@@ -166,6 +166,7 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'By day',
     'Retention and LTV',
     'Deep link and preview',
+    'IDs at networks',
     'Links for a network’s servers',
     'Test this link',
   ]);
@@ -266,6 +267,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     'By day',
     'Retention and LTV',
     'Deep link and preview',
+    'IDs at networks',
     'Links for a network’s servers',
     'Test this link',
   ]);
@@ -409,4 +411,33 @@ it('saves what a creative’s link opens and shows, and names what is wrong with
     '',
   ]);
   await admin.post(path, {});
+});
+
+it('keeps the ids by which networks know a creative, its ad set and its campaign', async () => {
+  const search = `?${PERIOD}`;
+  const path = `/creatives/${cat.id}/external-ids${search}`;
+  const idsOn = async (answer: Response | Promise<Response>) => {
+    const card = (await pageOf(await answer)).card('IDs at networks');
+    const rows = card.all('tbody tr').map((row) => row.querySelectorAll('td').map(({ text }) => text));
+    return { rows: rows.map((row) => row.slice(0, 4)), faults: card.texts('.fault') };
+  };
+  const shown = () => idsOn(admin.get(`/creatives/${cat.id}${search}`));
+  const ad = { kind: 'creative', network: 'meta', id: '23854855793500701' };
+  await admin.post(path, ad);
+  await admin.post(path, { ...ad, kind: 'campaign', id: '9' });
+  const rows = [
+    ['Meta', 'Ad', 'Cat', ad.id],
+    ['Meta', 'Campaign', expect.any(String), '9'],
+  ];
+  expect(await shown()).toEqual({ rows, faults: [] });
+  expect((await idsOn(admin.post(path, { ...ad, id: '' }))).faults).toEqual(['ID is required']);
+  const other = `/creatives/${dog.id}/external-ids${search}`;
+  expect((await idsOn(admin.post(other, ad))).faults).toEqual(['ID is already that of another item']);
+  for (const [kind, id] of [
+    ['creative', ad.id],
+    ['campaign', '9'],
+  ] as const) {
+    await admin.post(`/creatives/${cat.id}/external-ids/remove${search}`, { ...ad, kind, id });
+  }
+  expect((await shown()).rows).toEqual([]);
 });

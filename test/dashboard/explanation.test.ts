@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { expect, it, vi } from 'vitest';
+import { APPLE_AD, appleAnswers, deliverAll, fetchIphone } from '../attribution/apple-ads.ts';
+import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
@@ -61,4 +62,53 @@ it('shows a device’s click with its link parameters, and whether it was used b
     'There were no candidate clicks.',
   ]);
   expect([organic.tables, organic.notices]).toEqual([[], []]);
+});
+
+it('shows what Apple answered, with the ids of the ad and what it replaced', async () => {
+  const tenant = await createTenant({ ...STORES, apple_ads_lookup: true });
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  const pageAfter = async (...answers: Parameters<typeof appleAnswers>) => {
+    appleAnswers(...answers);
+    const token = await fetchIphone(worker, tenant, { ip: '203.0.113.9' });
+    await deliverAll(worker, worker.queue.take());
+    const body = {
+      type: 'custom',
+      created_at: new Date().toISOString(),
+      creativeToken: token,
+      payload: { event_name: 'opened' },
+    };
+    const answer = await worker.post(tenant, '/webhook', body);
+    const { event_id } = await answer.json<{ event_id: string }>();
+    await worker.deliver(worker.queue.take());
+    vi.restoreAllMocks();
+    return pageOf(await browser.get(`/debugger/event?id=${event_id}`));
+  };
+  const unknown = await pageAfter(APPLE_AD);
+  expect(unknown.card('Attribution').texts('p').slice(0, 2)).toEqual([
+    'Apple Ads, confidence 100%. Apple attributed the install to an ad of Apple Ads.',
+    'No creative, ad set or campaign has an ID of the ad.',
+  ]);
+  expect(unknown.table('The ad, as Apple names it').rows).toContainEqual(['Ad ID', '542317136']);
+  const { path } = await createCreative(worker, tenant, {
+    external_ids: [{ network: 'apple_ads', id: String(APPLE_AD.adId) }],
+  });
+  const click = await follow(worker, path, IPHONE_AGENT);
+  const measured = await measure(worker, path, click.clickId);
+  await worker.deliver([...click.messages, ...measured.messages]);
+  const known = await pageAfter(APPLE_AD);
+  expect(known.card('Attribution').texts('p').slice(0, 3)).toEqual([
+    'Apple Ads, creative Creative, confidence 100%. Apple attributed the install to an ad of Apple Ads.',
+    expect.stringContaining('Not checked'),
+    'Before Apple answered, it was attributed to creative Creative (Probabilistic match).',
+  ]);
+  for (const [answer, text] of [
+    [{ attribution: false }, 'Apple did not attribute the install to an ad of Apple Ads.'],
+    [400, 'Apple refused the AdServices token, so it is unknown whether the install is from Apple Ads.'],
+    [
+      404,
+      'Apple had no answer for the AdServices token, so it is unknown whether the install is from Apple Ads.',
+    ],
+  ] as const) {
+    expect((await pageAfter(answer)).card('Attribution').texts('p')).toContain(text);
+  }
 });

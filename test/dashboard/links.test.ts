@@ -3,7 +3,9 @@ import { and, eq } from 'drizzle-orm';
 import { beforeAll, expect, it } from 'vitest';
 import { composeDigests, watchAlerts } from '#alerts';
 import { alerts, channels, database, notices } from '#db';
+import { dayIn } from '#lib/time';
 import { Message, toText } from '../../src/alerts/message.ts';
+import { withDays } from '../../src/dashboard/shell/dates.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, ORIGIN, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -77,7 +79,7 @@ it('leads from an alert’s message to the alerts of its application, which say 
     alert?.finding,
   ]);
   expect(page.cells('Alerts', 'Alert when')).toEqual([
-    [`No events arrive for 1 hour ${alert?.finding} See Health`],
+    [`No events arrive for 1 hour ${withDays(alert?.finding ?? '', dayIn('UTC', Date.now()))} See Health`],
   ]);
   expect(page.all('.badge.bad')).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-// A page shows at most 200 rows of a table, says how many there are, and finds the others on the server.
+// A page shows at most 190 rows of a table, says how many there are, and finds the others on the server.
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
@@ -49,21 +49,21 @@ const NO_COSTS =
 
 const names = (shown: Page) => shown.table('Figures by placement').rows.map(([name]) => name);
 
-it('shows in a breakdown the 200 largest groups and one row for the others', async () => {
+it('shows in a breakdown the 190 largest groups and one row for the others', async () => {
   const shown = await page('/breakdown', 'by=placement&sort=-ad_revenue');
   expect(names(shown)).toEqual([
-    ...Array.from({ length: 200 }, (_, index) => `place_${PLACEMENTS - index}`),
+    ...Array.from({ length: 190 }, (_, index) => `place_${PLACEMENTS - index}`),
     'Everything else',
   ]);
   expect(shown.texts('.hint')).toEqual([
-    'The first 200 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
+    'The first 190 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
     NO_COSTS,
   ]);
 });
 
 it('keeps the row for the others last, however the table is sorted', async () => {
   const shown = await page('/breakdown', 'by=placement&sort=placement');
-  expect(names(shown)).toHaveLength(201);
+  expect(names(shown)).toHaveLength(191);
   expect(names(shown).at(-1)).toBe('Everything else');
 });
 
@@ -92,14 +92,14 @@ it('writes all rows of the API to the file, narrowed by the same search', async 
   expect(await lines('&q=place_17')).toBe(12);
 });
 
-it('shows 200 rows of ads by day, format and network', async () => {
+it('shows 190 rows of ads by day, format and network', async () => {
   const card = async (query: string) => (await page('/ads', query)).card('By day, format and network');
   const whole = await card('');
-  expect(whole.table('Ad figures by day, format and network').rows).toHaveLength(201);
+  expect(whole.table('Ad figures by day, format and network').rows).toHaveLength(191);
   expect([whole.texts('summary'), whole.texts('.hint')]).toEqual([
     ['Show 450 rows'],
     [
-      'The first 200 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
+      'The first 190 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
     ],
   ]);
   const found = await card('q=net_17');

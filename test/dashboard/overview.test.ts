@@ -160,3 +160,26 @@ it('draws the incomplete part as a separate line, and scales each series to its 
     [4, '4'],
   ]);
 });
+
+it('shows net figures in place of gross ones, and leads back', async () => {
+  const path = `/v1/applications/${tenant.application.id}`;
+  const fee = (store_fee: number) => worker.team(tenant, path, { method: 'PATCH', body: { store_fee } });
+  expect((await fee(0.3)).status).toBe(200);
+  const gross = await overview('period=7d');
+  expect(gross.card('This period').figures.Revenue).toMatch(/^\$90\.00/);
+  expect(gross.query('Net')).toMatchObject({ revenue: 'net' });
+  const net = await pageOf(await browser.get(gross.link('Net')));
+  expect(net.card('Net revenue by day').chart.series.map(({ name }) => name)).toEqual([
+    'Net revenue',
+    'Net revenue, before',
+  ]);
+  const { figures } = net.card('This period');
+  expect(figures['Net revenue']).toBe('$63.00 ▲ 50% more $42.00 before $64.40 with today so far');
+  expect(figures).not.toHaveProperty('Revenue');
+  expect(net.cells('Campaigns with the highest revenue', 'Campaign', 'Net revenue')).toEqual([
+    ['Summer', expect.stringMatching(/^\$63\.00/)],
+  ]);
+  expect(net.query('Month')).toMatchObject({ revenue: 'net', unit: 'month' });
+  expect(net.query('Gross')).not.toHaveProperty('revenue');
+  await fee(0);
+});

@@ -83,3 +83,25 @@ it('has the CSV of the API', async () => {
     expect([name, file.headers.get(name)]).toEqual([name, api.headers.get(name) ?? 'a header']);
   expect(shown).toContain('com.example,1,');
 });
+
+it('lists in the debugger what arrived, with its verification, tests and copies', async () => {
+  const own = { transactionId: crypto.randomUUID(), fine: 3, network: 'one.skadnetwork' };
+  await arrive(own);
+  await arrive({ ...own, fine: 63 });
+  await arrive({ test: true, fine: null, network: 'two.skadnetwork', didWin: false }, '2026-03-11T03:00:00Z');
+  const page = await pageOf(await owner.get('/debugger'));
+  const columns = ['Network id', 'Conversion', 'Window', 'Value', 'Verification'] as const;
+  expect(page.cells('Newest postbacks of Apple', ...columns)).toEqual([
+    [
+      'two.skadnetwork',
+      'download, not won',
+      '1',
+      'hidden',
+      'Verified with a key for development: in no report',
+    ],
+    [
+      ...['one.skadnetwork', 'download', '1', '3'],
+      'Verified, counted; arrived once more; 1 of them with other values, which do not count',
+    ],
+  ]);
+});

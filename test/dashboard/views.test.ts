@@ -100,7 +100,7 @@ it('shows the view of a share link to anyone, without links or forms', async () 
   ]);
   expect(page.texts('main h1')).toEqual(['Breakdown']);
   expect(page.texts('main p')).toEqual([
-    'Test game · 2026-03-01 to 2026-03-07',
+    'Test game · 1 Mar – 7 Mar',
     'Days in UTC.',
     expect.stringMatching(/^Read-only view\. This link works until \d+ \w+, [\d:]+ \(UTC\)\.$/),
   ]);
@@ -122,10 +122,14 @@ it('shows the filters of a shared view, and neither what is left to set up nor a
   const shared = await pageOf(await worker.request(await share(address)));
   expect(shared.texts('.page-head')).toEqual([
     expect.stringMatching(
-      /^Overview Test game · 2026-03-01 to 2026-03-07 · 2 filters Country Germany OS iOS Complete through [\d:]+ UTC$/,
+      /^Overview Test game · 1 Mar – 7 Mar · 2 filters Country Germany OS iOS Complete through [\d:]+ UTC$/,
     ),
   ]);
   expect([shared.all('#setup').length, shared.notices]).toEqual([0, []]);
+  // Nor the texts of links that chose what a chart shows or led elsewhere.
+  expect(own.texts('.seg, .card-head a').length).toBeGreaterThan(2);
+  expect(shared.all('.seg').length).toBe(0);
+  expect(shared.text).not.toMatch(/All campaigns|Other groupings/);
 });
 
 it('says in the application’s time zone until when a share link works', async () => {

@@ -1,8 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { counterOf } from '#counting';
+import type { LoggedEvent } from '#catalogue';
+import { counterOf, packEvents } from '#counting';
 import { listRejections } from '#ingestion';
+import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { rollupOf } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -219,6 +221,44 @@ it('erases exported raw events in the background, and reports when it is done', 
   expect(stored).toHaveLength(2);
   expect(JSON.stringify(stored)).not.toMatch(new RegExp(`${deviceId}|jane`));
   expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+});
+
+it('erases what stores told of its transactions, and nothing of another’s', async () => {
+  const tenant = await createTenant();
+  const applicationId = tenant.application.id;
+  const { counter, alarm, exportLog } = await quietCounter(applicationId);
+  const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+  await send(tenant, envelope.purchase(token, {}, { tr_id: 'mine' }));
+  await send(tenant, envelope.purchase(other, {}, { tr_id: 'theirs' }));
+  await deliver();
+  const told = async (status: string, tr_id: string, more = {}) => {
+    const [id, at] = [newId('evt'), Date.now()];
+    const event = {
+      ...{ type: 'store', id, application_id: applicationId, status, tr_id, store: 'apple', ...more },
+      ...{ value_nanos: 1e9, currency: 'usd', creative_id: null },
+      ...{ day: new Date(at).toISOString().slice(0, 10), occurred_at: at, received_at: at },
+    } as LoggedEvent;
+    await counter.append(packEvents(applicationId, [event]));
+    return id;
+  };
+  const mine = [
+    await told('refunded', 'mine'),
+    await told('renewal', 'mine-2', { original_tr_id: 'mine' }),
+    await told('refunded', 'mine-2'),
+  ];
+  const theirs = await told('refunded', 'theirs');
+  await exportLog();
+  const late = await told('refund_reversed', 'mine');
+
+  // The late one is in the log, the others are in files.
+  expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 1, files: 'pending' });
+  expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 0, files: 'pending' });
+  await alarm();
+  expect(await (await erase(tenant, token)).json()).toMatchObject({ files: 'done' });
+  const stored = await eventsInFiles((await counter.listFiles({}, { before: null, after: null })).files);
+  const left = [...stored, ...(await loggedEvents(applicationId))].map(({ id }) => id);
+  expect(left).toContain(theirs);
+  for (const id of [...mine, late]) expect(left).not.toContain(id);
 });
 
 it('erases parked events of the device, and none of another', async () => {

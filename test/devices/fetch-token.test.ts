@@ -127,6 +127,17 @@ describe('POST /fetch-token', () => {
     ]);
   });
 
+  it("stores a person's choices with the device and its install", async () => {
+    const of = await createTenant();
+    const choices = { lat: true, att_status: 'denied', ad_user_data: true, advertising_id: 'ID-SECRET' };
+    const { claims } = await tokenOf(deviceMetrics({}, choices), of);
+    const told = { lat: 'true', att_status: 'denied', ad_user_data: 'true' };
+    expect((await storedDevice(claims))?.description.consent).toEqual(told);
+    const [install] = await loggedEvents(of.application.id);
+    expect(install).toMatchObject({ type: 'install', device: told });
+    expect(JSON.stringify(install)).not.toContain('SECRET');
+  });
+
   it('marks the install of a test build, and of no other', async () => {
     const of = await createTenant();
     const [{ claims }] = [

@@ -13,14 +13,16 @@ const claims: fc.Arbitrary<TokenClaims> = fc
     days: fc.integer({ min: 1, max: 3650 }),
     organic: fc.boolean(),
     shard: fc.integer({ min: 0, max: 63 }),
+    open: fc.boolean(),
   })
-  .map(({ acquired, createdAt, days, organic, shard }) => ({
+  .map(({ acquired, createdAt, days, organic, shard, open }) => ({
     tokenId: newId('tok'),
     applicationId: newId('app'),
     deviceId: newId('dev'),
     creativeId: organic ? null : newId('crt'),
     acquiredDay: dayFromNumber(acquired),
     shard,
+    ...(open ? { creditOpen: true } : {}),
     createdAt: createdAt * 1000,
     expiresAt: Math.min(createdAt + days * 86_400, 2 ** 32 - 1) * 1000,
   }));

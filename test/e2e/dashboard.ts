@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -8,7 +9,9 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { count, money, percent } from '../../src/dashboard/shell/format.ts';
-import { launchBrowser, PLAIN_PAGES, signIn, violationsOf, watchFaults } from '../helpers/browser.ts';
+import { findPagesOfOne, launchBrowser, signIn, violationsOf, watchFaults } from '../helpers/browser.ts';
+import { PLAIN_PAGES } from '../helpers/dashboard-pages.ts';
+import { addThings } from '../helpers/dashboard-things.ts';
 import { type Service, simulate, startService } from '../helpers/service.ts';
 
 // The dashboard in a real browser, from a fresh start: sending the first event, then every page over a simulated history.
@@ -27,6 +30,7 @@ const LOOKS: Record<string, BrowserContextOptions> = {
   'phone-dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 };
 
+/** Besides those of one thing. */
 const PAGES = [
   ...PLAIN_PAGES,
   '/creatives?by=campaign',
@@ -35,12 +39,14 @@ const PAGES = [
   '/breakdown?by=country&and=os',
   '/funnels?step=install&step=retention&step=ad&step=purchase&group=os',
   '/compare?by=country',
+  '/docs',
 ];
 
 let service: Service;
 let stateDir: string;
 let demo: Demo;
 let browser: Browser;
+let receiver: Server | undefined;
 
 before(async () => {
   service = await startService();
@@ -51,6 +57,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await service?.stop();
+  receiver?.close();
 });
 
 type Session = Awaited<ReturnType<typeof startSession>>;
@@ -100,7 +107,7 @@ test('leads from the sign-in to the first event in the debugger in less than a m
   await row.waitFor();
   await row.getByRole('link').first().click();
   await page.getByText('This event is counted').waitFor({ timeout: 20_000 });
-  await page.getByText('organic').first().waitFor();
+  await page.getByRole('complementary', { name: 'Event' }).getByText('organic').first().waitFor();
   assert.ok(Date.now() - start < A_MINUTE_MS, `it took ${Date.now() - start} ms`);
   assert.deepEqual(faults, []);
 });
@@ -116,13 +123,50 @@ test('shows a rejected request in the debugger with its reason', async () => {
   await page.getByRole('cell', { name: 'Unknown API key' }).waitFor();
 });
 
-test('shows every page over a simulated history', { timeout: 300_000 }, async (suite) => {
+test('opens an event beside the list, below its row on a phone, and as a page without scripts', async () => {
+  const { page, faults } = await open({}, await session());
+  const isOnLink = 'document.activeElement.matches("a[data-event]")';
+  const address = `${demo.base_url}/debugger`;
+  await page.goto(address);
+  await page.locator('a[data-event]').first().press('Enter');
+  const panel = page.getByRole('complementary', { name: 'Event' });
+  await panel.getByText('This event is').waitFor();
+  assert.equal(await page.evaluate('document.activeElement.closest("#event-panel") !== null'), true);
+  assert.equal(page.url(), address);
+  assert.deepEqual(await violationsOf(page), []);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'hidden' });
+  assert.equal(await page.evaluate(isOnLink), true);
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator('a[data-event]').first().click();
+  await page.locator('.event-row #event-panel').getByText('This event is').waitFor();
+  assert.deepEqual(await violationsOf(page), []);
+  assert.ok(
+    await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+  );
+  await page.getByRole('button', { name: 'Close' }).click();
+  assert.equal(await page.evaluate(isOnLink), true);
+  assert.deepEqual(faults, []);
+
+  const { page: plain } = await open({ javaScriptEnabled: false }, await session());
+  await plain.goto(address);
+  await plain.locator('a[data-event]').first().click();
+  await plain.waitForURL(/\/debugger\/event\?/);
+  await plain.getByText('This event is').waitFor();
+});
+
+test('shows every page over a simulated history', { timeout: 600_000 }, async (suite) => {
+  receiver = await addThings(demo);
   await simulate({ stateDir }, { devices: 80, days: 25, seed: 5 });
+  const { page: first } = await open({}, await session());
+  const newHook = `/settings/destinations/new?app=${demo.application.id}&kind=webhook`;
+  const pages = [...PAGES, newHook, ...(await findPagesOfOne(first, demo.base_url)).values()];
   if (SCREENSHOTS) await mkdir(SCREENSHOTS, { recursive: true });
   for (const [name, look] of Object.entries(LOOKS)) {
     await suite.test(name, async () => {
       const { page, faults } = await open(look, await session());
-      for (const where of PAGES) {
+      for (const where of pages) {
         const answer = await page.goto(demo.base_url + where);
         assert.equal(answer?.status(), 200, where);
         if (SCREENSHOTS) {
@@ -181,6 +225,22 @@ test('shows every page over a simulated history', { timeout: 300_000 }, async (s
       const file = await page.context().request.get(demo.base_url + href);
       assert.match(file.headers()['content-type'] ?? '', /text\/csv/, where);
     }
+  });
+
+  await suite.test('prints a report without navigation, on white, with the names of its curves', async () => {
+    const { page } = await open(LOOKS['desktop-dark'] ?? {}, await session());
+    await page.emulateMedia({ media: 'print' });
+    await page.goto(`${demo.base_url}/retention`);
+    await page.locator('.legend button').first().waitFor();
+    for (const hidden of ['.side', '.tools', '.bar-fields', 'form', '.card-head a'])
+      assert.equal(await page.locator(hidden).filter({ visible: true }).count(), 0, hidden);
+    assert.match(
+      await page.locator('.view-bar > summary').innerText(),
+      /^Demo game · Last 28 days, .+ – .+$/,
+    );
+    const ground = 'getComputedStyle(document.documentElement).colorScheme';
+    assert.match(await page.evaluate<string>(ground), /^light/);
+    await page.context().close();
   });
 
   await suite.test('works with the keyboard', async () => {

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { withLocalDatabase } from '../../src/cli/local-database.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { launchBrowser, PLAIN_PAGES, violationsOf, watchFaults } from '../helpers/browser.ts';
+import { launchBrowser, violationsOf, watchFaults } from '../helpers/browser.ts';
+import { PLAIN_PAGES } from '../helpers/dashboard-pages.ts';
 import { addLargeHistory } from '../helpers/large-history.ts';
 import { type Service, startService } from '../helpers/service.ts';
 

@@ -89,7 +89,7 @@ test('shares a view with someone who has no account', async () => {
   await page.getByText('Copy this link now.').waitFor();
   await assertFits(page);
   await stranger.goto(await page.locator('.notice code').innerText());
-  await stranger.getByText('Demo game · Last 7 days · 1 filter').waitFor();
+  await stranger.getByText(/^Demo game · Last 7 days, .+ – .+ · 1 filter$/).waitFor();
   await stranger.getByText('Read-only view.').waitFor();
   assert.equal(await stranger.getByRole('link').count(), 0);
   await assertFits(stranger);

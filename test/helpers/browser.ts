@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Demo } from '../../src/cli/seed-demo.ts';
+import { PAGES_OF_ONE } from './dashboard-pages.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -17,33 +18,22 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** The pages without parameters of their own, which every test of the whole dashboard opens. */
-export const PLAIN_PAGES = [
-  '/',
-  '/creatives',
-  '/breakdown?by=day&and=source',
-  '/ads',
-  '/skan',
-  '/ad-revenue',
-  '/retention',
-  '/ltv',
-  '/ltv?group=creative&predict=90',
-  '/filters?kind=creative_id&back=/',
-  '/costs',
-  '/costs/rates',
-  '/alerts',
-  '/alerts/new?metric=roas&condition=below&threshold=150&days=7&group_by=campaign&preview=30',
-  '/notes',
-  '/views?for=%2Fltv',
-  '/debugger',
-  '/status',
-  '/get-started',
-  '/settings/applications',
-  '/settings/tokens',
-  '/settings/members',
-  '/settings/audit',
-  '/settings/account',
-];
+const FOUND_WITHIN_MS = 30_000;
+
+/** The address of each page of one thing, by its route. Waits for what is still being counted or sent; throws if nothing leads to a page. */
+export async function findPagesOfOne(page: Page, baseUrl: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const [route, { from, link }] of Object.entries(PAGES_OF_ONE)) {
+    const links = page.locator('main').locator(link);
+    await page.goto(baseUrl + (found.get(from) ?? from));
+    for (const deadline = Date.now() + FOUND_WITHIN_MS; (await links.count()) === 0; ) {
+      if (Date.now() > deadline) throw new Error(`${from} does not lead to ${route}`);
+      await page.reload();
+    }
+    found.set(route, (await links.first().getAttribute('href')) ?? '');
+  }
+  return found;
+}
 
 /** The errors and warnings that a page logs from now on. */
 export function watchFaults(page: Page): string[] {

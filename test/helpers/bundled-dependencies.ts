@@ -24,6 +24,7 @@ const ENTRIES = [
   ),
   'hyparquet',
   'hyparquet-writer',
+  ...['client', 'server'].map((part) => `@modelcontextprotocol/${part}`),
   'zod',
   'zod-openapi',
 ];

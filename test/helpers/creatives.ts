@@ -25,7 +25,12 @@ export const postCreative = (
 export async function createCreative(
   worker: TestWorker,
   tenant: Tenant,
-  names: { creative?: string; campaign?: string; adset?: string } = {},
+  names: {
+    creative?: string;
+    campaign?: string;
+    adset?: string;
+    external_ids?: { network: string; id: string }[];
+  } = {},
 ) {
   const response = await postCreative(worker, tenant, {
     creative: 'Creative',

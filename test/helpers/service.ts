@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 /** A service that `npm start` would have started, on a port and a state of its own. */
 export type Service = {
@@ -28,10 +29,17 @@ export async function freePort(): Promise<number> {
 }
 
 /** Throws when the start ends before it is ready. */
-async function start(stateDir: string, port: number): Promise<ChildProcess> {
-  const server = spawn(process.execPath, ['src/cli/start.ts'], {
+async function start(stateDir: string, port: number, options: readonly string[] = []): Promise<ChildProcess> {
+  const server = spawn(process.execPath, ['src/cli/start.ts', ...options], {
     cwd: ROOT,
-    env: { ...process.env, PORT: String(port), STATE_DIR: stateDir },
+    // So that a test can receive what destinations send.
+    env: {
+      ...process.env,
+      ...COMPILE_CACHE,
+      PORT: String(port),
+      STATE_DIR: stateDir,
+      OUTBOUND_LOCAL: 'true',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {
@@ -52,13 +60,28 @@ export async function simulate(
   { devices, days, seed }: { devices: number; days: number; seed?: number },
 ): Promise<void> {
   const options = ['--devices', `${devices}`, '--days', `${days}`, ...(seed ? ['--seed', `${seed}`] : [])];
-  const env = { ...process.env, STATE_DIR: stateDir };
+  const env = { ...process.env, ...COMPILE_CACHE, STATE_DIR: stateDir };
   await promisify(execFile)(process.execPath, ['src/cli/simulate.ts', ...options], { cwd: ROOT, env });
 }
 
+const newState = () => mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+
+/** A service without a demo team, as one on the internet begins. */
+export async function startEmptyService() {
+  const [stateDir, port] = [await newState(), await freePort()];
+  const server = await start(stateDir, port, ['--empty']);
+  return {
+    baseUrl: `http://localhost:${port}`,
+    stateDir,
+    stop: async () => {
+      await end(server);
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
 export async function startService(): Promise<Service> {
-  const stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
-  const port = await freePort();
+  const [stateDir, port] = [await newState(), await freePort()];
   let server = await start(stateDir, port);
   const demo: Demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
   return {

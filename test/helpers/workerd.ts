@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../../src/cli/local-state.ts';
+import { readMigrations } from '../../src/cli/local-migrations.ts';
 
 /** The modules of a bundled Worker as Miniflare expects them, the entry first. */
 export function esModules(files: readonly string[]) {
@@ -12,12 +11,6 @@ export function esModules(files: readonly string[]) {
 
 /** Makes the tables of an empty database, as a deployment's migrations do, in one transaction. */
 export async function migrate(db: D1Database): Promise<void> {
-  const journal: { entries: { tag: string }[] } = JSON.parse(
-    await readFile(path.join(ROOT, 'migrations/meta/_journal.json'), 'utf8'),
-  );
-  const scripts = await Promise.all(
-    journal.entries.map(({ tag }) => readFile(path.join(ROOT, 'migrations', `${tag}.sql`), 'utf8')),
-  );
-  const statements = scripts.flatMap((sql) => sql.split('--> statement-breakpoint'));
+  const statements = (await readMigrations()).flatMap(({ statements }) => statements);
   await db.batch(statements.map((statement) => db.prepare(statement)));
 }

@@ -1,15 +1,21 @@
+import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { eventsIn, fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const TODAY = new Date().toISOString().slice(0, 10);
 
-async function withSecret(impression_template: unknown = { preset: 'max' }) {
-  const tenant = await createTenant();
+async function withSecret(impression_template: unknown = { preset: 'max' }, shards = 1) {
+  const tenant = await createTenant(STORES);
+  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+    .bind(shards, tenant.application.id)
+    .run();
   const path = `/v1/applications/${tenant.application.id}`;
   const changed = await worker.team(tenant, path, { method: 'PATCH', body: { impression_template } });
   expect(changed.status).toBe(200);
@@ -109,6 +115,67 @@ it.each([
   expect(await figures(tenant, 'day')).toMatchObject([[TODAY, 1, revenue, 0]]);
 });
 
+it.each([1, 8])(
+  'counts once what is repeated after its device became known, with %d counters',
+  async (shards) => {
+    const { tenant, secret } = await withSecret(undefined, shards);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const sendAll = async () => {
+      for (const device of names) await send(secret, { ...MAX, id: device, device });
+      await count(tenant);
+    };
+    await sendAll();
+    for (const device of names) await fetchToken(worker, tenant, { data: { device_id: device } });
+    await sendAll();
+    expect(await figures(tenant)).toEqual([['unity_ads', 5, 0.0625, null]]);
+  },
+);
+
+it('counts a repeat again only in another counter, for another device', async () => {
+  const { tenant, secret } = await withSecret(undefined, 8);
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const device of names) await fetchToken(worker, tenant, { data: { device_id: device } });
+  for (const device of names) await send(secret, { ...MAX, device });
+  const messages = worker.queue.take();
+  const events = messages.flatMap(({ body }) => eventsIn<{ shard?: number }>(body));
+  const used = new Set(events.map(({ shard = 0 }) => shard));
+  await worker.deliver(messages);
+  await count(tenant);
+  expect(used.size).toBeGreaterThan(1);
+  expect((await figures(tenant))[0]?.[1]).toBe(used.size);
+});
+
+it.each([1, 8])('finds the device of a click by the id of the click, with %d counters', async (shards) => {
+  const template = { amount: 'v', scale: 'unit', id: 'id', device: 'click', device_is: 'click_id' };
+  const { tenant, secret } = await withSecret(template, shards);
+  const { id: creativeId, path } = await createCreative(worker, tenant);
+  const clicks: string[] = [];
+  // The second one has a name of its own.
+  for (const device_id of [undefined, 'user 1']) {
+    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
+    await worker.deliver(messages);
+    clicks.push(publicId);
+    await fetchToken(worker, tenant, { data: { click_id: publicId, ...(device_id ? { device_id } : {}) } });
+  }
+  const unused = await follow(worker, path, ANDROID_AGENT);
+  await worker.deliver(unused.messages);
+  for (const [index, click] of [...clicks, unused.publicId, 'clk_none', 'x'].entries()) {
+    expect(await send(secret, { id: `e${index}`, v: '0.5', click })).toMatchObject({ status: 200 });
+  }
+  await count(tenant);
+  const listed = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}`);
+  const { data } = await listed.json<{ data: { type: string; creative_id: string | null }[] }>();
+  const of = (type: string) => data.filter((event) => event.type === type).map((event) => event.creative_id);
+  expect(of('custom.ad')).toEqual([creativeId, creativeId]);
+  expect(of('mediation.ad')).toEqual([null, null, null]);
+  // Another application's click names no device here.
+  const other = await withSecret(template);
+  await send(other.secret, { id: 'e', v: '1', click: clicks[0] ?? '' });
+  await count(other.tenant);
+  const ofOther = await worker.team(other.tenant, `/v1/events?application_id=${other.tenant.application.id}`);
+  expect((await ofOther.json<{ data: unknown[] }>()).data).toMatchObject([{ type: 'mediation.ad' }]);
+});
+
 it('takes time, currency and token from where the template says', async () => {
   const template = {
     amount: 'v',
@@ -128,6 +195,15 @@ it('takes time, currency and token from where the template says', async () => {
   await count(tenant);
   expect((await figures(tenant, 'day')).map(([day, impressions]) => [day, impressions])).toEqual([
     ['2026-03-03', 3],
+  ]);
+  // No time, as anywhere else: a date that does not exist, a month, a local time.
+  for (const t of ['2026-02-30T10:00:00Z', '12/2025', '2026-03-03T10:00:00']) {
+    await send(secret, { ...sent, id: t, t });
+  }
+  await count(tenant);
+  expect((await figures(tenant, 'day')).map(([day, impressions]) => [day, impressions])).toEqual([
+    ['2026-03-03', 3],
+    [TODAY, 3],
   ]);
   expect(await send(secret, { ...sent, id: '4', c: 'zzz' })).toMatchObject({ status: 400 });
 });

@@ -306,6 +306,43 @@ describe('alternative forms that clients send', () => {
     expect(JSON.stringify(event)).not.toContain('SECRET');
   });
 
+  it("stores a person's choices and the ids that are given to be passed on", async () => {
+    const choices = { att_status: 'AUTHORIZED', ad_user_data: false, lat: false };
+    const ids = { advertising_id: 'CDDA802E-FB9C', vendor_id: 'E621E1F8' };
+    const { event, warnings } = await send(envelope.ad(token, { ...choices, ...ids }));
+    expect(warnings).toBeUndefined();
+    expect(event.device).toEqual({ att_status: 'authorized', ad_user_data: 'false', ...ids });
+  });
+
+  it.each([{ lat: true }, { att_status: 'denied' }, { att_status: 'not_determined' }])(
+    'stores no such id of a person who limits tracking: %o',
+    async (choice) => {
+      const ids = { advertising_id: 'ID-SECRET', vendor_id: 'VENDOR-SECRET' };
+      const { event } = await send(envelope.ad(token, { ...choice, ...ids }));
+      expect(event.device).toEqual(
+        Object.fromEntries(Object.entries(choice).map(([name, one]) => [name, `${one}`])),
+      );
+    },
+  );
+
+  it('names malformed choices', async () => {
+    const { event, warnings } = await send(
+      envelope.ad(token, {
+        att_status: 'maybe',
+        ad_user_data: 'yes',
+        lat: 'no',
+        advertising_id: 'x'.repeat(65),
+      }),
+    );
+    expect(event.device).toBeUndefined();
+    expect(warnings?.map(({ path }) => path).sort()).toEqual([
+      'ad_user_data',
+      'advertising_id',
+      'att_status',
+      'lat',
+    ]);
+  });
+
   it('dates an event with a year of another calendar now, with a warning', async () => {
     const { event } = await send(envelope.ad(token, { created_at: '1448-05-30 09:15:30' }));
     expect(event.clock_ahead).toBe(true);

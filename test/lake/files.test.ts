@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LoggedEvent } from '#catalogue';
+import { deviceIdIn, type LoggedEvent } from '#catalogue';
 import {
   type EventFilter,
   type FileEntry,
@@ -172,7 +172,7 @@ describe('finds the events of', () => {
     ['nothing', () => ({})],
     ['a type', () => ({ type: 'custom.purchase' })],
     ['an event name', () => ({ eventName: 'level_3' })],
-    ['a device', (event) => ({ deviceId: 'device_id' in event ? event.device_id : '' })],
+    ['a device', (event) => ({ deviceId: deviceIdIn(event) })],
     ['a creative', (event) => ({ creativeIds: [event.creative_id ?? ''] })],
     ['the paid devices', () => ({ attribution: 'paid' })],
     ['the organic devices', () => ({ attribution: 'organic' })],
@@ -188,10 +188,7 @@ describe('finds the events of', () => {
     ['an event', (event) => ({ eventId: event.id })],
     ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
     ['a day without events', () => ({ from: '2026-03-12' })],
-    [
-      'a device and a type',
-      (event) => ({ type: 'custom.ad', deviceId: 'device_id' in event ? event.device_id : '' }),
-    ],
+    ['a device and a type', (event) => ({ type: 'custom.ad', deviceId: deviceIdIn(event) })],
   ])('%s newest first, page by page', async (_, filterFor) => {
     const { bucket, entries, events } = history;
     const sample = events.find(({ creative_id }) => creative_id !== null);
@@ -202,7 +199,7 @@ describe('finds the events of', () => {
         (event: StoredEvent) =>
           (!filter.type || event.type === filter.type) &&
           (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
-          (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
+          (!filter.deviceId || deviceIdIn(event) === filter.deviceId) &&
           (!filter.creativeIds || event.creative_id === filter.creativeIds[0]) &&
           (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
           Object.entries(filter.segment ?? {}).every(([name, values]) =>
@@ -227,7 +224,7 @@ it('streams the events of a device in the order in which they happened', async (
   const entries = await writeFiles(bucket, SOURCE, [late]);
   const streamed: StoredEvent[] = [];
   for await (const slice of streamEvents(bucket, entries, {})) streamed.push(...slice);
-  const deviceOf = (event: StoredEvent) => ('device_id' in event ? event.device_id : '');
+  const deviceOf = (event: StoredEvent) => deviceIdIn(event);
   const sorted = [...streamed].sort(
     (left, right) => deviceOf(left).localeCompare(deviceOf(right)) || left.occurred_at - right.occurred_at,
   );

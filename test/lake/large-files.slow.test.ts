@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { deviceIdIn } from '#catalogue';
 import { readEvents, rewriteWithout } from '#lake';
 import { MemoryIndex } from './memory-bucket.ts';
 import { write } from './write.ts';
@@ -13,7 +14,7 @@ it('ends a file after 50,000 events', async () => {
 it('reads only the footer and one row group for one device', async () => {
   const { bucket, entries, events } = await write();
   const device = events.find((event) => 'device_id' in event);
-  const deviceId = device && 'device_id' in device ? device.device_id : '';
+  const deviceId = device ? deviceIdIn(device) : '';
   const whole = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   bucket.bytesRead = 0;
   const page = await readEvents(bucket, entries, { deviceId }, { limit: 100, cursor: '' });

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:test';
 import { expect, it } from 'vitest';
+import { deviceIdIn } from '#catalogue';
 import { readEvents, rewriteWithout, writeFiles } from '#lake';
 import { MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
@@ -16,7 +17,7 @@ it('writes, reads and rewrites files in the bucket of a deployment', async () =>
 
   const [entry] = index.entries;
   const first = events.find((event) => 'device_id' in event);
-  const deviceId = first && 'device_id' in first ? first.device_id : '';
+  const deviceId = first ? deviceIdIn(first) : '';
   if (!entry) throw new Error('no entry');
   const { removed } = await rewriteWithout(bucket, index, entry, new Set([deviceId]));
   expect(removed).toBeGreaterThan(0);

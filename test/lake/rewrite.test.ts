@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { LoggedEvent } from '#catalogue';
+import { deviceIdIn, type LoggedEvent } from '#catalogue';
 import { deleteReplaced, type FileEntry, mergeFiles, rewriteWithout, streamEvents, writeFiles } from '#lake';
 import { Faults, MemoryBucket, MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 
 const SOURCE = { applicationId: APPLICATION_ID, shard: 0 };
 const EVENTS = [...makeSlices({ events: 300, devices: 12 })].flat();
-const deviceOf = (event: LoggedEvent | undefined) => (event && 'device_id' in event ? event.device_id : '');
+const deviceOf = (event: LoggedEvent | undefined) => (event ? deviceIdIn(event) : '');
 const ERASED = new Set([deviceOf(EVENTS[0]), deviceOf(EVENTS[7])]);
 const KEPT = EVENTS.filter((event) => !ERASED.has(deviceOf(event)));
 

@@ -1,3 +1,4 @@
+import { deviceIdIn } from '#catalogue';
 import { rewriteWithout, writeFiles } from '../../src/lake/index.ts';
 import { MemoryBucket, MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
@@ -12,7 +13,7 @@ let erased = '';
 function* slices() {
   for (const slice of makeSlices({ events: events ?? 0, devices: 20_000 })) {
     const [first] = slice;
-    if (first && 'device_id' in first) erased ||= first.device_id;
+    if (first) erased ||= deviceIdIn(first);
     yield slice.map((event, index) => ({
       ...event,
       ...(bytes ? { warnings: [{ path: `${event.id}/${index}`, message: 'x'.repeat(bytes) }] } : {}),

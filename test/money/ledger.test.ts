@@ -84,6 +84,7 @@ describe('GET /v1/costs', () => {
           impressions: null,
           clicks: null,
           matched: false,
+          connector_id: null,
           updated_at,
         },
         {
@@ -99,6 +100,7 @@ describe('GET /v1/costs', () => {
           impressions: 9,
           clicks: 2,
           matched: true,
+          connector_id: null,
           updated_at,
         },
       ],

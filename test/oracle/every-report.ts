@@ -129,7 +129,7 @@ export function describeEveryReport(options: History): void {
       groups: 'currency',
       gives: [
         ...[...AD, ...PAID, 'revenue', 'spend', 'profit'],
-        ...['refunds', 'refunded_revenue', 'net_revenue'],
+        ...['refunds', 'refunded_revenue', 'net_revenue', 'profit_net'],
       ],
       counts: (event: Sent) =>
         naive.isAd(event) ||
@@ -261,7 +261,8 @@ export function describeEveryReport(options: History): void {
             found[group] === last(name) &&
             found.impressions === expected.impressions &&
             found.installs === expected.installs &&
-            found.events === expected.events,
+            found.events === expected.events &&
+            found.sessions === expected.sessions,
         );
         expectFigures(row, expected, String(name));
         const id = row?.[`${group}_id`];
@@ -301,8 +302,17 @@ export function describeEveryReport(options: History): void {
     },
   );
 
-  const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended'];
-  const PAYERS = ['payers', 'arppu'];
+  const SPEND = [
+    'spend',
+    'profit',
+    'profit_net',
+    'cpi',
+    'roas',
+    'roas_blended',
+    'roas_net',
+    'roas_blended_net',
+  ];
+  const PAYERS = ['payers', 'arppu', 'arppu_net'];
   const without = (figures: Record<string, unknown>, lacking: readonly string[]) => ({
     ...figures,
     ...Object.fromEntries(lacking.map((name) => [name, null])),

@@ -2,6 +2,7 @@ import { memoize } from '#lib/collections/memoize';
 import { settleAll } from '../helpers/settle.ts';
 import type { Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, type TestWorker } from '../helpers/worker.ts';
+import { isClickTooLate, playFields, playTimesOf } from './play-times.ts';
 
 // A generated history, as a backend would send it, and what the naive computations need to know of it.
 
@@ -36,6 +37,8 @@ export type Sent = {
   firstVersion: string;
   sdk: string;
   firstSdk: string;
+  /** Of its device: its install is attributed, or was until it was excluded, to a click after the installation began. */
+  doubted: boolean;
   /** Sent by a debug build: it counts nowhere. */
   test?: boolean;
 };
@@ -87,9 +90,10 @@ const TOTAL_FIELDS: Partial<Record<Sent['type'], string>> = {
 
 /**
  * Gives purchases a transaction id, and refunds and their reversals that of a purchase of the device, whose currency they have: earlier or
- * later, several of one, of more than it was. Some refunds are of all of it, and some of a purchase that nobody reported.
+ * later, several of one, of more than it was. Some refunds are of all of it, and some of a purchase that nobody reported. Some are of one of the
+ * `foreign` currencies.
  */
-function nameTransactions(events: readonly Sent[], device: number): void {
+function nameTransactions(events: readonly Sent[], device: number, foreign: readonly string[]): void {
   const purchases = events.filter(
     ({ payload: { status } }) => status === 'completed' || status === 'success',
   );
@@ -99,7 +103,8 @@ function nameTransactions(events: readonly Sent[], device: number): void {
     const purchase = purchases[(device + index) % (purchases.length + 1)];
     payload.tr_id = purchase?.payload.tr_id ?? 'unknown';
     payload.currency = purchase?.payload.currency ?? payload.currency;
-    if (index % 3 === 0) payload.value = 0;
+    if (foreign.length > 0) payload.currency = foreign[(device + index) % foreign.length];
+    else if (index % 3 === 0) payload.value = 0;
     if (index % 2 === 1) payload.status = 'refund_reversed';
   }
 }
@@ -130,7 +135,11 @@ export type HistoryOptions = {
   devices: number;
   zone: string;
   currencies: string[];
+  /** Some refunds are of another currency than their purchase. */
+  foreignRefunds?: boolean;
   creativeTokens: string[];
+  /** The application counts installs that it doubts as organic. */
+  excludesDoubted?: boolean;
 };
 
 /** What a history keeps for later: every seventh device, and every fifth event of the others. */
@@ -168,9 +177,12 @@ export async function startHistory(
     const acquiredAt = start + Math.floor(random() * options.days * 24) * HOUR + 1000 * device;
     const acquired = localDay(options.zone, acquiredAt);
     const turn = device % (options.creativeTokens.length + 1);
-    const creative = turn === 0 ? null : turn - 1;
-    const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
+    const named = turn === 0 ? null : turn - 1;
     // Not drawn, so that the rest of a history stays the same.
+    const play = playTimesOf(device);
+    const doubted = named !== null && isClickTooLate(play);
+    const creative = doubted && options.excludesDoubted ? null : named;
+    const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
     const network = NETWORKS[device % NETWORKS.length] ?? NETWORKS[0];
     const firstSdk = SDKS[device % 2] ?? SDKS[0];
     const fetchOwn = () =>
@@ -182,12 +194,14 @@ export async function startHistory(
           ...network.data,
           ...place.data,
           ...system.data,
-          ...(creative === null ? {} : { creative_token: options.creativeTokens[creative] }),
+          ...playFields(play, acquiredAt),
+          ...(named === null ? {} : { creative_token: options.creativeTokens[named] }),
         },
       });
     const own = {
       ...{ device, creative, acquired, country: place.country, os: system.os, firstVersion, firstSdk },
       network: creative === null ? '' : network.network,
+      doubted,
     };
     // Every third device earns in one currency: running totals of several cannot be compared.
     const only = device % 3 === 0 ? options.currencies[(device / 3) % options.currencies.length] : undefined;
@@ -272,7 +286,7 @@ export async function startHistory(
         test: random() < 0.05,
       } satisfies Sent;
     });
-    nameTransactions(events, device);
+    nameTransactions(events, device, options.foreignRefunds ? options.currencies : []);
     claimTotals(events, device);
     const isLate = (index: number) =>
       options.keepsSome === true && (LATE.isDevice(device) || LATE.isEvent(index));

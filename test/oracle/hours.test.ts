@@ -30,6 +30,7 @@ const RATIOS = ['ctr', 'average_session_seconds', 'ecpm', 'fill_rate'];
 const DAILY_ONLY = [
   ...['refunds', 'refunded_revenue', 'net_revenue'],
   ...['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'],
+  ...['arpdau_net', 'arppu_net', 'profit_net', 'roas_net', 'roas_blended_net'],
 ];
 
 const hourIn = memoize(

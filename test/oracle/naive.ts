@@ -72,6 +72,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const ads = events.filter(isAd);
   const paid = events.filter(isPaid);
   const installs = events.filter((event) => event.type === 'install');
+  const doubted = installs.filter((event) => event.doubted).length;
   const adRevenue = money(ads.map(amountOf), rateOn);
   const purchaseRevenue = money(paid.map(amountOf), rateOn);
   // The two amounts that are shown add up to the third.
@@ -83,6 +84,10 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const taken = refundsIn(all);
   const refunded = taken.filter(({ refund }) => events.includes(refund));
   const returned = taken.filter(({ purchase }) => events.includes(purchase));
+  const returnedRevenue = money(
+    returned.map((own) => takenOn(own.purchase, own)),
+    rateOn,
+  );
   const payers = isOneDay
     ? inside(lastOfDays(all.filter(isPaid))).length
     : distinct(paid.map((event) => event.device));
@@ -98,7 +103,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     const devices = new Set(acquired.map((event) => event.device));
     const own = taken.filter(({ purchase }) => devices.has(purchase.device));
     return money(
-      own.map(({ purchase, amount }) => ({ ...amountOf(purchase), nanos: amount })),
+      own.map((one) => takenOn(one.purchase, one)),
       rateOn,
     );
   };
@@ -113,8 +118,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     creative_impressions: 0,
     ctr: null,
     installs: installs.length,
-    doubted_installs: 0,
-    net_installs: installs.length,
+    doubted_installs: doubted,
+    net_installs: installs.length - doubted,
     dau: per(active, days),
     sessions: inside(firstOfSessions(all)).length,
     session_seconds: sessionSeconds,
@@ -131,26 +136,25 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     revenue,
     refunds: refunded.filter(({ refund, amount }) => isRefund(refund) && amount > 0n).length,
     refunded_revenue: money(
-      refunded.map(({ refund, amount }) => ({ ...amountOf(refund), nanos: amount })),
+      refunded.map((own) => takenOn(own.refund, own)),
       rateOn,
     ),
-    net_revenue:
-      revenue -
-      money(
-        returned.map(({ purchase, amount }) => ({ ...amountOf(purchase), nanos: amount })),
-        rateOn,
-      ),
+    net_revenue: revenue - returnedRevenue,
     trials: 0,
     renewals: 0,
     arpdau: per(revenue, active),
+    arpdau_net: per(revenue - returnedRevenue, active),
     arppu: per(purchaseRevenue, payers),
+    arppu_net: per(purchaseRevenue - returnedRevenue, payers),
     spend,
     profit: revenue - spend,
+    profit_net: revenue - returnedRevenue - spend,
     // Nothing spent is no price of nothing.
     cpi: spend === 0 ? null : per(spend, attributed.length),
     roas: per(earnedBy(attributed), spend),
     roas_blended: per(earnedBy(installs), spend),
     roas_net: per(earnedBy(attributed) - returnedOf(attributed), spend),
+    roas_blended_net: per(earnedBy(installs) - returnedOf(installs), spend),
     unconverted: lacking.length === 0 ? undefined : lacking,
     roas_unconverted: lackingRoas.length === 0 ? undefined : lackingRoas,
     events: events.filter((event) => event.type === 'custom' && !isRequest(event)).length,
@@ -170,24 +174,40 @@ function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlyS
 const isRefund = ({ payload }: Sent) => payload.status === 'refunded';
 const isReversal = ({ payload }: Sent) => payload.status === 'refund_reversed';
 
-/** What is taken back of a purchase after some refunds and reversals, in the order of their times: from nothing to all of it. */
-function levelAfter(purchase: Sent, steps: readonly Sent[]): bigint {
-  const whole = nanos(purchase);
+/**
+ * What is taken back of a purchase after some refunds and reversals, in the order of their times, by currency. Amounts of two currencies cannot be
+ * compared, so nothing is refunded after a refund in another one, and any reversal puts all of it back.
+ */
+function takenAfter(purchase: Sent, steps: readonly Sent[]): Map<string, bigint> {
+  const [whole, own] = [nanos(purchase), currencyOf(purchase)];
   const second = ({ at }: Sent) => Math.floor(at / 1_000);
   let level = 0n;
+  let foreign: [currency: string, amount: bigint] | null = null;
   for (const step of steps.toSorted((left, right) => second(left) - second(right))) {
     const amount = nanos(step) || whole;
-    level = isRefund(step) ? level + amount : level - amount;
-    level = level < 0n ? 0n : level > whole ? whole : level;
+    const isForeign = nanos(step) > 0n && currencyOf(step) !== own;
+    if (!isRefund(step)) {
+      level = foreign || isForeign || amount > level ? 0n : level - amount;
+      foreign = null;
+    } else if (!foreign && level < whole) {
+      if (isForeign) foreign = [currencyOf(step), amount];
+      else level = level + amount > whole ? whole : level + amount;
+    }
   }
-  return level;
+  return new Map([[own, level], ...(foreign ? [foreign] : [])]);
 }
+
+/** `amount` of a currency, more than before, that a refund takes back of a purchase; below 0 for what a reversal puts back. */
+type Taken = { refund: Sent; purchase: Sent; amount: bigint; currency: string };
+
+/** What was taken back, as an amount of the day of one of its events. */
+const takenOn = ({ day }: Sent, { amount, currency }: Taken): Amount => ({ nanos: amount, currency, day });
 
 /**
  * By how much each refund, and each reversal of one, changes what is taken back of its purchase, in the order in which they were sent: the
  * purchase may be sent later.
  */
-function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint }[] {
+function refundsIn(all: Sent[]): Taken[] {
   const known = refundsOfHistory.get(all);
   if (known) return known;
   const found = all.filter(isPaid).flatMap((purchase) => {
@@ -198,9 +218,12 @@ function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint 
         !event.test,
     );
     return steps.flatMap((refund, index) => {
-      const amount =
-        levelAfter(purchase, steps.slice(0, index + 1)) - levelAfter(purchase, steps.slice(0, index));
-      return amount === 0n ? [] : [{ refund, purchase, amount }];
+      const [after, before] = [index + 1, index].map((end) => takenAfter(purchase, steps.slice(0, end)));
+      const currencies = new Set([...(after?.keys() ?? []), ...(before?.keys() ?? [])]);
+      return [...currencies].flatMap((currency): Taken[] => {
+        const amount = (after?.get(currency) ?? 0n) - (before?.get(currency) ?? 0n);
+        return amount === 0n ? [] : [{ refund, purchase, amount, currency }];
+      });
     });
   });
   refundsOfHistory.set(all, found);
@@ -210,7 +233,11 @@ function refundsIn(all: Sent[]): { refund: Sent; purchase: Sent; amount: bigint 
 export const isCountedRefund = (event: Sent, all: Sent[]) =>
   refundsIn(all).some(({ refund }) => refund === event);
 
-const refundsOfHistory = new WeakMap<Sent[], { refund: Sent; purchase: Sent; amount: bigint }[]>();
+/** How many changes of what is taken back are of another currency than their purchase. */
+export const foreignRefunds = (all: Sent[]) =>
+  refundsIn(all).filter(({ purchase, currency }) => currency !== currencyOf(purchase)).length;
+
+const refundsOfHistory = new WeakMap<Sent[], Taken[]>();
 
 /**
  * The latest event that each device sends on each day; of those of one second, the one of the greatest versions. An event that arrives when
@@ -282,6 +309,14 @@ export function retention(cohort: Sent[], day: number, today: string) {
   return { eligible, complete, active, classic: per(active, eligible), rolling: per(later, eligible) };
 }
 
+/** What events earned, each with its own amount; with `all` that was sent, also what was refunded of them, as amounts below 0. */
+const earningsOf = (events: Sent[], all?: Sent[]): { of: Sent; amount: Amount }[] => [
+  ...events.filter((event) => isAd(event) || isPaid(event)).map((of) => ({ of, amount: amountOf(of) })),
+  ...(all ? refundsIn(all) : [])
+    .filter(({ purchase }) => events.includes(purchase))
+    .map((own) => ({ of: own.purchase, amount: takenOn(own.purchase, { ...own, amount: -own.amount }) })),
+];
+
 const isOverOn = (acquired: string, on: number, today: string) => number(today) - number(acquired) > on;
 
 /** What the value of a cohort by day N lacks, because it cannot be converted. */
@@ -309,25 +344,29 @@ export function lifetimeValue(
   today: string,
   rateOn: RateOn,
   days: readonly number[] = [day],
+  all?: Sent[],
 ) {
   const isOver = (acquired: string, on: number) => isOverOn(acquired, on, today);
   const devicesOn = (on: number) =>
     distinct(cohort.filter((event) => isOver(event.acquired, on)).map((event) => event.device));
   const spentOn = (on: number) => costs?.filter((cost) => isOver(cost.day, on)) ?? [];
-  const earned = cohort.filter((event) => isAd(event) || isPaid(event));
+  const earned = earningsOf(cohort, all);
   const sumOf = (amounts: Amount[]) => {
     const sum = exactSum(amounts, rateOn);
     return Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
   const revenueBy = (on: number) =>
-    money(earned.filter((event) => isOver(event.acquired, on) && age(event) <= on).map(amountOf), rateOn);
+    money(
+      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) <= on).map(({ amount }) => amount),
+      rateOn,
+    );
   const revenue = revenueBy(day);
   const lacking = lifetimeValueLacks(cohort, costs, day, today, rateOn);
   let [ltv, roas]: [number | null, number | null] = [0, 0];
   for (let on = 0; on <= day; on++) {
     const sum = sumOf(
-      earned.filter((event) => isOver(event.acquired, on) && age(event) === on).map(amountOf),
+      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) === on).map(({ amount }) => amount),
     );
     const [ofDevices, ofSpend] = [per(sum, devicesOn(on)), per(sum, sumOf(spentOn(on)))];
     ltv = ltv === null || ofDevices === null ? null : ltv + ofDevices;
@@ -347,7 +386,7 @@ export function lifetimeValue(
   };
 }
 
-const COHORT_METRIC = /^(roas|ltv|retention)_d(\d+)$/;
+const COHORT_METRIC = /^(roas|ltv|roas_net|ltv_net|retention)_d(\d+)$/;
 
 /**
  * Those of the metrics that are figures of a cohort: of all its devices, but ROAS of the attributed ones among them. `costs` are null if they are
@@ -359,6 +398,7 @@ export function cohortMetrics(
   costs: Amount[] | null,
   today: string,
   rateOn: RateOn,
+  all: Sent[],
 ) {
   const asked = metrics.flatMap((metric) => {
     const [, figure = '', day = ''] = COHORT_METRIC.exec(metric) ?? [];
@@ -366,6 +406,7 @@ export function cohortMetrics(
   });
   const days = [...new Set(asked.map(({ day }) => day))].sort((left, right) => left - right);
   const paid = cohort.filter(({ creative }) => creative !== null);
+  const netOf = (figure: string) => (figure.endsWith('_net') ? all : undefined);
   const has = (wanted: string) => asked.some(({ figure }) => figure === wanted);
   const lacksOf = has('ltv') ? cohort : has('roas') ? paid : null;
   const lacking =
@@ -377,9 +418,9 @@ export function cohortMetrics(
         metric,
         figure === 'retention'
           ? retention(cohort, day, today).classic
-          : figure === 'ltv'
-            ? lifetimeValue(cohort, costs, day, today, rateOn, days).ltv
-            : lifetimeValue(paid, costs, day, today, rateOn, days).roas,
+          : figure.startsWith('ltv')
+            ? lifetimeValue(cohort, costs, day, today, rateOn, days, netOf(figure)).ltv
+            : lifetimeValue(paid, costs, day, today, rateOn, days, netOf(figure)).roas,
       ]),
     ),
     incomplete_days: incomplete.length === 0 ? undefined : incomplete,
@@ -444,22 +485,33 @@ export const amountsOf = (events: Sent[]) =>
 export type WorthOf = (currency: string) => number | null;
 
 const devicesOf = (events: Sent[]) => [...Map.groupBy(events, (event) => event.device).values()];
-const worthIn = (events: Sent[], worthOf: WorthOf) =>
-  total(events.map((event) => (Number(nanos(event)) / 1e9) * (worthOf(currencyOf(event)) ?? 0)));
+const worth = (amounts: Amount[], worthOf: WorthOf) =>
+  total(amounts.map((amount) => (Number(amount.nanos) / 1e9) * (worthOf(amount.currency) ?? 0)));
 
-/** What became of a cohort by day N: who came back on it, who had paid, and what each device had earned. */
-export function outcomes(cohort: Sent[], day: number, today: string, worthOf: WorthOf) {
+/** What was ever taken back of the purchases among these events, as amounts below 0. */
+const takenBackOf = (events: Sent[], all: Sent[]): Amount[] =>
+  refundsIn(all)
+    .filter(({ purchase }) => events.includes(purchase))
+    .map((own) => takenOn(own.refund, { ...own, amount: -own.amount }));
+
+/**
+ * What became of a cohort by day N: who came back on it, who had paid, and what each device had earned. With `all` that was sent, without what
+ * was refunded of it.
+ */
+export function outcomes(cohort: Sent[], day: number, today: string, worthOf: WorthOf, all?: Sent[]) {
   const devices = devicesOf(cohort).filter(([first]) => number(today) - number(first?.acquired ?? '') > day);
   const has = (is: (event: Sent) => boolean) => devices.filter((own) => own.some(is)).length;
   const isEarning = (event: Sent) => (isAd(event) || isPaid(event)) && age(event) <= day;
+  const earnedBy = (own: Sent[]) => {
+    const events = own.filter(isEarning);
+    return [...events.map(amountOf), ...(all ? takenBackOf(events, all) : [])];
+  };
   return {
     eligible: devices.length,
     active: has((event) => age(event) === day),
     payers: has((event) => isPaid(event) && age(event) <= day),
-    earned: devices.map((own) => worthIn(own.filter(isEarning), worthOf)),
-    lacking: devices
-      .flatMap((own) => own.filter(isEarning).map(amountOf))
-      .filter(({ currency }) => worthOf(currency) === null),
+    earned: devices.map((own) => worth(earnedBy(own), worthOf)),
+    lacking: devices.flatMap(earnedBy).filter(({ currency }) => worthOf(currency) === null),
   };
 }
 
@@ -524,19 +576,21 @@ export function purchaseHistories(cohort: Sent[], today: string, worthOf: WorthO
 }
 
 /** What a cohort has brought so far, as the prediction begins with it: rounded like all money. */
-export function brought(cohort: Sent[], worthOf: WorthOf) {
+export function brought(cohort: Sent[], worthOf: WorthOf, all?: Sent[]) {
   const [paid, ads] = [cohort.filter(isPaid), cohort.filter(isAd)];
-  const sumOf = (events: Sent[]) => Math.round(worthIn(events, worthOf) * 1e9) / 1e9;
+  const back = all ? takenBackOf(cohort, all) : [];
+  const sumOf = (amounts: Amount[]) => Math.round(worth(amounts, worthOf) * 1e9) / 1e9;
+  const [purchased, shown] = [[...paid.map(amountOf), ...back], ads.map(amountOf)];
   const lacking = unconverted(
-    amountsOf(cohort).filter(({ currency }) => worthOf(currency) === null),
+    [...amountsOf(cohort), ...back].filter(({ currency }) => worthOf(currency) === null),
     () => null,
   );
   return {
     size: devicesOf(cohort).length,
     payers: devicesOf(paid).length,
-    purchase_revenue: sumOf(paid),
-    ad_revenue: sumOf(ads),
-    revenue: sumOf([...paid, ...ads]),
+    purchase_revenue: sumOf(purchased),
+    ad_revenue: sumOf(shown),
+    revenue: sumOf([...purchased, ...shown]),
     unconverted: lacking.length === 0 ? undefined : lacking,
   };
 }

@@ -127,7 +127,11 @@ export type History = {
   seed: number;
   published?: readonly Rates[];
   currencies?: string[];
+  /** Some refunds are of another currency than their purchase. */
+  foreignRefunds?: boolean;
   shards?: number;
+  /** What the application does with installs that it doubts: flagged ones count as before, excluded ones as organic. */
+  doubts?: 'flag' | 'exclude';
   /** Called between two parts of the history. It sends the second part itself. */
   between?: (tenant: Tenant, sendRest: () => Promise<void>) => Promise<void>;
 };
@@ -155,12 +159,16 @@ export async function changeCosts(
   expect((await worker.team(tenant, '/v1/costs', { method, body })).status).toBe(200);
 }
 
+/** The rule by which the history has installs to doubt. */
+export const DOUBTING_RULE = 'click_after_install_began';
+
 /** An application with the creatives of `CREATIVES`, whose ids and tokens are answered, and as many counters as are asked for. */
 export async function startTenant(
   worker: TestWorker,
-  { zone, currency, shards = 1 }: Pick<History, 'zone' | 'currency' | 'shards'>,
+  { zone, currency, shards = 1, doubts }: Pick<History, 'zone' | 'currency' | 'shards' | 'doubts'>,
 ): Promise<{ tenant: Tenant; creatives: { id: string; token: string }[] }> {
-  const tenant = await createTenant({ timezone: zone, currency });
+  const rules = doubts ? { install_doubts: { [DOUBTING_RULE]: { action: doubts } } } : {};
+  const tenant = await createTenant({ timezone: zone, currency, ...rules });
   await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
     .bind(shards, tenant.application.id)
     .run();
@@ -185,6 +193,8 @@ export async function startOracle(
     devices: DEVICES,
     zone,
     currencies,
+    foreignRefunds: options.foreignRefunds === true,
+    excludesDoubted: options.doubts === 'exclude',
   });
   await uploadRates(worker, tenant, published);
   await changeCosts(worker, tenant, 'PUT', COSTS);

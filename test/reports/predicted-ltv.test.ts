@@ -180,6 +180,21 @@ describe('GET /v1/reports/predicted-ltv', () => {
     expect(Number(row.predicted_revenue_high)).toBeGreaterThan(Number(row.predicted_purchase_revenue_high));
     const [line = {}] = await askCsv(tenant);
     expect(Object.keys(line)).toEqual([...Object.keys(row), 'unconverted']);
+
+    const path = `/v1/applications/${tenant.application.id}`;
+    await worker.team(tenant, path, { method: 'PATCH', body: { store_fee: 0.3 } });
+    const net = (await ask(tenant, 'horizon_days=30&net=true')).body;
+    const [less = {}] = net.data;
+    expect(net.net).toBe(true);
+    for (const name of ['purchase_revenue', 'predicted_purchase_revenue', 'predicted_purchase_revenue_low']) {
+      expect(less[name], name).toBeCloseTo(0.7 * Number(row[name]), 6);
+    }
+    expect(less).toMatchObject({
+      ad_revenue: row.ad_revenue,
+      predicted_ad_revenue: row.predicted_ad_revenue,
+    });
+    const ahead = 0.7 * (sent.revenue + Number(purchases)) + sent.adRevenue + Number(ads);
+    expect(less.predicted_ltv).toBeCloseTo(ahead / 300, 6);
   });
 
   it('predicts ads where nobody has purchased', async () => {

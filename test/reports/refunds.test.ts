@@ -65,6 +65,21 @@ it('takes the fee of stores from net figures only', async () => {
   );
 });
 
+it('takes refunds and the fee from comparisons, predictions and the metrics by day since the install', async () => {
+  const get = async (name: string, query: string) => {
+    const path = `/v1/reports/${name}?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-01&${query}`;
+    return (await worker.team(tenant, path)).json<{ data: Record<string, unknown>[] }>();
+  };
+  const sides = 'by=period&b_from=2026-02-01&b_to=2026-02-02&days=7';
+  const arpu = async (query: string) =>
+    (await get('compare', `${sides}&${query}`)).data.find(({ metric }) => metric === 'arpu')?.a;
+  expect([await arpu(''), await arpu('net=true')]).toEqual([10_000, 3_400]);
+  const predicted = await get('predicted-ltv', 'net=true');
+  expect(predicted).toMatchObject({ net: true, data: [{ purchase_revenue: 3_400, revenue: 3_400 }] });
+  const columns = await get('performance', 'metrics=ltv_d7,ltv_net_d7,revenue,profit_net,arpdau_net');
+  expect(columns.data).toMatchObject([{ ltv_d7: 10_000, ltv_net_d7: 3_400 }]);
+});
+
 async function ltv(query: string) {
   const path = `/v1/reports/ltv?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-01&${query}`;
   const body: { data: { days: Record<string, { revenue: number; ltv: number }> }[] } = await (

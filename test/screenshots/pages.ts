@@ -1,4 +1,6 @@
 import type { Page } from 'playwright-core';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+import { PAGES_OF_ONE } from '../helpers/dashboard-pages.ts';
 
 export type Pictured = {
   /** Unique, and the picture's file name. */
@@ -10,27 +12,24 @@ export type Pictured = {
   isPublic?: boolean;
 };
 
-const linksOf = (page: Page, selector: string): Promise<string[]> =>
-  page.evaluate(
-    `[...document.querySelectorAll(${JSON.stringify(selector)})].map((link) => link.getAttribute('href'))`,
-  );
+/** The addresses of the pages of one thing, by route. Leaves out those that nothing leads to. */
+async function pagesOfOne(page: Page, baseUrl: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const [route, { from, link }] of Object.entries(PAGES_OF_ONE)) {
+    await page.goto(baseUrl + (found.get(from) ?? from));
+    const links = page.locator('main').locator(link);
+    const address = (await links.count()) > 0 ? await links.first().getAttribute('href') : null;
+    if (address !== null) found.set(route, address);
+  }
+  return found;
+}
 
-/** Every page, with the first creative and event that the lists lead to. */
-export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
-  const firstOf = async (address: string, selector: string) => {
-    await page.goto(baseUrl + address);
-    return (await linksOf(page, selector))[0];
-  };
-  const creative = await firstOf('/creatives', 'main tbody a[href^="/creatives/crt_"]');
-  const event = await firstOf('/debugger', 'main tbody a[href^="/debugger/event?"]');
-  const application = await firstOf('/settings/applications', 'main a[href^="/settings/applications/app_"]');
-  const device = event && (await firstOf(event, 'main a[href^="/debugger/device?"]'));
-  const found: [string, string | undefined][] = [
-    ['creative', creative],
-    ['event', event],
-    ['device', device],
-    ['application', application],
-  ];
+/** `/creatives/:id` is `creatives-one`. */
+const nameOf = (route: string) => route.slice(1).replaceAll(/:\w+/g, 'one').replaceAll('/', '-');
+
+/** Every page, with the first of each thing that the lists lead to. */
+export async function PAGES(page: Page, { base_url, application }: Demo): Promise<Pictured[]> {
+  const found = await pagesOfOne(page, base_url);
   return [
     { name: 'overview', address: '/' },
     { name: 'creatives', address: '/creatives' },
@@ -39,7 +38,9 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'breakdown-day', address: '/breakdown?by=day' },
     { name: 'ads', address: '/ads' },
     { name: 'skan', address: '/skan' },
+    { name: 'doubts', address: '/doubts' },
     { name: 'ad-revenue', address: '/ad-revenue' },
+    { name: 'connectors', address: '/connectors' },
     { name: 'retention', address: '/retention' },
     { name: 'ltv', address: '/ltv' },
     { name: 'ltv-predicted', address: '/ltv?group=creative&predict=90' },
@@ -58,6 +59,13 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'health', address: '/status' },
     { name: 'get-started', address: '/get-started' },
     { name: 'applications', address: '/settings/applications' },
+    { name: 'destinations', address: '/settings/destinations' },
+    { name: 'new-destination', address: '/settings/destinations/new' },
+    {
+      name: 'new-webhook',
+      address: `/settings/destinations/new?app=${application.id}&kind=webhook`,
+    },
+    { name: 'filter-values', address: '/filters?kind=creative_id&back=/' },
     { name: 'tokens', address: '/settings/tokens' },
     { name: 'members', address: '/settings/members' },
     { name: 'audit', address: '/settings/audit' },
@@ -67,6 +75,6 @@ export async function PAGES(page: Page, baseUrl: string): Promise<Pictured[]> {
     { name: 'search', address: '/search?q=cat' },
     { name: 'parts', address: '/_styles' },
     { name: 'sign-in', address: '/login', isPublic: true },
-    ...found.flatMap(([name, address]) => (address ? [{ name, address }] : [])),
+    ...[...found].map(([route, address]) => ({ name: nameOf(route), address })),
   ];
 }

@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, signIn } from '../helpers/browser.ts';
+import { addThings } from '../helpers/dashboard-things.ts';
 import { simulate, startService } from '../helpers/service.ts';
 import { PAGES } from './pages.ts';
 
@@ -49,7 +50,7 @@ async function picturesOf(browser: Browser, demo: Demo): Promise<void> {
     if (!values.looks.split(',').includes(look)) continue;
     const owner = await (await browser.newContext({ ...options, storageState })).newPage();
     const visitor = await (await browser.newContext(options)).newPage();
-    for (const { name, address, act, isPublic } of await PAGES(first, demo.base_url)) {
+    for (const { name, address, act, isPublic } of await PAGES(first, demo)) {
       if (!name.includes(values.only)) continue;
       const page = isPublic ? visitor : owner;
       await open(page, demo.base_url + address);
@@ -81,11 +82,13 @@ async function withService(use: (demo: Demo) => Promise<void>): Promise<void> {
     return use(JSON.parse(await readFile(path.join(values.state, 'demo.json'), 'utf8')));
   }
   const service = await startService();
+  const receiver = await addThings(service.demo);
   try {
     await simulate(service, { devices: 1_500, days: 60 });
     await use(service.demo);
   } finally {
     await service.stop();
+    receiver.close();
   }
 }
 

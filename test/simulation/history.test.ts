@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventEnvelope } from '#catalogue';
+import { NETWORKS } from '#networks';
 import {
   simulateCosts,
   simulateDevices,
@@ -7,6 +8,7 @@ import {
   simulateRates,
 } from '../../src/cli/simulation/history.ts';
 import { Random } from '../../src/cli/simulation/random.ts';
+import { CREATIVES } from '../../src/cli/simulation/world.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
@@ -133,4 +135,16 @@ it('has costs and rates for the days of the devices', () => {
   expect(costs.every(({ amount }) => amount > 0)).toBe(true);
   const [first, second] = simulateRates(new Random(3), ['2026-03-01', '2026-03-02']);
   expect(Math.abs((second?.rates.eur ?? 0) / (first?.rates.eur ?? 1) - 1)).toBeLessThan(0.03);
+});
+
+it('has creatives of networks that the service knows, and their costs', () => {
+  const known = NETWORKS.map(({ id }) => id);
+  for (const { network } of CREATIVES) expect(known).toContain(network);
+  const costs = simulateCosts(new Random(1), devicesOf(1, 400));
+  expect(costs.length).toBeGreaterThan(0);
+  for (const cost of costs) {
+    expect(CREATIVES).toContainEqual(
+      expect.objectContaining({ creative: cost.creative, network: cost.network }),
+    );
+  }
 });

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { listRejections } from '#ingestion';
 import { keepPostbacks } from '#skan';
+import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { makePostback, store } from './postbacks.ts';
-import { AAK_POSTBACK, SKAN_POSTBACKS } from './vectors.ts';
 
 // An isolate of its own: one that refused requests a short while ago notes the next ones later.
 vi.hoisted(() => vi.resetModules());

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '#http';
+import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { readAakPostback } from '../../src/skan/adattributionkit.ts';
 import { readSkanPostback } from '../../src/skan/skadnetwork.ts';
-import { AAK_POSTBACK, SKAN_POSTBACKS } from './vectors.ts';
 
 const UNSIGNED = ['conversion-value', 'coarse-conversion-value'];
 const vectors = Object.entries(SKAN_POSTBACKS).map(([name, postback]) => ({ name, postback }));

@@ -93,6 +93,29 @@ describe('the token of a push', () => {
     const failing = new GoogleKeys(() => Promise.reject(new Error('no network')));
     await expect(verifyGoogleToken(sign(), expected, failing, NOW)).rejects.toThrow('no network');
   });
+
+  it('asks Google once a minute at most, also if that fails or takes long, and knows nothing until then', async () => {
+    let answer: (document: unknown) => void = () => undefined;
+    let asked = 0;
+    const slow = new GoogleKeys(() => {
+      asked++;
+      if (asked === 1) return Promise.reject(new Error('no network'));
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    });
+    const ask = (kid: string, now: number) => verifyGoogleToken(sign({}, { kid }), expected, slow, now);
+    await expect(ask('k1', NOW)).rejects.toThrow('no network');
+    for (const kid of ['k1', 'forged']) await expect(ask(kid, NOW + 59_999)).rejects.toThrow('not fetched');
+    expect(asked).toBe(1);
+    const first = ask('k1', NOW + 60_000);
+    await expect(ask('forged', NOW + 60_001)).rejects.toThrow('not fetched');
+    answer({ keys: [jwk] });
+    expect(await first).toBe(true);
+    for (const kid of ['forged', 'another']) expect(await ask(kid, NOW + 60_002)).toBe(false);
+    expect(await ask('k1', NOW + 60_003)).toBe(true);
+    expect(asked).toBe(2);
+  });
 });
 
 describe('a push', () => {

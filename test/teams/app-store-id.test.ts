@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import { database } from '#db';
 import { findByAppStoreId } from '#teams';
-import { appStoreIdOf, hasAppStoreId } from '../../src/teams/app-store-id.ts';
+import { appStoreIdOf } from '../../src/lib/store-urls.ts';
+import { hasAppStoreId } from '../../src/teams/app-store-id.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 

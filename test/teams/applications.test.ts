@@ -39,6 +39,7 @@ const defaults = {
   },
   impression_template: null,
   meta_referrer_key_set: false,
+  apple_ads_lookup: false,
   google_push_account: null,
   revenuecat_authorization_set: false,
   store_fee: 0,
@@ -84,6 +85,7 @@ describe('POST /v1/applications', () => {
     [{ name: 'x', timezone: '+05:30' }, 'timezone must be an IANA time zone, such as Europe/Berlin'],
     [{ name: 'x', currency: 'zzz' }, 'currency must be a currency code (ISO 4217), such as eur'],
     [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
+    [{ name: 'x', apple_ads_lookup: 'on' }, 'apple_ads_lookup must be true or false'],
     [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
     [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
     ...[

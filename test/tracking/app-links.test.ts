@@ -184,7 +184,7 @@ it.each([
   [{ preview: 'x' }, /^preview must be an object or null$/],
   [{ preview: {} }, /^preview\.title is required$/],
   [{ preview: { title: 'x', image_url: 'http://a.test' } }, /^preview\.image_url must be an https URL$/],
-  [{}, /^archived is required, unless network, deep_link or preview is given$/],
+  [{}, /^archived is required, unless network, deep_link, preview or external_ids is given$/],
 ])('refuses %j', async (body, message) => {
   const worker = startWorker();
   const tenant = await createTenant();

@@ -5,7 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { bundleWorker } from '../../src/cli/bundle.ts';
 import { CommandError, runCommand } from '../../src/cli/command.ts';
-import { applyMigrations, configured, exists, localState, ROOT } from '../../src/cli/local-state.ts';
+import { withLocalDatabase } from '../../src/cli/local-database.ts';
+import { applyMigrations } from '../../src/cli/local-migrations.ts';
+import { configured, exists, ROOT } from '../../src/cli/local-state.ts';
 import { TEST_SECRETS } from '../helpers/secrets.ts';
 import { esModules } from '../helpers/workerd.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
@@ -176,7 +178,7 @@ async function findStore(folder: string, table: string): Promise<string> {
 }
 
 async function writeStores(target: string, directory: string): Promise<void> {
-  await applyMigrations({ ...localState(), directory });
+  await withLocalDatabase(directory, applyMigrations);
   const modules = await bundleWorker(
     path.join(ROOT, 'test/upgrade/worker.ts'),
     path.join(directory, 'modules'),

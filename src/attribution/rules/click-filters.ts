@@ -1,6 +1,6 @@
+import { HOUR_MS } from '#lib/time';
 import { type Click, type ClickFilter, isImpressionId, type Windows } from './rule.ts';
 
-const HOUR_MS = 3_600_000;
 /** A device's clock may be wrong or in local time. Even so, an old install cannot come from a recent click. */
 export const CLOCK_ERROR_MS = 24 * HOUR_MS;
 

@@ -27,9 +27,16 @@ export const CLICK_FILTERS: readonly ClickFilter[] = [
 /** The method of a device that no rule finds a creative for. */
 export const ORGANIC = 'organic';
 
+/** The method of a device that Apple attributes to an ad of Apple Ads, which is asked later than the rules: see `apple-ads.ts`. */
+export const APPLE_ADS = 'apple_ads';
+
 /** How a device was attributed, by the method that the API names. */
 export const METHODS: Readonly<Record<string, { label: string; reason: string }>> = {
   ...Object.fromEntries(MATCH_RULES.map(({ method, label, reason }) => [method, { label, reason }])),
+  [APPLE_ADS]: {
+    label: 'Apple Ads',
+    reason: 'Apple attributed the install to an ad of Apple Ads.',
+  },
   [ORGANIC]: {
     label: 'Organic',
     reason: 'No click was named, and none was similar enough to this device.',

@@ -105,6 +105,7 @@ export const ad = {
     into.addRevenue(currency, { ad_revenue });
   },
   stepOf: () => 'ad',
+  outboundAs: () => 'ad',
   summarise: ({ source, media_source, ad_id }, amount) => line(amount, source, media_source, ad_id),
   toWire(event) {
     const { ad_id, name, source, media_source, channel, watch_time, reward, currency, total_ad_value } =

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
-import { type Segment, UNKNOWN_SEGMENT } from '../segments.ts';
+import { segmentWithoutDevice } from '../segments.ts';
 import { optionalText, storedWithoutDevice, text } from '../stored.ts';
 
 /** How many query parameters of a tracking link are stored, and how long each name and value may be. */
@@ -27,16 +27,6 @@ export const touchFields = () => ({
 const Click = storedWithoutDevice('click', touchFields);
 type Click = z.infer<typeof Click>;
 
-export const segmentOfTouch = (touch: {
-  type?: string;
-  country?: string | undefined;
-  os_family?: string | undefined;
-  network?: string | undefined;
-}): Segment => {
-  const { country = '', os_family: os = '', network = '' } = touch;
-  return { ...UNKNOWN_SEGMENT, country, os, network };
-};
-
 /** A click on a tracking link. It has no device yet, but is counted like any other event. */
 export const click = {
   type: 'click',
@@ -51,7 +41,7 @@ export const click = {
   count(_event, into) {
     into.addDaily({ clicks: 1 });
   },
-  segmentOf: segmentOfTouch,
+  segmentOf: segmentWithoutDevice,
   stepOf: () => null,
   summarise: ({ country }) => line(country),
 } as const satisfies EventKind<Click>;

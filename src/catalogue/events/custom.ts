@@ -10,6 +10,8 @@ import { payload, wireForm } from '../wire.ts';
 
 /** The prefix of funnel steps for custom events. */
 export const EVENT_STEP = 'event:';
+/** The prefix of custom events in a destination's `events`. */
+export const CUSTOM_OUTBOUND = 'custom:';
 
 /** The event name by which a backend reports ad requests for the fill rate. */
 const AD_REQUEST = 'ad_request';
@@ -111,6 +113,7 @@ export const custom = {
     into.addAds({ currency: '', source, media_source: '', placement }, { ad_requests: requests.count });
   },
   stepOf: ({ event_name }) => `${EVENT_STEP}${event_name}`,
+  outboundAs: ({ event_name }) => `${CUSTOM_OUTBOUND}${event_name}`,
   summarise: ({ event_name }) => line(event_name),
   toWire: ({ event_name, params }) => ({ type: 'custom', payload: { event_name, params } }),
 } as const satisfies EventKind<Custom>;

@@ -1,7 +1,8 @@
 import type * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
+import { segmentWithoutDevice } from '../segments.ts';
 import { storedWithoutDevice } from '../stored.ts';
-import { segmentOfTouch, touchFields } from './click.ts';
+import { touchFields } from './click.ts';
 
 const Impression = storedWithoutDevice('impression', touchFields);
 type Impression = z.infer<typeof Impression>;
@@ -20,7 +21,7 @@ export const impression = {
   count(_event, into) {
     into.addDaily({ creative_impressions: 1 });
   },
-  segmentOf: segmentOfTouch,
+  segmentOf: segmentWithoutDevice,
   stepOf: () => null,
   summarise: ({ country }) => line(country),
 } as const satisfies EventKind<Impression>;

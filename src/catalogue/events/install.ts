@@ -30,5 +30,6 @@ export const install = {
     into.addDaily({ installs: 1, ...(doubts.length > 0 ? { doubted_installs: 1 } : {}) });
   },
   stepOf: () => 'install',
+  outboundAs: () => 'install',
   summarise: ({ attribution_method }) => line(attribution_method),
 } as const satisfies EventKind<Install>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
-import { UNKNOWN_SEGMENT } from '../segments.ts';
+import { segmentWithoutDevice } from '../segments.ts';
 import { nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
 
 const MediatedAd = storedWithoutDevice('mediation.ad', () => ({
@@ -42,7 +42,7 @@ export const mediatedAd = {
     into.addDaily(amounts, currency);
     into.addAds({ currency, source, media_source, placement }, amounts);
   },
-  segmentOf: ({ country = '' }) => ({ ...UNKNOWN_SEGMENT, country }),
+  segmentOf: segmentWithoutDevice,
   stepOf: () => null,
   summarise: ({ source, media_source, ad_id }, amount) => line(amount, source, media_source, ad_id),
 } as const satisfies EventKind<MediatedAd>;

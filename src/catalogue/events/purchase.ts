@@ -142,6 +142,10 @@ export const purchase = {
   },
   transactionOf,
   stepOf: (event) => (isPaid(event) ? 'purchase' : null),
+  outboundAs(event) {
+    if (isPaid(event)) return 'purchase';
+    return event.status === 'refunded' ? 'refund' : null;
+  },
   summarise: ({ item_id, status }, amount) => line(amount, item_id, status),
   toWire({ item_id, item_name, value_nanos, currency, status, tr_id, total_purchase_value }) {
     const value = fromNanos(BigInt(value_nanos));

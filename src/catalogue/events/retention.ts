@@ -106,6 +106,7 @@ export const retention = {
     }
   },
   stepOf: () => 'retention',
+  outboundAs: ({ session_end }) => (session_end ? null : 'retention'),
   ageOf: ({ age }) => age,
   partKeys(event) {
     const [session, end] = [sessionKey(event), sessionEndKey(event)];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
-import { UNKNOWN_SEGMENT } from '../segments.ts';
+import { segmentWithoutDevice } from '../segments.ts';
 import { day, nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
 
 const STORES = ['apple', 'google', 'revenuecat'] as const;
@@ -17,6 +17,7 @@ const StoreEvent = storedWithoutDevice('store', () => ({
   original_tr_id: optionalText,
   // What follows is of the device that the store's customer is known by. Without one, a payment counts for no device.
   shard,
+  device_id: optionalText,
   creative_id: z.string().nullable(),
   acquired_day: day.optional(),
   country: optionalText,
@@ -55,17 +56,18 @@ export const store = {
   ],
   keepsKeys: false,
   steps: {},
-  count({ status, tr_id, original_tr_id, value_nanos, currency, acquired_day }, into) {
+  count({ status, tr_id, original_tr_id, value_nanos, currency, device_id, acquired_day }, into) {
     into.addToTransaction(tr_id, {
       ...{ is: STEPS[status], nanos: value_nanos, currency, isRenewal: status === 'renewal' },
-      ...{ acquiredDay: acquired_day, origin: original_tr_id },
+      ...{ deviceId: device_id, acquiredDay: acquired_day, origin: original_tr_id },
     });
   },
-  segmentOf: ({ country = '', os_family = '', network = '' }) => ({
-    ...UNKNOWN_SEGMENT,
-    ...{ country, os: os_family, network },
-  }),
+  segmentOf: segmentWithoutDevice,
   transactionOf: ({ status, tr_id: id, original_tr_id: origin }) => ({ id, is: STEPS[status], origin }),
   stepOf: () => null,
+  outboundAs({ status }) {
+    if (status === 'purchase' || status === 'renewal') return 'purchase';
+    return status === 'refunded' ? 'refund' : null;
+  },
   summarise: ({ store: from, item_id, status }, amount) => line(amount, item_id, status, from),
 } as const satisfies EventKind<StoreEvent>;

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { stringify } from 'smol-toml';
-import { experimental_readRawConfig, type Unstable_RawConfig, type Unstable_RawEnvironment } from 'wrangler';
+import { parse, stringify } from 'smol-toml';
+import type { Unstable_RawConfig, Unstable_RawEnvironment } from 'wrangler';
 import { EventQueueCount } from '#env';
 import { numberOfBinding, queueBinding, queueName } from '#lib/event-queues';
 
@@ -55,7 +55,7 @@ export class Configuration {
 
   static async read(file: string): Promise<Configuration> {
     const text = await readFile(file, 'utf8');
-    return new Configuration(file, text, experimental_readRawConfig({ config: file }).rawConfig);
+    return new Configuration(file, text, parse(text) as Unstable_RawConfig);
   }
 
   get requiredSecrets(): string[] {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { hideSecrets } from '#lib/input/hide-secrets';
 import { QUIET, ROOT, WRANGLER } from '../local-state.ts';
 
 /** Runs wrangler for one org. Shows its output only if it fails, with secrets removed. */
@@ -22,8 +23,7 @@ async function wrangler(args: string[], accountId: string, secrets: string[]): P
     child.once('close', resolve);
   });
   if (code === 0) return;
-  const hidden = [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? ''].filter((secret) => secret !== '');
-  const shown = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), output);
+  const shown = hideSecrets(output, [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? '']);
   throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
 }
 

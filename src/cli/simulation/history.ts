@@ -66,8 +66,8 @@ export type SimulatedImpression = {
   viewer: string | null;
 };
 
-/** How late a network's server may report an impression, less a day. */
-const REPORTED_WITHIN_MS = 27 * DAY_MS;
+/** How late a network's server may report a click or impression, less a day. */
+export const REPORTED_WITHIN_MS = 27 * DAY_MS;
 
 /**
  * The impressions that networks report: some for each device that an ad brought, and one that a third of the last day's other devices saw before

@@ -90,7 +90,19 @@ export const WEEKDAYS = [1.18, 0.92, 0.9, 0.92, 0.97, 1.06, 1.2];
 export const PAID_SHARE = 0.66;
 export const PAYER_SHARE = 0.025;
 
-export type SimulatedCreative = { creative: string; campaign: string; adset: string; quality: number };
+export type SimulatedCreative = {
+  creative: string;
+  campaign: string;
+  adset: string;
+  quality: number;
+  network: string;
+};
+
+const NETWORK_OF_CAMPAIGN: Readonly<Record<string, string>> = {
+  'Video prospecting': 'meta',
+  Playables: 'applovin',
+  Brand: 'tiktok',
+};
 
 /** The first creative brings the most devices, and the others fewer by Zipf's law. */
 export const CREATIVES: readonly SimulatedCreative[] = [
@@ -105,7 +117,14 @@ export const CREATIVES: readonly SimulatedCreative[] = [
   ['Offer banner', 'Brand', 'Retargeting', 1.6],
   ['Player review', 'Video prospecting', 'Lookalike 1 %', 0.95],
 ].map(
-  ([creative, campaign, adset, quality]) => ({ creative, campaign, adset, quality }) as SimulatedCreative,
+  ([creative, campaign, adset, quality]) =>
+    ({
+      creative,
+      campaign,
+      adset,
+      quality,
+      network: NETWORK_OF_CAMPAIGN[`${campaign}`],
+    }) as SimulatedCreative,
 );
 
 /**

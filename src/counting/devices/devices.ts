@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from '../api.ts';
-import { aliases, devices } from '../schema.ts';
+import { aliases, devices, openCredits } from '../schema.ts';
 import { perStore, type Store, toParameters } from '../store.ts';
 import { findCounted } from './device-pages.ts';
 import { anonymiseCounted } from './page-writer.ts';
@@ -14,10 +14,21 @@ const foundColumns = {
   acquiredDay: devices.acquiredDay,
   creativeId: devices.creativeId,
   clickId: sql<string | null>`${devices.attribution} ->> 'click_id'`,
+  isOpen: sql<number>`EXISTS (SELECT 1 FROM ${openCredits} WHERE ${openCredits.deviceId} = ${devices.id})`,
 };
-type Columns = { id: string; acquiredDay: string; creativeId: string; clickId: string | null };
-const toFound = ({ clickId, ...device }: Columns): FoundDevice => ({
-  device: { ...device, creativeId: device.creativeId || null },
+type Columns = {
+  id: string;
+  acquiredDay: string;
+  creativeId: string;
+  clickId: string | null;
+  isOpen: number;
+};
+const toFound = ({ clickId, isOpen, ...device }: Columns): FoundDevice => ({
+  device: {
+    ...device,
+    creativeId: device.creativeId || null,
+    ...(isOpen ? { creditOpen: true as const } : {}),
+  },
   clickId,
 });
 
@@ -101,6 +112,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
   const { creativeId, description, ...rest } = row;
+  const open = findById(store, id)?.device.creditOpen;
   const counted = findCounted(store, new Map([[id, row.acquiredDay]])).found.get(id);
   const { alias: _, ...described } = JSON.parse(description);
   const [, , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
@@ -108,6 +120,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
     ...rest,
     ...{ activeDays, activeAges, paidDays },
     creativeId: creativeId || null,
+    ...(open ? { creditOpen: true as const } : {}),
     description: described,
     milestones: firstTimes(counted?.history.steps ?? ''),
   };

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '#catalogue';
+import { eventText } from '#rollup';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from '../api.ts';
 import { packEvents } from '../pack.ts';
 import { retryCall } from '../retry.ts';
@@ -14,6 +15,8 @@ export type WantedDevice = {
   device: NewDevice;
   /** The install to count if the device is created in this shard. */
   install: (shard: number) => LoggedEvent;
+  /** Whether the install waits until Apple was asked about this AdServices token. */
+  appleToken?: string | undefined;
 };
 
 /** `earlierClickId` is the click that an earlier call credited the device with; null if this call created it. */
@@ -102,11 +105,15 @@ async function createAt(
   shards: number,
   own: readonly WantedDevice[],
 ): Promise<[WantedDevice, number, CreatedDevice][]> {
-  const installs = packEvents(
-    applicationId,
-    own.map(({ install }) => install(shard)),
-  );
-  const devices = own.map(({ alias, device }) => ({ alias, device }));
+  const events = own.map(({ install }) => install(shard));
+  const installs = packEvents(applicationId, events);
+  const devices = own.map(({ alias, device, appleToken: token }, index) => {
+    const install = events[index];
+    return {
+      ...{ alias, device },
+      ...(token && install ? { credit: { token, install: eventText(install) } } : {}),
+    };
+  });
   const made = await retryCall<CreatedDevice[]>(
     async () => await counterOf(env, applicationId, shard).createOrFindDevices(shards, devices, installs),
   );

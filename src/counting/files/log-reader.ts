@@ -9,12 +9,12 @@ import {
 } from '#catalogue';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
-import { murmur128 } from '#lib/murmur';
 import { keysOf, reasonToIgnore } from '#rollup';
 import type { AppendedStatus, LogPage, Outcome } from '../api.ts';
 import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
-import { findPurchases, hexOfHash } from '../keys/purchase-keys.ts';
+import { hexOfText } from '../keys/hashed-rows.ts';
+import { findPurchases } from '../keys/purchase-keys.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
 import { progressOf } from '../log/log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
@@ -123,7 +123,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outc
 /** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
-  const hashes = keysOf(event).map(({ key }) => hexOfHash(Uint32Array.from(murmur128(key)), 0));
+  const hashes = keysOf(event).map(({ key }) => hexOfText(key));
   for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
   return undefined;
 }

@@ -13,6 +13,7 @@ import {
 } from '#catalogue';
 import { type FileEntry, mayHoldId, type StoredEvent } from '#lake';
 import { idTime } from '#lib/ids';
+import { consentIn } from '#networks';
 import { firstTimes } from '#rollup';
 import type { NewDevice } from '../api.ts';
 import { findCounted } from '../devices/device-pages.ts';
@@ -54,6 +55,7 @@ const deviceOf = (event: StoredDeviceEvent): NewDevice => ({
     countrySource: null,
     ...{ dpi: null, windowHeight: null, windowWidth: null },
     test: event.test === true,
+    consent: consentIn(event.device),
   },
   attribution: JSON.stringify({ creative_id: event.creative_id }),
 });

@@ -1,4 +1,6 @@
 import { and, gte, lt, sql } from 'drizzle-orm';
+import { toHex } from '#lib/encoding/hex';
+import { murmur128 } from '#lib/murmur';
 import type { purchaseKeys, transactions } from '../schema.ts';
 import type { Store } from '../store.ts';
 
@@ -10,8 +12,17 @@ type HashedTable = typeof purchaseKeys | typeof transactions;
 const MAX_PRUNED_AT_ONCE = 50_000;
 const PRUNED_IN_DAYS = 32;
 
-const hexOfByte = (byte: number): string => byte.toString(16).padStart(2, '0');
-export const hexOfBytes = (bytes: Uint8Array): string => Array.from(bytes, hexOfByte).join('');
+const HASH_BYTES = 16;
+
+/** The 32 hexadecimal digits of the bytes of a hash, whose first word is at an index. */
+export function hexOfHash(words: Uint32Array, at: number): string {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  const start = at * words.BYTES_PER_ELEMENT;
+  return toHex(bytes, start, start + HASH_BYTES);
+}
+
+/** `hexOfHash` of a text's hash. */
+export const hexOfText = (text: string): string => hexOfHash(Uint32Array.from(murmur128(text)), 0);
 
 /** Deletes rows stored before a day (since 1970): all at once if there are few, otherwise those of a share of the hashes each day. */
 export function pruneExpired(store: Store, table: HashedTable, before: number, today: number): void {
@@ -27,7 +38,7 @@ export function pruneExpired(store: Store, table: HashedTable, before: number, t
 /** One of `PRUNED_IN_DAYS` ranges of hashes, by their first byte. */
 function inShare(table: HashedTable, share: number) {
   const width = 256 / PRUNED_IN_DAYS;
-  const startOf = (index: number) => sql`unhex(${hexOfByte(index * width)})`;
+  const startOf = (index: number) => sql`unhex(${toHex(Uint8Array.of(index * width))})`;
   return and(
     gte(table.hash, startOf(share)),
     share + 1 < PRUNED_IN_DAYS ? lt(table.hash, startOf(share + 1)) : undefined,

@@ -8,8 +8,9 @@ import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 import { FLAG, HashTable } from './hash-table.ts';
+import { hexOfHash } from './hashed-rows.ts';
 import { blockOf, compactWhenDue } from './key-blocks.ts';
-import { hexOfHash, prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
+import { prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
 import { pruneTransactions } from './transaction-book.ts';
 
 /** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */

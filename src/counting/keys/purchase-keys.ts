@@ -1,16 +1,11 @@
 import { sql } from 'drizzle-orm';
+import { toHex } from '#lib/encoding/hex';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { purchaseKeys } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
-import { hexOfBytes, pruneExpired } from './hashed-rows.ts';
+import { pruneExpired } from './hashed-rows.ts';
 
 // Keys of purchases match at any time and lead to the purchase that was counted under them. Purchases are few, so each key is a row.
-
-const HASH_BYTES = 16;
-
-/** The 32 hexadecimal digits of the bytes of a key's hash, whose first word is at an index. */
-export const hexOfHash = (words: Uint32Array, at: number): string =>
-  hexOfBytes(new Uint8Array(words.buffer, words.byteOffset + at * words.BYTES_PER_ELEMENT, HASH_BYTES));
 
 type StoredPurchase = [hex: string, eventId: string];
 
@@ -31,7 +26,7 @@ export function* readPurchases(store: Store, hashes: Iterable<string>): Generato
 
 /** Stores new keys. Call it in a transaction; `takenDay` counts from 1970. */
 export function savePurchases(store: Store, taken: Iterable<StoredPurchase>, takenDay: number): void {
-  const rows = Array.from(taken, ([hex, eventId]) => [hex, hexOfBytes(idToBytes(eventId))]);
+  const rows = Array.from(taken, ([hex, eventId]) => [hex, toHex(idToBytes(eventId))]);
   for (const parameter of toParameters(rows)) {
     store.run(sql`INSERT INTO ${purchaseKeys} SELECT unhex(value ->> 0), unhex(value ->> 1), ${takenDay}
       FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`);

@@ -1,12 +1,13 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { findKind, type LoggedEvent, type TransactionStepKind } from '#catalogue';
+import { sha256Hex } from '#lib/crypto';
+import { toHex } from '#lib/encoding/hex';
 import { idFromBytes, idToBytes } from '#lib/ids';
-import { murmur128 } from '#lib/murmur';
 import { DAY_MS } from '#lib/time';
 import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from '#rollup';
 import { transactions } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
-import { hexOfBytes, pruneExpired } from './hashed-rows.ts';
+import { hexOfText, pruneExpired } from './hashed-rows.ts';
 
 // Purchases with a transaction id, and what was refunded of them: a row per step. They are found by the hash of the transaction id.
 
@@ -84,12 +85,27 @@ export class TransactionBook implements Transactions {
   }
 }
 
+/** What the steps of an erased device have in place of its id. Nobody finds the id from it; whoever erases the device again finds the steps. */
+export const erasedNameOf = async (deviceId: string): Promise<string> =>
+  `erased_${await sha256Hex(deviceId)}`;
+
+/**
+ * Forgets whose a device's transactions are: they are of `name` then, see `erasedNameOf`. Returns the ids of the events by which stores told of them, and of refunds that its client sent.
+ * A repeat also returns those that came later. Reads all transactions, which are not found by their device otherwise.
+ */
+export function eraseTransactionsOf(store: Store, deviceId: string, name: string): string[] {
+  const { hash, eventId, step } = transactions;
+  store.update(transactions).set({ deviceId: name }).where(eq(transactions.deviceId, deviceId)).run();
+  const own = sql`(SELECT ${hash} FROM ${transactions} WHERE ${transactions.deviceId} = ${name})`;
+  const rows = store.values<[eventId: ArrayBuffer]>(
+    sql`SELECT ${eventId} FROM ${transactions} WHERE ${hash} IN ${own} AND ${step} <> 'purchase'`,
+  );
+  return rows.map(([id]) => idFromBytes('evt', new Uint8Array(id)));
+}
+
 /** Deletes steps stored before a day (since 1970). */
 export const pruneTransactions = (store: Store, before: number, today: number): void =>
   pruneExpired(store, transactions, before, today);
-
-/** 32 hexadecimal digits. */
-const hexOf = (id: string): string => hexOfBytes(new Uint8Array(Uint32Array.from(murmur128(id)).buffer));
 
 type StepRow = [
   hex: string,
@@ -99,6 +115,7 @@ type StepRow = [
   currency: string,
   second: number,
   day: string,
+  deviceId: string,
   acquiredDay: string,
   creativeId: string,
   eventSegment: number,
@@ -107,13 +124,13 @@ type StepRow = [
 
 function readSteps(store: Store, ids: Iterable<string>): Map<string, TransactionStep[]> {
   const idOf = new Map<string, string>();
-  for (const id of ids) idOf.set(hexOf(id), id);
+  for (const id of ids) idOf.set(hexOfText(id), id);
   const steps = new Map<string, TransactionStep[]>();
   const of = transactions;
   for (const parameter of toParameters(idOf.keys())) {
     const rows = store.values<StepRow>(sql`
       SELECT wanted.value, ${of.eventId}, ${of.step}, ${of.nanos}, ${of.currency}, ${of.second}, ${of.day},
-        ${of.acquiredDay}, ${of.creativeId}, ${of.eventSegment}, ${of.cohortSegment}
+        ${of.deviceId}, ${of.acquiredDay}, ${of.creativeId}, ${of.eventSegment}, ${of.cohortSegment}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${of} ON ${of.hash} = unhex(wanted.value)`);
     for (const [
       hex,
@@ -123,6 +140,7 @@ function readSteps(store: Store, ids: Iterable<string>): Map<string, Transaction
       currency,
       second,
       day,
+      deviceId,
       acquiredDay,
       creativeId,
       event,
@@ -136,6 +154,7 @@ function readSteps(store: Store, ids: Iterable<string>): Map<string, Transaction
           currency,
           second,
           day,
+          deviceId,
           acquiredDay,
         },
         ...{ creativeId, segments: { event, cohort } },
@@ -153,15 +172,15 @@ function saveSteps(
   takenDay: number,
 ): void {
   const rows = added.map(([id, step]) => {
-    return { ...step, hash: hexOf(id), eventId: hexOfBytes(idToBytes(step.eventId)) };
+    return { ...step, hash: hexOfText(id), eventId: toHex(idToBytes(step.eventId)) };
   });
   const at = (path: string) => sql`value ->> ${path}`;
   for (const parameter of toParameters(rows)) {
     store.run(sql`
-      INSERT INTO ${transactions} (hash, event_id, step, nanos, currency, second, day, acquired_day, creative_id,
+      INSERT INTO ${transactions} (hash, event_id, step, nanos, currency, second, day, device_id, acquired_day, creative_id,
         event_segment, cohort_segment, taken_day)
       SELECT unhex(${at('hash')}), unhex(${at('eventId')}), ${at('is')}, ${at('nanos')}, ${at('currency')}, ${at('second')},
-        ${at('day')}, ${at('acquiredDay')}, ${at('creativeId')}, ${at('$.segments.event')}, ${at('$.segments.cohort')}, ${takenDay}
+        ${at('day')}, ${at('deviceId')}, ${at('acquiredDay')}, ${at('creativeId')}, ${at('$.segments.event')}, ${at('$.segments.cohort')}, ${takenDay}
       FROM json_each(${parameter}) WHERE true
       ON CONFLICT DO UPDATE SET taken_day = excluded.taken_day`);
   }

@@ -5,13 +5,13 @@ import { readRuns } from '../devices/day-runs.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
-import type { OutcomesAnswer, OutcomesQuestion } from './questions.ts';
+import type { Net, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
 
 /** See `CounterApi.outcomes`. Reads the row of every device in the cohort, but none of their events. */
 export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
-  const { cohort, filter, today, rates } = question;
+  const { cohort, filter, today, rates, net } = question;
   const days: OutcomesAnswer['days'] = question.days.map((day) => ({
     day,
     eligible: 0,
@@ -28,7 +28,7 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
       size++;
       const ages = readRuns(device.activeAges);
       const firstPaid = readRuns(device.paidDays)[0]?.[0] ?? Number.POSITIVE_INFINITY;
-      const { earned, unrated } = earnedBy(device.revenue, rates);
+      const { earned, unrated } = earnedBy(device.revenue, rates, net);
       const over = daysBetween(device.acquiredDay, today);
       for (const own of days) {
         if (own.day >= over) continue;
@@ -55,8 +55,17 @@ function addTo(sums: Record<string, number>, currency: string, amount: number): 
   if (amount !== 0) sums[currency] = (sums[currency] ?? 0) + amount;
 }
 
+/** What a device earned, in nanos. Refunds may be of another currency than their purchase, so it may be below 0. */
+export function earnedOf(
+  { ad, purchase, returned }: { ad: number; purchase: number; returned: number },
+  net: Net | null,
+): number {
+  if (net === null) return ad + purchase;
+  return ad + (purchase - returned) * (1 - net.storeFeeBasisPoints / 10_000);
+}
+
 /** By age band: what a device earned in units of the reporting currency, and the nanos of each currency without a rate. */
-function earnedBy(text: string, rates: Record<string, number>) {
+function earnedBy(text: string, rates: Record<string, number>, net: Net | null) {
   const noBands = () => [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
   const earned = noBands();
   const unrated = new Map<string, number[]>();
@@ -67,7 +76,7 @@ function earnedBy(text: string, rates: Record<string, number>) {
     for (const [band, sums] of bands.entries()) {
       // A band without revenue is a hole in the array.
       if (!sums) continue;
-      const nanos = sums.ad + sums.purchase;
+      const nanos = earnedOf(sums, net);
       own[band] = (own[band] ?? 0) + (rate === undefined ? nanos : (nanos / NANOS) * rate);
     }
   }

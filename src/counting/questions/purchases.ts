@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
+import { earnedOf } from './outcomes.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 
@@ -22,10 +23,10 @@ type Tables = Record<(typeof TABLES)[number], Cells>;
 /** Amounts are whole billionths until they are answered: their sums don't depend on the order of devices, on which the fit would depend too. */
 type PurchaseGroup = Omit<
   PurchasesAnswer[number],
-  keyof Tables | 'purchaseRevenue' | 'adRevenue' | 'unconverted' | 'active'
+  keyof Tables | 'purchaseRevenue' | 'adRevenue' | 'returnedRevenue' | 'unconverted' | 'active'
 > &
   Tables & { revenue: Map<string, DeviceEarnings>; active: number[] };
-type DeviceEarnings = { ad: number; purchase: number };
+type DeviceEarnings = { ad: number; purchase: number; returned: number };
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
@@ -59,12 +60,12 @@ export async function countPurchases(store: Store, question: PurchasesQuestion):
     while (isOver(SLACK * maxCells)) round();
   }
   while (isOver(maxCells)) round();
-  return [...groups.values()].map((group) => toAnswer(group, question.rates));
+  return [...groups.values()].map((group) => toAnswer(group, question));
 }
 
 function toAnswer(
   { revenue, active, firstValues, earnings, ...group }: PurchaseGroup,
-  rates: PurchasesQuestion['rates'],
+  { rates, net }: PurchasesQuestion,
 ): PurchasesAnswer[number] {
   const currencies = [...revenue].sort(([left], [right]) => (left < right ? -1 : 1));
   const total = (of: (earned: DeviceEarnings) => number) =>
@@ -73,9 +74,10 @@ function toAnswer(
     ...group,
     purchaseRevenue: total(({ purchase }) => purchase),
     adRevenue: total(({ ad }) => ad),
+    returnedRevenue: total(({ returned }) => returned),
     unconverted: Object.fromEntries(
-      currencies.flatMap(([currency, { ad, purchase }]) =>
-        rates[currency] === undefined ? [[currency, ad + purchase]] : [],
+      currencies.flatMap(([currency, earned]) =>
+        rates[currency] === undefined ? [[currency, earnedOf(earned, net)]] : [],
       ),
     ),
     active: Float64Array.from(active, (count) => count ?? 0),
@@ -193,9 +195,12 @@ function bandsOf(
     const rate = rates[currency];
     for (const [index, band] of bands.entries()) {
       const own = earned[index];
-      if (!own || (own.ad === 0 && own.purchase === 0)) continue;
-      const { ad, purchase } = totals.get(currency) ?? { ad: 0, purchase: 0 };
-      totals.set(currency, { ad: ad + own.ad, purchase: purchase + own.purchase });
+      if (!own) continue;
+      const total = totals.get(currency) ?? { ad: 0, purchase: 0, returned: 0 };
+      total.ad += own.ad;
+      total.purchase += own.purchase;
+      total.returned += own.returned;
+      totals.set(currency, total);
       if (rate === undefined) {
         band.unrated += own.purchase;
         continue;

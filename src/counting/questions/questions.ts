@@ -12,18 +12,34 @@ export type DeviceGroup = 'creative' | SegmentDimension;
 
 export type DoubtsQuestion = {
   cohort: Cohort;
-  creativeIds?: readonly string[] | undefined;
+  /** `creativeIds` are those that installs would be attributed to without an exclusion. Only excluded ones are organic. */
+  filter: DeviceFilter;
+  /** What has few enough values that all groups fit in an answer. */
+  groupBy: 'creative' | DeviceDimension | null;
   settings: DoubtSettings;
+  /** The creatives and days whose `delays` are wanted. */
+  sources: { creativeId: string; day: string }[];
 };
 
 /** Attributed installs, those that rules doubt, and those that they excluded when they came. */
-export type DoubtsAnswer = {
+export type DoubtsAnswer = { groups: DoubtedGroups; delays: InstallDelays[] };
+
+/** Of a creative's installs by a click on one day: seconds from the click to the first open, rounded to three digits, and how many took as long. */
+type InstallDelays = {
+  creativeId: string;
+  day: string;
+  delays: { seconds: number; installs: number }[];
+};
+
+export type DoubtedGroups = {
+  /** A creative's id, or a value of a dimension (`''` for an unknown one); `''` without grouping. */
+  key: string;
   installs: number;
   doubted: number;
   excluded: number;
   /** By rule; rules without any are missing. */
   rules: Record<string, { doubted: number; notChecked: number }>;
-};
+}[];
 
 export type FunnelQuestion = {
   cohort: Cohort;
@@ -62,7 +78,11 @@ export type OutcomesQuestion = {
   today: string;
   /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
+  /** Whether revenue is without refunds and the share that stores keep. */
+  net: Net | null;
 };
+
+export type Net = { storeFeeBasisPoints: number };
 
 /** The outcomes of a cohort. Amounts are in units of the reporting currency, as rounded floating-point numbers. */
 export type OutcomesAnswer = {
@@ -93,6 +113,8 @@ export type PurchasesQuestion = {
   isPast: boolean;
   /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
+  /** Whether `unconverted` is without refunds and the share that stores keep. */
+  net: Net | null;
   /** The largest number of rows of tables, over all groups, that one counter returns. Beyond it, times are rounded. */
   maxCells: number;
   /** The largest number of groups, not counting the one of all others. */
@@ -116,6 +138,8 @@ export type PurchasesAnswer = {
   /** What is known of the revenue so far. Devices store it by bands of days, and bands that were not over are unknown. */
   purchaseRevenue: number;
   adRevenue: number;
+  /** What was refunded of these purchases, whenever. */
+  returnedRevenue: number;
   /** First purchases, repeat purchases and active days so far whose revenue is not known. */
   unvaluedFirsts: number;
   unvaluedRepeats: number;

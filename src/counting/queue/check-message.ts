@@ -18,6 +18,8 @@ export type CheckedMessage = {
   events: EventWithText[];
   clicks: ClickRecord[];
   parked: Parked[];
+  /** Whether the credit of the events' devices was open when they were sent. */
+  creditOpen: boolean;
 };
 
 /** Parks a whole message. */
@@ -36,7 +38,7 @@ export async function parkedWhole({ id, body }: Message, reason: string): Promis
  * it sent them are not validated again. `version` is null if it is unknown.
  */
 export async function checkMessage(message: Message, version: string | null): Promise<CheckedMessage> {
-  const checked: CheckedMessage = { message, events: [], clicks: [], parked: [] };
+  const checked: CheckedMessage = { message, events: [], clicks: [], parked: [], creditOpen: false };
   const { message: body, texts, checkedBy } = readMessage(message.body);
   const parsed = EventMessage.safeParse(body);
   if (!parsed.success) {
@@ -44,7 +46,8 @@ export async function checkMessage(message: Message, version: string | null): Pr
     checked.parked.push(await parkedWhole(message, reason));
     return checked;
   }
-  const { application_id: applicationId, events, clicks } = parsed.data;
+  const { v, application_id: applicationId, events, clicks } = parsed.data;
+  checked.creditOpen = v === 2;
   if (applicationId !== undefined) for (const event of events) nameApplication(event, applicationId);
   const isChecked = texts !== null && version !== null && checkedBy === version;
   for (const [index, item] of events.entries()) {
@@ -59,7 +62,7 @@ export async function checkMessage(message: Message, version: string | null): Pr
       checked.parked.push({
         id: await parkedId(message.id, index),
         applicationId: applicationIdOf(item),
-        body: parkedBody({ v: 1, events: [item] }),
+        body: parkedBody({ v, events: [item] }),
         reason: `not an event of this version: ${describeFaults(toFaults(event.error))}`,
       });
     }

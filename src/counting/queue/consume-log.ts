@@ -30,7 +30,11 @@ export function logMessage(what: string, message: Message, error: unknown): void
 }
 
 /** Logs one line for a batch in which something failed or was parked, and one for 1 in 100 of all messages. */
-export function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
+export function logBatch(
+  batch: Pick<MessageBatch, 'messages'>,
+  checked: readonly CheckedMessage[],
+  failed: number,
+): void {
   const sum = (count: (item: CheckedMessage) => number) =>
     checked.reduce((total, item) => total + count(item), 0);
   for (const { message, events, clicks } of checked) {

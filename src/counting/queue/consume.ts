@@ -5,7 +5,7 @@ import { versionOf } from '#env';
 import { logLine, logWarning } from '#lib/log';
 import { PARK_REASON, type Parked, parkStatements } from '#rollup';
 import { type EventWithText, packTexts } from '../pack.ts';
-import { counterName, counterOf, readCounterName } from '../shards.ts';
+import { type CounterStub, counterName, counterOf, readCounterName } from '../shards.ts';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
 import { logBatch, logMessage } from './consume-log.ts';
 import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';
@@ -17,21 +17,27 @@ const MAX_CALLS = 6;
 /** Clicks per statement: about 600 bytes each, and a value may have 2 MB. */
 const MAX_CLICKS = 1_000;
 
+/** Messages of one queue. */
+export type Messages = Pick<MessageBatch, 'queue' | 'messages'>;
+
 /**
  * Passes a batch of the event queue to its counters, without counting. Never throws: a message is acknowledged once all its counters have
  * accepted their part and D1 its clicks; every other message is retried later. Redelivering messages, in whole or in part and in any order,
  * adds nothing.
  */
-export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
+export async function consumeEvents(batch: Messages, env: Env): Promise<void> {
   const version = versionOf(env);
   const checked = await Promise.all(batch.messages.map((message) => checkMessage(message, version)));
   const failed: Failed = new Map();
   const delayed: Delayed[] = [];
-  const calls = [...groupByCounter(checked)].map(
-    ([name, group]) =>
-      () =>
-        append(env, name, group, failed, delayed),
-  );
+  const calls = [append, appendOpen].flatMap((send) => {
+    const own = checked.filter(({ creditOpen }) => creditOpen === (send === appendOpen));
+    return [...groupByCounter(own)].map(
+      ([name, group]) =>
+        () =>
+          deliver(env, name, group, send, failed, delayed),
+    );
+  });
   calls.push(() => storeInD1(env.DB, checked, failed));
   await runAll(calls, MAX_CALLS);
   await keepBacklog(env.DB, batch.queue, checked, failed, delayed);
@@ -59,7 +65,7 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
  * Parks messages that the queue gave up delivering. What D1 does not accept is tried again every hour for four days, and then filed in R2:
  * see `undelivered.ts`. Never throws.
  */
-export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
+export async function consumeDeadLetters(batch: Messages, env: Env): Promise<void> {
   const { queue, messages } = batch;
   logLine('error', 'dead letters', { queue, messages: messages.length });
   await Promise.all(
@@ -147,11 +153,19 @@ async function sendAll<Item extends { message: Message }>(
   return waiting.map(([item]) => item);
 }
 
-/** Appends a group to its counter's log. Adds what the counter did not accept to `delayed`. */
-async function append(
+type Send = (counter: CounterStub, applicationId: string, events: EventWithText[]) => Promise<unknown>;
+
+const append: Send = (counter, applicationId, events) => counter.append(packTexts(applicationId, events));
+
+/** Of devices whose credit was open. */
+const appendOpen: Send = (counter, _, events) => counter.appendOpen(events.map(({ text }) => text));
+
+/** Hands a group to its counter. Adds what the counter did not accept to `delayed`. */
+async function deliver(
   env: Env,
   name: string,
   group: CounterMessages,
+  sendTo: Send,
   failed: Failed,
   delayed: Delayed[],
 ): Promise<void> {
@@ -159,7 +173,7 @@ async function append(
   const counter = counterOf(env, applicationId, shard);
   const send = (part: readonly OfCounter[]) => {
     const events = part.flatMap((own) => own.events);
-    return counter.append(packTexts(applicationId, events));
+    return sendTo(counter, applicationId, events);
   };
   for (const { message, events } of await sendAll(group, send, failed)) {
     const receivedAt = events.reduce((first, { event }) => Math.min(first, event.received_at), Date.now());

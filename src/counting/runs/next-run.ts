@@ -1,3 +1,4 @@
+import type { OutboundRule } from '#catalogue';
 import { inTurns, type Steps } from '#lib/steps';
 import { type Head, nextHeads, readBatch } from '../log/log-heads.ts';
 import { openStore, type Store } from '../store.ts';
@@ -26,6 +27,7 @@ export function* nextRun(
   applicationId: string,
   limits: RunLimits,
   now: number,
+  outbound: readonly OutboundRule[] = [],
 ): Steps<{ events: number; lastBatch: number } | null> {
   const store = openStore(storage);
   const poison = { events: new Set<string>(), devices: new Set<string>() };
@@ -34,7 +36,7 @@ export function* nextRun(
     const heads = yield* nextHeads(store, limits.events);
     if (heads.length === 0) return null;
     try {
-      return yield* Run.count(storage, { applicationId, heads, poison }, limits, now);
+      return yield* Run.count(storage, { applicationId, heads, poison, outbound }, limits, now);
     } catch (error) {
       // An event broke the run, so its state is discarded. The other events are counted again without any that break a run.
       if (error instanceof PoisonError) poison.events.add(error.event.id);

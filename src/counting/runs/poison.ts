@@ -77,6 +77,7 @@ function countAlone(event: LoggedEvent, known: KnownDevice | undefined): void {
   const device = known && new CountedDevice(known.loaded, new Journal());
   const tally = startTally({
     deviceOf: ({ acquired_day }) => (acquired_day === device?.acquiredDay ? device : undefined),
+    deviceNamed: () => undefined,
     keys: { eventOf: () => undefined, take: () => undefined },
     revokedTokens: new Map(),
     segments: new SegmentBook(),

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, gt, ne, sql } from 'drizzle-orm';
 import type { Steps } from '#lib/steps';
 import { applyPages } from '../devices/page-writer.ts';
+import { discardUncommitted } from '../outbound/erase.ts';
 import { outbox, preparedWrites, progress } from '../schema.ts';
 import type { Store } from '../store.ts';
 
@@ -61,6 +62,7 @@ export function* applyDevices(storage: DurableObjectStorage, store: Store): Step
 
 /** Finishes what a run that was interrupted had committed, and discards the rest of it. Idempotent. */
 export function* finishInterrupted(storage: DurableObjectStorage, store: Store): Steps {
+  discardUncommitted(store);
   if (!store.select({ part: preparedWrites.part }).from(preparedWrites).limit(1).get()) return;
   storage.transactionSync(() => {
     const committed = sql`(SELECT ${progress.run} FROM ${progress})`;

@@ -114,6 +114,26 @@ export class RunDevices {
     return this.ofAll(batch, start, events);
   }
 
+  /** The device that a transaction names, of whichever event. Undefined for one that was erased. Call it between `load` and `unload`. */
+  named(id: string, acquiredDay: string): CountedDevice | undefined {
+    const [high, low] = hashOfDevice(id);
+    this.tuple.set([dayNumber(acquiredDay), high, low]);
+    const number = this.index.numberOf(this.tuple);
+    if (this.devices[number] === undefined) {
+      const facts = this.findFacts(id, acquiredDay);
+      if (facts) this.add(number, loadCounted(this.applicationId, acquiredDay, facts, this.shared));
+      else this.loadUncounted(new Map([[number, id]]));
+    }
+    const device = this.devices[number];
+    return device?.id === id ? device : undefined;
+  }
+
+  private findFacts(id: string, acquiredDay: string): DeviceFactsRow | undefined {
+    const day = this.dayOf(dayNumber(acquiredDay));
+    if (!day) return undefined;
+    return this.tryFacts(day, pageOf(hashOfDevice(id)[0], day.pages)).find(([own]) => own === id);
+  }
+
   /** Passes the pages of changed devices to `write`, in parts. Throws `BrokenDevicesError`. */
   *eachChange(write: (payload: string) => void): Steps {
     const writer = new PageWriter(this.store, write);

@@ -1,3 +1,4 @@
+import type { OutboundRule } from '#catalogue';
 import { isParquetLoaded, loadParquet } from '#lib/encoding/parquet';
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
@@ -17,6 +18,8 @@ type SchedulerDependencies = {
   store: () => Store;
   storage: () => DurableObjectStorage;
   applicationId: () => string;
+  /** The application's destinations. */
+  outbound: () => readonly OutboundRule[] | Promise<readonly OutboundRule[]>;
   /** The limits of a run that nobody waits for. */
   fullRun: () => RunLimits;
   /** How long events wait to be counted unless someone asks, in milliseconds. */
@@ -171,9 +174,12 @@ export class RunScheduler {
     const { storage, store, applicationId } = this.around;
     this.changes++;
     if (!isParquetLoaded()) await loadParquet();
+    const known = this.around.outbound();
+    // A run that waits for nothing begins at once.
+    const outbound = known instanceof Promise ? await known : known;
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
-      countNextRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now()], renew),
+      countNextRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now(), outbound], renew),
     );
     // Those of earlier runs count until the outbox is empty: see `uncounted`.
     if (run !== null && this.unwritten !== null) this.unwritten += run.events;

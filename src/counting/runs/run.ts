@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isOfDevice, type LoggedEvent, SegmentBook, valuesOfSegment } from '#catalogue';
+import { isOfDevice, type LoggedEvent, type OutboundRule, SegmentBook, valuesOfSegment } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
 import type { Outcome } from '../api.ts';
@@ -10,6 +10,7 @@ import { KeyBook, type KeyRange } from '../keys/key-book.ts';
 import { TransactionBook } from '../keys/transaction-book.ts';
 import { progressOf } from '../log/log.ts';
 import { type Head, readBatch } from '../log/log-heads.ts';
+import { OutboundCollector } from '../outbound/collect.ts';
 import { toParts } from '../outbox/outbox.ts';
 import { KEY_DAY, KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens, segments } from '../schema.ts';
@@ -39,7 +40,13 @@ const EVENTS_PER_STEP = 500;
 /** What a run leaves out: events, and devices with all their events. */
 type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
 
-type Scope = { applicationId: string; heads: readonly Head[]; poison: Poison };
+type Scope = {
+  applicationId: string;
+  heads: readonly Head[];
+  poison: Poison;
+  /** The application's destinations. */
+  outbound: readonly OutboundRule[];
+};
 
 type Ending = { events: number; lastBatch: number };
 
@@ -57,6 +64,7 @@ export class Run {
   private readonly book: KeyBook;
   private readonly devices: RunDevices;
   private readonly transactions: TransactionBook;
+  private readonly outbound: OutboundCollector;
   private readonly outcomes = new Map<number, Record<number, Outcome>>();
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
@@ -73,7 +81,7 @@ export class Run {
 
   private constructor(
     storage: DurableObjectStorage,
-    { applicationId, heads, poison }: Scope,
+    { applicationId, heads, poison, outbound }: Scope,
     book: KeyBook,
     now: number,
   ) {
@@ -86,6 +94,7 @@ export class Run {
     this.book = book;
     this.devices = new RunDevices(store, applicationId);
     this.transactions = new TransactionBook(store, now);
+    this.outbound = new OutboundCollector(store, outbound);
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
     const known = store.select().from(segments).all();
@@ -96,6 +105,8 @@ export class Run {
     this.segments = new SegmentBook(values.keys(), values);
     this.tally = startTally({
       deviceOf: () => this.device,
+      deviceNamed: ({ device_id, acquired_day }) =>
+        poison.devices.has(device_id) ? undefined : this.devices.named(device_id, acquired_day),
       // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
       keys: {
         eventOf: (name) => (book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
@@ -199,15 +210,21 @@ export class Run {
     try {
       this.tally.count(event);
       if (own) this.device?.addToTotals(own);
+      if (!this.tally.isKnown()) this.outbound.add(event, this.device, () => this.nextCommit);
     } catch (error) {
       throw new PoisonError(event, error);
     }
     return undefined;
   }
 
+  /** The number of the next commit. */
+  private get nextCommit(): number {
+    return progressOf(this.store).run + 1;
+  }
+
   private *commit(now: number, then: 'continues' | 'ends'): Steps {
     const { storage, store } = this;
-    const run = progressOf(store).run + 1;
+    const run = this.nextCommit;
     const oldestAt = this.heads[0]?.appendedAt ?? now;
     yield* this.devices.eachChange((payload) =>
       prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
@@ -216,6 +233,7 @@ export class Run {
       prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
       yield;
     }
+    this.outbound.writeAll(run);
     storage.transactionSync(() => {
       this.book.save(run, now);
       this.transactions.save();

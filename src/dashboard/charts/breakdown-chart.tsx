@@ -1,3 +1,5 @@
+import { isolate } from '#lib/input/isolate';
+import { NamePath } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
@@ -110,12 +112,12 @@ const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
   return (
     <ul class="bars">
       {rows.map((row) => {
-        const name = groups.map((group) => groupName(group, row)).join(' › ');
+        const names = groups.map((group) => groupName(group, row));
         const was = compared.periods ? before(row) : null;
         return (
           <li>
-            <span class="bar-name" title={name}>
-              {name}
+            <span class="bar-name" title={names.map(isolate).join(' › ')}>
+              <NamePath names={names} />
             </span>
             <Bar share={numberIn(row, metric) / top} />
             <span class="number">

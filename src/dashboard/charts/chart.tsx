@@ -1,4 +1,5 @@
 import type { FigureFormat } from '../shell/format.ts';
+import { cutMiddle } from '../shell/parts.tsx';
 import { evenly, type Tick } from './axis.ts';
 import { areaOf, gridOf, linesOf, niceTop, pointsOfBand, TICKS } from './geometry.ts';
 
@@ -23,8 +24,8 @@ export type Series = {
 export type Marker = { index: number; text: string };
 
 const MAX_LACKING = 3;
-/** The room that a marker's text takes on a wide screen, per character and as a share of the chart in percent. */
-const CHARACTER_WIDTH = 0.62;
+/** The room that a marker's text takes per character, as a share of the chart in percent: on a wide screen, and on a phone. */
+const CHARACTER_WIDTH = { wide: 0.62, phone: 2.2 };
 
 function lackingHint(labels: readonly string[]): string {
   const more = labels.length - MAX_LACKING;
@@ -75,15 +76,31 @@ const Legend = ({ series, top }: { series: readonly Series[]; top: number }) => 
             <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
               <line x1="1" y1="4" x2="23" y2="4" />
             </svg>
-            <span class="legend-name" title={shown.name}>
-              {shown.name}
-            </span>
+            <bdi class="legend-name" title={shown.name}>
+              {cutMiddle(shown.name)}
+            </bdi>
           </span>,
         ];
       })}
     </figcaption>
   );
 };
+
+/** Which texts of notes have room on a screen, and to which side of its circle each stands. */
+function placeTexts(
+  notes: readonly { place: number; text: string }[],
+  characterWidth: number,
+): { isLeft: boolean; isShown: boolean }[] {
+  let free = 0;
+  return notes.map(({ place, text }) => {
+    const width = text.length * characterWidth + 2;
+    const isLeft = place + width > 100;
+    const start = isLeft ? place - width : place;
+    const isShown = start >= free;
+    if (isShown) free = start + width;
+    return { isLeft, isShown };
+  });
+}
 
 /** Circles on top of the chart, with their texts where there is room for them; the readout has all. */
 const Notes = ({
@@ -93,35 +110,34 @@ const Notes = ({
   marked: ReadonlyMap<number, readonly string[]>;
   places: readonly number[];
 }) => {
-  let free = 0;
+  const notes = [...marked].map(([index, texts]) => ({ place: places[index] ?? 0, text: texts.join(', ') }));
+  const [wide, phone] = [placeTexts(notes, CHARACTER_WIDTH.wide), placeTexts(notes, CHARACTER_WIDTH.phone)];
   return (
     <svg class="over" aria-hidden="true">
-      {[...marked].map(([index, texts]) => {
-        const place = places[index] ?? 0;
-        const text = texts.join(', ');
-        const width = text.length * CHARACTER_WIDTH + 2;
-        const isLeft = place + width > 100;
-        const start = isLeft ? place - width : place;
-        const isShown = start >= free;
-        if (isShown) free = start + width;
-        return (
-          <>
-            <circle class="note" cx={`${place.toFixed(2)}%`} cy="0" r="3.5">
-              <title>{text}</title>
-            </circle>
-            {isShown && (
-              <text
-                x={`${place.toFixed(2)}%`}
-                y="4"
-                dx={isLeft ? '-9' : '9'}
-                text-anchor={isLeft ? 'end' : 'start'}
-              >
-                {text}
-              </text>
-            )}
-          </>
-        );
-      })}
+      {notes.map(({ place, text }, index) => (
+        <>
+          <circle class="note" cx={`${place.toFixed(2)}%`} cy="0" r="3.5">
+            <title>{text}</title>
+          </circle>
+          {[
+            { kind: 'on-wide', at: wide[index] },
+            { kind: 'on-phone', at: phone[index] },
+          ].map(
+            ({ kind, at }) =>
+              at?.isShown && (
+                <text
+                  class={kind}
+                  x={`${place.toFixed(2)}%`}
+                  y="4"
+                  dx={at.isLeft ? '-9' : '9'}
+                  text-anchor={at.isLeft ? 'end' : 'start'}
+                >
+                  {text}
+                </text>
+              ),
+          )}
+        </>
+      ))}
     </svg>
   );
 };

@@ -5,7 +5,7 @@ import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { ComparedDays, type ComparedReport } from '../tables/compared.tsx';
 import { Headline, withoutHours } from '../tables/headline.tsx';
-import { METRICS, type MetricName } from '../tables/metrics.ts';
+import { METRICS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
 import { finestUnitOf, type Unit, unitOf } from './axis.ts';
 import type { Marker } from './chart.tsx';
@@ -19,12 +19,16 @@ const UNIT_LABELS: Readonly<Record<Unit, string>> = {
   month: 'Month',
 };
 
-/** Reads what a panel's chart shows. Anything but one of the panel's metrics and units is ignored. */
+/** Whether figures are without refunds and the fee of stores. Addresses name the metrics as if they were not. */
+const isNet = ({ revenue }: Readonly<Record<string, string>>) => revenue === 'net';
+
+/** Reads what a panel's chart shows. Anything but one of the panel's metrics and units is ignored. `shown` is what stands for a metric. */
 export function readChosen<Name extends MetricName>(
   query: Readonly<Record<string, string>>,
   names: readonly [Name, ...Name[]],
-): { metric: Name; unit: (view: View, hasHours?: boolean) => Unit } {
+): { metric: Name; unit: (view: View, hasHours?: boolean) => Unit; shown: (name: MetricName) => MetricName } {
   return {
+    shown: isNet(query) ? netOf : (name) => name,
     metric: names.find((name) => name === query.metric) ?? names[0],
     unit: (view, hasHours = false) =>
       UNITS.find((unit) => unit === query.unit) ?? (hasHours ? finestUnitOf(view) : unitOf(view)),
@@ -38,6 +42,7 @@ export const chosenParameters = (
 ): Record<string, string> => ({
   metric: names.slice(1).find((name) => name === query.metric) ?? '',
   unit: UNITS.find((unit) => unit === query.unit) ?? '',
+  revenue: isNet(query) ? 'net' : '',
 });
 
 /** The figures of a page as cards, of which each chooses what the chart below them shows. Works by links alone. */
@@ -63,7 +68,9 @@ export const FiguresPanel = ({
   markers?: readonly Marker[];
   aside?: Child;
 }) => {
-  const title = `${METRICS[metric].label} by ${unit}`;
+  const shown = isNet(carry) ? netOf : (name: MetricName) => name;
+  const charted = shown(metric);
+  const title = `${METRICS[charted].label} by ${unit}`;
   const link = (changes: Record<string, string>) => path + viewQuery(view, { ...carry, ...changes });
   const units = unit === 'hour' ? (['hour', ...UNITS.slice(0, 1)] as const) : UNITS;
   return (
@@ -75,16 +82,19 @@ export const FiguresPanel = ({
         view={view}
         unit={unit}
         compared={compared}
-        names={names}
-        chosen={metric}
-        link={(name) => link({ metric: name === names[0] ? '' : name })}
+        names={names.map(shown)}
+        chosen={charted}
+        link={(name) => {
+          const own = names.findIndex((one) => shown(one) === name);
+          return link({ metric: own === 0 ? '' : (names[own] ?? '') });
+        }}
       />
       <Card
         title={title}
         info={
           <Info about={title}>
             <p>
-              <ComparedDays view={view} compared={compared} without={withoutHours(names)} />
+              <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
             </p>
             <Zone view={view} />
             <WithoutSpend view={view} />
@@ -94,6 +104,18 @@ export const FiguresPanel = ({
         aside={
           <span class="asides">
             {aside}
+            <span class="seg">
+              {(['', 'net'] as const).map((name) => (
+                <a
+                  href={link({ revenue: name })}
+                  data-keep-scroll
+                  title={name === 'net' ? METRICS.net_revenue.hint : METRICS.revenue.hint}
+                  {...(name === (isNet(carry) ? 'net' : '') ? { 'aria-current': 'true' as const } : {})}
+                >
+                  {name === 'net' ? 'Net' : 'Gross'}
+                </a>
+              ))}
+            </span>
             <span class="seg">
               {units.map((name) => (
                 <a
@@ -108,15 +130,15 @@ export const FiguresPanel = ({
           </span>
         }
       >
-        {unit === 'hour' && !isHourly(metric) ? (
-          <p class="empty">{`${METRICS[metric].label} has no hours.`}</p>
+        {unit === 'hour' && !isHourly(charted) ? (
+          <p class="empty">{`${METRICS[charted].label} has no hours.`}</p>
         ) : (
           <TimeChart
             title={title}
             view={view}
             unit={unit}
             compared={compared}
-            names={[metric]}
+            names={[charted]}
             markers={markers}
           />
         )}

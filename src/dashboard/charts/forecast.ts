@@ -1,3 +1,4 @@
+import { isolate } from '#lib/input/isolate';
 import type { Series } from './chart.tsx';
 
 /** The predicted revenue of a device in the days ahead, and its likely range. */
@@ -57,7 +58,7 @@ export function withForecasts(
         const text = (more: number) => format(start.value + more);
         const range = `${text(forecast.value)}, likely between ${text(forecast.low)} and ${text(forecast.high)}`;
         return {
-          name: `${series[of]?.name ?? ''}, predicted`,
+          name: `${isolate(series[of]?.name ?? '')}, predicted`,
           before: of,
           values: days.map((day) => (day === end ? start.value + forecast.value : null)),
           drawn: drawn(to(forecast.value)),

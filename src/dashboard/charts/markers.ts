@@ -1,5 +1,6 @@
 import { findNewCreatives } from '#creatives';
 import { database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
 import type { View } from '../shell/view.ts';
@@ -29,7 +30,7 @@ const isByHour = (places: readonly AxisPlace[]) =>
 /** Notes as markers. */
 export const noteMarkers = (notes: DayNotes, places: readonly AxisPlace[]): Marker[] =>
   notes
-    .map(({ day, text }) => ({ index: indexIn(places, day), text: cutName(text) }))
+    .map(({ day, text }) => ({ index: indexIn(places, day), text: isolate(cutName(text)) }))
     .filter(({ index }) => index >= 0);
 
 /** A day's event as a marker; none if the day is outside the view. */
@@ -72,7 +73,7 @@ export async function readMarkers(
   }
   const news = [...names].map(([index, all]) => ({
     index,
-    text: all.length === 1 ? `new creative ${cutName(all[0] ?? '')}` : `${all.length} new creatives`,
+    text: all.length === 1 ? `new creative ${isolate(cutName(all[0] ?? ''))}` : `${all.length} new creatives`,
   }));
   const spend = firstSpend === null ? [] : markerOf(places, view, firstSpend, 'first spend');
   return [...noteMarkers(noted, places), ...spend, ...news]

@@ -161,11 +161,14 @@ export const AlertPreview = ({
   view,
   rule,
   evaluated,
+  days: asked,
   leftOutNames,
 }: {
   view: View;
   rule: MetricRule;
   evaluated: readonly Evaluated[];
+  /** How many days were asked for. */
+  days: number;
   leftOutNames: readonly string[];
 }) => {
   const groups = byGroup(evaluated);
@@ -179,6 +182,9 @@ export const AlertPreview = ({
       <p>
         <strong>{`It would have fired on ${days} of the last ${evaluated.length} days.`}</strong>
       </p>
+      {evaluated.length < asked && (
+        <p class="hint">{`${asked} days would take too long to evaluate: these are the last ${evaluated.length}.`}</p>
+      )}
       <Table
         caption="What would have fired"
         rows={firing}

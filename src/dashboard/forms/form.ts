@@ -87,6 +87,7 @@ const DONE = {
   deleted: 'Removed.',
   mapped: 'Mapped. Stored costs moved, and later uploads follow.',
   test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
+  sent_again: 'They are sent again now.',
   revoked_link: 'Link revoked.',
 } as const;
 

@@ -28,6 +28,10 @@ export const dayText = (day: string, today: string): string => shortWeekday(day)
 /** A day without its weekday: `20 Nov`. */
 export const dateText = (day: string, today: string): string => shortDay(day) + otherYear(day, today);
 
+/** The days in a sentence, which has them as `2026-11-20`, as days: `from Fri 20 Nov to Sun 22 Nov`. */
+export const withDays = (sentence: string, today: string): string =>
+  sentence.replaceAll(/\b\d{4}-\d{2}-\d{2}\b/g, (day) => dayText(day, today));
+
 /** A month of a day: `Nov 2026`. */
 export const monthText = (day: string): string => `${MONTH.format(dateOf(day))} ${yearOf(day)}`;
 

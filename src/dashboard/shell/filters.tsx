@@ -1,11 +1,13 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { ATTRIBUTIONS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
+import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
 import { count } from './format.ts';
 import { Icon } from './icons.tsx';
+import { cutMiddle } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
@@ -179,11 +181,11 @@ const Chips = ({ view, path, carry, chips }: Carried & { chips: readonly Chip[] 
           <a
             class="chip"
             href={path + viewQuery(view, { ...carry, ...withoutFilter(view, name, value) })}
-            aria-label={`Remove the filter ${FILTER_LABELS[name]}: ${label}`}
-            title={`${FILTER_LABELS[name]}: ${label}`}
+            aria-label={`Remove the filter ${FILTER_LABELS[name]}: ${isolate(label)}`}
+            title={`${FILTER_LABELS[name]}: ${isolate(label)}`}
           >
             <span class="chip-text">
-              <span class="muted">{FILTER_LABELS[name]}</span> {label}
+              <span class="muted">{FILTER_LABELS[name]}</span> <bdi>{cutMiddle(label)}</bdi>
             </span>
             <span aria-hidden="true">×</span>
           </a>
@@ -226,7 +228,7 @@ export const Filters = ({
   const summary = [
     view.application.name,
     ...(shown.includes('period')
-      ? [view.period === 'custom' ? `${view.from} to ${view.to}` : PERIODS[view.period]]
+      ? [`${view.period === 'custom' ? '' : `${PERIODS[view.period]}, `}${shortDays(view, view.today)}`]
       : []),
     ...(chips.length > 0 ? [`${chips.length} ${chips.length === 1 ? 'filter' : 'filters'}`] : []),
   ].join(' · ');

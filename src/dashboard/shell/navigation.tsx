@@ -50,13 +50,14 @@ export async function readNavigation(c: DashboardContext, view: View | null): Pr
   if (isGuest(person)) return { applications: [], application: null, views: [], firing: 0, isNarrow: false };
   const db = database(c.env.DB);
   const known = getCookie(c, APPLICATION_COOKIE);
-  const [applications, views] = await Promise.all([
+  const [applications, views, ofView] = await Promise.all([
     view?.applications ?? listApplications(db, person.team.id, { limit: MAX_APPLICATIONS, cursor: '' }),
     listViews(db, person.team.id),
+    view ? listAlerts(db, view.application.id) : null,
   ]);
   const application =
     view?.application ?? applications.find(({ id }) => id === known) ?? applications[0] ?? null;
-  const alerts = application ? await listAlerts(db, application.id) : [];
+  const alerts = ofView ?? (application ? await listAlerts(db, application.id) : []);
   if (view && view.application.id !== known) {
     setCookie(c, APPLICATION_COOKIE, view.application.id, {
       path: '/',

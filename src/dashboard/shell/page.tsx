@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { iso } from '#lib/time';
 import { type DashboardContext, isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
 import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
@@ -141,10 +142,15 @@ export async function renderPage(
     filters?: Child;
     tools?: Child;
     status?: ContentfulStatusCode;
+    /** If it was read with the page's own figures. */
+    navigation?: Navigation;
   },
   content: Child,
 ): Promise<Response> {
   const view = page.view ?? null;
+  // As in CSV files, for whoever reads the page by machine.
+  if (view?.countedThrough) c.header('X-Counted-Through', iso(view.countedThrough));
+  if (view?.uncounted) c.header('X-Uncounted', String(view.uncounted));
   return send(
     c,
     <Page
@@ -155,7 +161,7 @@ export async function renderPage(
       view={view}
       filters={page.filters}
       tools={page.tools}
-      navigation={await readNavigation(c, view)}
+      navigation={page.navigation ?? (await readNavigation(c, view))}
     >
       {content}
     </Page>,

@@ -151,16 +151,15 @@ export const Figure = ({
   </div>
 );
 
-type FieldProps = {
+/** A labelled control of a form, without what is in it. */
+export type FormField = {
   label: string;
   name: string;
   type?: string;
-  value?: string;
   hint?: string;
   /** What a fault's sentence is about, if it does not read well after the label. */
   subject?: string;
   required?: boolean;
-  faults?: readonly Fault[];
   options?: readonly (readonly [value: string, label: string])[];
   autocomplete?: string;
   min?: number;
@@ -173,6 +172,8 @@ type FieldProps = {
   /** The id of a `datalist`. */
   list?: string;
 };
+
+type FieldProps = FormField & { value?: string; faults?: readonly Fault[] };
 
 /** A labelled control; its hint and fault are linked to it for screen readers. */
 export const Field = ({

@@ -23,6 +23,7 @@ import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count } from './format.ts';
 import type { DashboardContext } from './guard.ts';
+import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
 import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
@@ -67,18 +68,24 @@ async function findCurrencies(db: Database, { application, from, to }: View): Pr
   return rows.map(({ currency }) => currency).filter((currency) => CURRENCIES.has(currency));
 }
 
+/** Whether a view up to today has no figures of earlier days. */
+async function lacksEarlierDays(db: Database, { application, to, today }: View): Promise<boolean> {
+  if (to < today) return false;
+  const first = await findFirstDay(db, application.id, today);
+  return first === null || first >= today;
+}
+
 /** Settles an application's counters, within a time that a person is willing to wait. */
 export async function settleView(c: DashboardContext, view: View): Promise<View> {
-  const [progress, currenciesUsed] = await Promise.all([
+  const db = database(c.env.DB);
+  const [progress, currenciesUsed, lacked] = await Promise.all([
     settleCounters(c.env, view.application),
-    findCurrencies(database(c.env.DB), view),
+    findCurrencies(db, view),
+    lacksEarlierDays(db, view),
   ]);
   const { countedThrough, uncounted } = progress;
-  const firstDay =
-    view.to < view.today
-      ? view.from
-      : await findFirstDay(database(c.env.DB), view.application.id, view.today);
-  const isFirstDay = firstDay === null || firstDay >= view.today;
+  // What has just been counted may be of an earlier day.
+  const isFirstDay = lacked && (await lacksEarlierDays(db, view));
   return { ...view, countedThrough, uncounted, isFirstDay, isSettled: progress.settled, currenciesUsed };
 }
 
@@ -107,13 +114,23 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   }
   const view = await settleView(c, read);
   let status: 200 | 400 = 200;
-  const shown = await content(view, now, (other) => {
+  const report = content(view, now, (other) => {
     status = other;
   });
+  // A file has no navigation.
+  if (wantsCsv(c)) {
+    const file = await report;
+    if (file instanceof Response) return file;
+  }
+  const [shown, chips, navigation] = await Promise.all([
+    report,
+    readChips(c.env.DB, view),
+    readNavigation(c, view),
+  ]);
   if (shown instanceof Response) return shown;
-  const chips = await readChips(c.env.DB, view);
   const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
-  return renderPage(c, { ...named, within: page.within?.(view), view, filters, status }, shown);
+  const within = page.within?.(view);
+  return renderPage(c, { ...named, within, view, filters, status, navigation }, shown);
 }
 
 /** Whether the request asks for a CSV file. */
@@ -143,8 +160,8 @@ export async function answerReportCsv(
   return answerCsv(c, answer, await tableColumns(name, report.columnsOf(asked)), view);
 }
 
-/** The largest number of table rows on a page. The API and CSV have more. */
-export const MAX_TABLE_ROWS = 200;
+/** The most table rows on a page, so that one with long names stays below 300 KB. The API and CSV have more. */
+export const MAX_TABLE_ROWS = 190;
 
 /** The text in a table's search field. */
 export const searchOf = (c: DashboardContext): string =>

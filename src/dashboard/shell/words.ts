@@ -1,4 +1,6 @@
 import type { Channel } from '#alerts';
+import type { DoubtAction } from '#catalogue';
+import type { StoredDelivery } from '#destinations';
 import type { Role } from '#members';
 
 // What the dashboard calls the values of forms and APIs. Each has its words in one place.
@@ -19,6 +21,23 @@ export const DIGEST_NAMES: Readonly<Record<Channel['digest'], string>> = {
   daily: 'Daily',
   weekly: 'Weekly',
 };
+
+export const DOUBT_ACTION_NAMES: Readonly<Record<DoubtAction, string>> = {
+  flag: 'Flag',
+  exclude: 'Count as organic',
+  allow: 'Do not check',
+};
+
+export const DELIVERY_STATUS_NAMES: Readonly<Record<StoredDelivery['status'], string>> = {
+  delivered: 'Delivered',
+  failed: 'Failed',
+  pending: 'Waiting',
+  skipped: 'Skipped',
+};
+
+/** The name of an event that a destination wants: `Install`, `Custom: level_up`. */
+export const outboundName = (type: string): string =>
+  `${type.charAt(0).toUpperCase()}${type.slice(1)}`.replace(':', ': ');
 
 /** The options of a select, in the order of `values`. */
 export const optionsOf = <Value extends string>(

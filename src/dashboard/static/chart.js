@@ -16,9 +16,12 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     cross.remove();
     tip.remove();
   };
-  const lineOf = (text) => {
+  /** A name in its own direction of writing, and what is said of it. */
+  const lineOf = (text, name = '') => {
     const line = document.createElement('div');
-    line.textContent = text;
+    const isolated = document.createElement('bdi');
+    isolated.textContent = name;
+    line.append(isolated, text);
     return line;
   };
   const nameOf = (index) => labels[index].replace(', not complete', '');
@@ -29,7 +32,7 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     heading.textContent = labels[at];
     const lines = series
       .filter((_, number) => shown[number])
-      .map(({ name, texts }) => lineOf(`${name}: ${texts[at]}`));
+      .map(({ name, texts }) => lineOf(`: ${texts[at]}`, name));
     tip.replaceChildren(heading, ...lines, ...(notes[at] ? [lineOf(notes[at])] : []));
     cross.style.left = `${place}%`;
     tip.style.left = place < 50 ? `calc(${place}% + 0.75rem)` : '';

@@ -74,7 +74,7 @@ for (const live of document.querySelectorAll('[data-live]')) {
     if (!live.isConnected) return;
     const busy =
       paused ||
-      live.querySelector('details[open], .tip') ||
+      live.querySelector('details[open], .tip, .event-row') ||
       live.contains(document.activeElement) ||
       document.hidden;
     const answer = busy ? null : await fetch(live.dataset.from ?? location.href).catch(() => null);

@@ -24,6 +24,9 @@ document.addEventListener('keydown', (event) => {
   else location.href = link.href;
 });
 
+// On a phone, the tabs are wider than the page.
+document.querySelector('.tabs a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+
 for (const button of document.querySelectorAll('[data-rail]')) {
   button.addEventListener('click', () => {
     const isNarrow = document.body.classList.toggle('narrow-nav');
@@ -86,9 +89,13 @@ document.addEventListener('submit', ({ target }) => {
 });
 
 // An address with a fragment opens what it names.
-const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
-for (let one = named; one; one = one.parentElement) if (one.tagName === 'DETAILS') one.open = true;
-named?.scrollIntoView({ block: 'nearest' });
+function openNamed() {
+  const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
+  for (let one = named; one; one = one.parentElement) if (one.tagName === 'DETAILS') one.open = true;
+  named?.scrollIntoView({ block: 'nearest' });
+}
+openNamed();
+addEventListener('hashchange', openNamed);
 
 const isSignIn = document.querySelector('body.plain') !== null;
 const typed = isSignIn ? null : read(TYPED);
@@ -100,8 +107,10 @@ if (wasSignedOut && typed?.path === location.pathname) {
   for (const { name, value } of form ? typed.values : []) {
     const field = form.elements[name];
     if (!field) continue;
+    const isChanged = typeof value === 'boolean' ? field.checked !== value : field.value !== value;
     if (typeof value === 'boolean') field.checked = value;
     else field.value = value;
+    if (isChanged) field.closest?.('details')?.setAttribute('open', '');
   }
   form?.closest('details')?.setAttribute('open', '');
   form?.scrollIntoView({ block: 'center' });

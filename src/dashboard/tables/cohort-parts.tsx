@@ -1,3 +1,4 @@
+import { isolate } from '#lib/input/isolate';
 import { shortDays } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/guard.ts';
 import { Field } from '../shell/parts.tsx';
@@ -62,7 +63,7 @@ export function cohortName({ cohort, group }: CohortGrouping, row: CohortRow, to
   const days = shortDays({ from: row.cohort_from, to: row.cohort_to }, today);
   if (group === '') return row.is_other ? 'Everything else' : days;
   const name = groupName(group, plain(row));
-  return cohort === 'all' || row.is_other ? name : `${name}, ${days}`;
+  return cohort === 'all' || row.is_other ? name : `${isolate(name)}, ${days}`;
 }
 
 /** A row without its table of days. */

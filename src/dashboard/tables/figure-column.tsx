@@ -7,6 +7,9 @@ import { METRICS, type MetricName, metricColumn, placesOf } from './metrics.ts';
 
 type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
 
+/** Gains are green and losses red: see `classOf`. */
+const PROFITS: readonly MetricName[] = ['profit', 'profit_net'];
+
 /** Fewer rows than this are compared without shades. */
 const MIN_HEAT_ROWS = 3;
 
@@ -28,6 +31,14 @@ export function figureColumn<Row>(
   const shadeOf = hasHeat ? heatOf(numbers) : () => '';
   return {
     ...metricColumn(name, currency),
+    ...(PROFITS.includes(name)
+      ? {
+          classOf: (row: Row) => {
+            const value = Number(figuresOf(row)?.[name]);
+            return value > 0 ? 'gain' : value < 0 ? 'loss' : '';
+          },
+        }
+      : {}),
     cell: (row) => {
       const figures = figuresOf(row);
       const value = figures?.[name];

@@ -1,5 +1,6 @@
 import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { monthOf } from '#lib/calendar';
+import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
 import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
 import { mondayOfWeek, placeText } from '../shell/dates.ts';
@@ -125,7 +126,11 @@ export const GroupCell = ({
     );
   }
   return (
-    <a class="group" href={path + viewQuery(view, { ...carry, ...changes })} title={`Filter by ${text}`}>
+    <a
+      class="group"
+      href={path + viewQuery(view, { ...carry, ...changes })}
+      title={`Filter by ${isolate(text)}`}
+    >
       <bdi>{cutMiddle(text)}</bdi>
     </a>
   );

@@ -132,7 +132,13 @@ export async function readTotals(
   const wanted = { compares: metricsOf(asked), metric, onlyTotals: true };
   const read = async (of: View, known?: PerformanceReport) => {
     const own = known ? { report: known } : {};
-    const compared = await readCompared(c.env, of, { group_by: asked.level }, now, { ...wanted, ...own });
+    const compared = await readCompared(
+      c.env,
+      of,
+      { group_by: asked.level, metrics: metricsOf(asked) },
+      now,
+      { ...wanted, ...own },
+    );
     const was = earlierOf(metric, compared.before?.totals);
     return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));
   };

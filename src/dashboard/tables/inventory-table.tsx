@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import type { PerformanceReport } from '#reports';
 import { dateText } from '../shell/dates.ts';
@@ -46,6 +47,10 @@ export const COLUMN_SETS = {
       ...(['installs', 'spend', 'profit', 'roas', 'roas_d0', 'roas_d7', 'roas_d30'] as const),
       ...(['ltv_d7', 'retention_d1', 'retention_d7'] as const),
     ],
+  },
+  net: {
+    label: 'Net of refunds and fees',
+    metrics: ['installs', 'spend', 'revenue', 'refunds', 'refunded_revenue', 'net_revenue', 'roas_net'],
   },
   all: { label: 'All metrics', metrics: SHOWN_METRICS },
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
@@ -179,7 +184,7 @@ export function columnsOf(
     wideOnly: true,
     cell: ({ item }) => {
       const url = links.get(item.id);
-      return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
+      return url ? <CopyLink text={url} label={`the link of ${isolate(item.name)}`} /> : '';
     },
   };
   return [

@@ -1,4 +1,4 @@
-import { isCohortMetric } from '#catalogue';
+import { isCohortMetric, OF_ACQUIRED } from '#catalogue';
 import { LACKING } from '#reports';
 import { money } from '../shell/format.ts';
 import { type CellValue, METRICS, type MetricName, showMetric } from './metrics.ts';
@@ -9,15 +9,13 @@ export type Amounts = readonly { currency: string; amount: number }[];
 export const amountsText = (amounts: Amounts): string =>
   amounts.map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ');
 
-const isRoas = (name: MetricName) => name === 'roas' || name === 'roas_blended';
-
 type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted', Amounts | undefined>;
 
 /** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
 function lackedBy(name: MetricName, row: Readonly<Record<string, CellValue | object>>): Amounts {
   const { unconverted = [], roas_unconverted = [], cohort_unconverted = [] } = row as Lacking;
   if (isCohortMetric(name)) return METRICS[name].figure === 'retention' ? [] : cohort_unconverted;
-  if (isRoas(name)) return [...unconverted, ...roas_unconverted];
+  if (OF_ACQUIRED.includes(name)) return [...unconverted, ...roas_unconverted];
   return METRICS[name].unit === 'money' ? unconverted : [];
 }
 

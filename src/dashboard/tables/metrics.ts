@@ -14,6 +14,15 @@ export const METRIC_NAMES = ALL_METRICS;
 /** Those that are shown unless others are chosen. */
 export const SHOWN_METRICS: readonly MetricName[] = PLAIN_METRICS;
 
+const NET: Readonly<Partial<Record<MetricName, MetricName>>> = {
+  revenue: 'net_revenue',
+  roas: 'roas_net',
+  profit: 'profit_net',
+};
+
+/** The same metric without refunds and the fee of stores, if there is one. */
+export const netOf = (name: MetricName): MetricName => NET[name] ?? name;
+
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
 

@@ -75,19 +75,22 @@ export const creativeRequests = sqliteTable(
   ],
 );
 
-/** The ids by which networks know creatives. A network's id leads to one creative of an application. */
+/** The ids by which networks know campaigns, ad sets and ads. An id of a network and kind leads to one item of an application. */
 export const externalIds = sqliteTable(
   'external_ids',
   {
     applicationId: text('application_id').notNull(),
     network: text().notNull(),
+    /** What the id is of, at the network and here. */
+    kind: text({ enum: ['campaign', 'adset', 'creative'] }).notNull(),
     /** As text: ids of ads exceed 2^53. */
     externalId: text('external_id').notNull(),
-    creativeId: text('creative_id').notNull(),
+    /** The id of the campaign, ad set or creative. */
+    itemId: text('item_id').notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.applicationId, table.network, table.externalId] }),
-    index('external_ids_by_creative').on(table.applicationId, table.creativeId),
+    primaryKey({ columns: [table.applicationId, table.network, table.kind, table.externalId] }),
+    index('external_ids_by_item').on(table.itemId),
   ],
 );

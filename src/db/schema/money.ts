@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /**
- * Ad spend, as uploaded by the team. Absent names, and dimensions that are not stated, are empty text, because a primary key with nulls would
+ * Ad spend, as uploaded by the team or fetched by a connector. Absent names, and dimensions that are not stated, are empty text, because a primary key with nulls would
  * not be unique.
  */
 export const costs = sqliteTable(
@@ -17,6 +17,8 @@ export const costs = sqliteTable(
     country: text().notNull().default(''),
     os: text().notNull().default(''),
     network: text().notNull().default(''),
+    /** Which connector fetched it; empty for what was uploaded. Accounts of a network may have the same names. */
+    connectorId: text('connector_id').notNull().default(''),
     currency: text().notNull(),
     /** Integer billionths of the row's currency. */
     amount: integer().notNull(),
@@ -35,6 +37,7 @@ export const costs = sqliteTable(
         table.country,
         table.os,
         table.network,
+        table.connectorId,
       ],
     }),
   ],

@@ -41,6 +41,8 @@ export const applications = sqliteTable(
     impressionTemplate: text('impression_template', { mode: 'json' }).$type<Record<string, string | null>>(),
     /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
     metaReferrerKey: text('meta_referrer_key'),
+    /** Whether Apple is asked which ad led to an install. */
+    appleAdsLookup: integer('apple_ads_lookup', { mode: 'boolean' }).notNull().default(false),
     /** The service account that signs the pushes of Google Play's notifications. */
     googlePushAccount: text('google_push_account'),
     /** SHA-256 of the Authorization value that RevenueCat sends, hex. */

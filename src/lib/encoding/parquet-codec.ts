@@ -1,4 +1,5 @@
 import type { ParquetParsers } from 'hyparquet';
+import { InternedTexts } from './interned-texts.ts';
 
 // Imported when a file is first read or written (`await import`), which keeps it out of the startup of isolates that only receive events.
 
@@ -16,3 +17,10 @@ export const plainParsers: Partial<ParquetParsers> = {
   timestampFromMilliseconds: (millis) => millis,
   dateFromDays: (days) => days,
 };
+
+const interned = new InternedTexts(utf8);
+
+/** Like `plainParsers`, but texts are numbers: those of `texts`, in which the same text may come several times. */
+export function numberingParsers(texts: string[]): Partial<ParquetParsers> {
+  return { ...plainParsers, stringFromBytes: (bytes: Uint8Array) => texts.push(interned.of(bytes)) - 1 };
+}

@@ -75,14 +75,15 @@ export class CohortRevenue {
 /** Revenue is without refunds and this fee. */
 type Net = { storeFeeBasisPoints: number };
 
-/** Finds the place of each amount once, and adds it to those of all devices and of the attributed ones, as far as these are wanted. */
+/** Which amounts are added to a `CohortRevenue`: those of all devices or of the attributed ones, gross or net. */
+export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: Net | null };
+
+/** Finds the place of each amount once, and adds it to each target. */
 export class RevenueReader {
   private readonly places: CohortPlaces;
   private readonly rates: DayRates;
-  private readonly all: CohortRevenue | null;
-  private readonly attributed: CohortRevenue | null;
+  private readonly targets: readonly RevenueTarget[];
   private readonly ages: number;
-  private readonly net: Net | null;
 
   // Of the open chunk.
   private days: readonly string[] = [];
@@ -97,20 +98,10 @@ export class RevenueReader {
     conversion: SAME_CURRENCY,
   };
 
-  constructor(
-    places: CohortPlaces,
-    rates: DayRates,
-    {
-      all,
-      attributed,
-      net = null,
-    }: { all: CohortRevenue | null; attributed: CohortRevenue | null; net?: Net | null },
-  ) {
-    this.net = net;
+  constructor(places: CohortPlaces, rates: DayRates, targets: readonly RevenueTarget[]) {
     this.places = places;
     this.rates = rates;
-    this.all = all;
-    this.attributed = attributed;
+    this.targets = targets;
     this.ages = (places.numbers.at(-1) ?? 0) + 1;
   }
 
@@ -152,14 +143,15 @@ export class RevenueReader {
 
   private add(sums: Entries['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
     let [low, high] = [0, 0];
-    if (this.net && !isOfCosts) [low, high] = netParts(sums, entry, this.net);
-    else
-      for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
-        low += sums[at]?.[entry] ?? 0;
-        high += sums[at + 1]?.[entry] ?? 0;
-      }
-    this.all?.add(this.at, isOfCosts, low, high);
-    if (!isOrganic) this.attributed?.add(this.at, isOfCosts, low, high);
+    for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
+      low += sums[at]?.[entry] ?? 0;
+      high += sums[at + 1]?.[entry] ?? 0;
+    }
+    for (const { to, of, net } of this.targets) {
+      if (isOrganic && of === 'attributed') continue;
+      if (net === null || isOfCosts) to.add(this.at, isOfCosts, low, high);
+      else to.add(this.at, false, ...netParts(sums, entry, net));
+    }
   }
 }
 

@@ -87,6 +87,17 @@ class GroupPlaces implements CohortPlaces {
   }
 }
 
+/** The figures of revenue. All devices come first: their amounts have those of the attributed ones among them. */
+const REVENUE_FIGURES = [
+  { figure: 'ltv', curve: 'ltv', of: 'all', isNet: false, needsSpend: false },
+  { figure: 'ltv_net', curve: 'ltv', of: 'all', isNet: true, needsSpend: false },
+  { figure: 'roas', curve: 'roas', of: 'attributed', isNet: false, needsSpend: true },
+  { figure: 'roas_net', curve: 'roas', of: 'attributed', isNet: true, needsSpend: true },
+] as const;
+const NO_FIGURES: Record<CohortFigure, null> = {
+  ...{ retention: null, ltv: null, ltv_net: null, roas: null, roas_net: null },
+};
+
 const COLUMNS = sumColumnsOf('cohort_activity');
 const ACTIVE_AT = COLUMNS.indexOf('active_devices');
 
@@ -145,19 +156,23 @@ export async function readGroupCohorts(
 
   const activity = new GroupActivity(places, count);
   const wants = (figure: CohortFigure) => days.some((own) => own.figure === figure);
-  const all = wants('ltv') ? new CohortRevenue(count, numbers, rates) : null;
-  const paid = wants('roas') && knowsSpend ? new CohortRevenue(count, numbers, rates) : null;
-  const revenue = new RevenueReader(places, rates, { all, attributed: paid });
+  const targets = REVENUE_FIGURES.filter(
+    ({ figure, needsSpend }) => wants(figure) && (knowsSpend || !needsSpend),
+  ).map(({ isNet, ...target }) => ({
+    ...target,
+    ...{ to: new CohortRevenue(count, numbers, rates), net: isNet ? application : null },
+  }));
+  const revenue = new RevenueReader(places, rates, targets);
   const scanOf = (rollup: 'cohort_activity' | 'cohort_revenue'): CubeScan => ({
     ...{ applicationId: application.id, rollup, from, to, filters },
     byCreative: names.some(isNamed),
     bySegment: names.some(isSegmentDimension),
   });
   for await (const chunk of scanCube(stores, scanOf('cohort_activity'))) await activity.read(chunk);
-  if (all || paid) {
+  if (targets.length > 0) {
     for await (const chunk of scanCube(stores, scanOf('cohort_revenue'))) await revenue.read(chunk);
   }
-  if (paid) {
+  if (targets.some(({ needsSpend }) => needsSpend)) {
     const costs = {
       ...asked,
       applicationId: application.id,
@@ -169,20 +184,20 @@ export async function readGroupCohorts(
   return (key) => {
     const row = rows.get(key) ?? REST_ROW;
     const eligible = activity.details.eligibleByAge(row);
-    const curvesOf = (value: CohortRevenue | null) =>
-      value?.curves.of(row, eligible, (age) => {
+    const curvesOf = (value: CohortRevenue) =>
+      value.curves.of(row, eligible, (age) => {
         const index = numbers.indexOf(age);
         if (index < 0) return null;
         const [revenue, spend] = [value.revenue.of(row, index), value.spend.of(row, index)];
         return plainRatiosOf({ eligible: eligible[age] ?? 0, revenue, spend });
       });
-    const [ofAll, ofPaid] = [curvesOf(all), curvesOf(paid)];
+    const curves = targets.map(({ figure, curve, to }) => [figure, curvesOf(to)[curve]] as const);
     const figures = numbers.map((day) => {
       const { eligible: over, active } = activity.details.of(row, day);
       const own = {
+        ...NO_FIGURES,
         retention: per(active, over),
-        ltv: ofAll?.ltv[day] ?? null,
-        roas: ofPaid?.roas[day] ?? null,
+        ...Object.fromEntries(curves.map(([figure, curve]) => [figure, curve[day] ?? null])),
       };
       return [day, own] as const;
     });
@@ -190,8 +205,7 @@ export async function readGroupCohorts(
     return {
       figures: new Map(figures),
       incompleteDays: numbers.filter((day) => (eligible[day] ?? 0) < size),
-      // All devices' amounts have those of the attributed ones among them.
-      unconverted: (all ?? paid)?.unconvertedOf(row, numbers.length - 1) ?? new Map(),
+      unconverted: targets[0]?.to.unconvertedOf(row, numbers.length - 1) ?? new Map(),
     };
   };
 }

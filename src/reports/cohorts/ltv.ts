@@ -10,18 +10,11 @@ import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
+import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
-
-/** Whether revenue is without refunds and the share that stores keep. */
-const netOrGross = () =>
-  z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .transform((net) => net === 'true');
 
 export const LtvQuery = z
   .object({
@@ -109,7 +102,7 @@ async function readValue(
 ): Promise<CohortRevenue> {
   const { group_by: group } = asked;
   const value = new CohortRevenue(cohorts.sizes.length, cohorts.cells.numbers, rates);
-  const reader = new RevenueReader(cohorts.cells, rates, { all: value, attributed: null, net });
+  const reader = new RevenueReader(cohorts.cells, rates, [{ to: value, of: 'all', net }]);
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
   for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
   if (!knowsSpend(asked)) return value;

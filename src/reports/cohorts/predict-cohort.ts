@@ -1,4 +1,4 @@
-import type { PurchasesAnswer } from '#counting';
+import type { Net, PurchasesAnswer } from '#counting';
 import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
 import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
 import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
@@ -24,16 +24,20 @@ type Reason = keyof typeof REASONS;
  * The row of one cohort, without the columns that name it. Purchases: BG/NBD models how often those repeat who have bought, Gamma-Gamma how
  * much, and an exponential-gamma model how many of the others begin; purchases on one day count as one. Ads: the retention curve × the revenue
  * per active day. The two are taken as independent of each other for their sum. Amounts without an exchange rate are left out and listed.
+ * With `net`, of every purchase the share counts that is left of those so far, after refunds and the stores' fee.
  */
-export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
+export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: Net | null) {
   const size = total(parts, (part) => part.size);
   const payers = total(parts, (part) => part.payers);
   const purchases = purchasesOf(parts);
   const ads = adsOf(parts);
   const soFar = earnedSoFar(parts, purchases, ads);
+  const kept = net === null ? 1 : shareKept(parts, net);
+  if (net !== null) soFar.purchases = (soFar.purchases - returnedIn(parts)) * afterFee(net);
   const purchased = predictPurchases(purchases, ads.devices, horizonDays);
   const shown = predictFromAds(ads, horizonDays);
-  const [ofPurchases, ofAds] = [predictionIn(purchased), predictionIn(shown)];
+  const [gross, ofAds] = [predictionIn(purchased), predictionIn(shown)];
+  const ofPurchases = gross && scaled(gross, kept);
   const together = ofPurchases && ofAds ? joinIntervals(ofPurchases, ofAds) : null;
   const perDevice = (ahead: number | undefined) =>
     ahead === undefined ? null : (soFar.purchases + soFar.ads + ahead) / size;
@@ -60,6 +64,21 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
     ...unconvertedOfDevices(parts),
   };
 }
+
+const returnedIn = (parts: PurchasesAnswer) => total(parts, ({ returnedRevenue }) => returnedRevenue);
+const afterFee = ({ storeFeeBasisPoints }: Net) => 1 - storeFeeBasisPoints / 10_000;
+
+/** What is left of purchases. Refunds in another currency may exceed them, but nobody is expected to take back more than was paid. */
+function shareKept(parts: PurchasesAnswer, net: Net): number {
+  const purchased = total(parts, ({ purchaseRevenue }) => purchaseRevenue);
+  const notReturned = purchased === 0 ? 1 : Math.max(0, 1 - returnedIn(parts) / purchased);
+  return notReturned * afterFee(net);
+}
+
+const scaled = <Found extends Interval>(found: Found, by: number): Found => ({
+  ...found,
+  ...{ revenue: found.revenue * by, low: found.low * by, high: found.high * by },
+});
 
 const predictionIn = <Found extends Interval>(found: Found | Reason): Found | null =>
   typeof found === 'string' ? null : found;

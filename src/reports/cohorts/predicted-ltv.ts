@@ -5,7 +5,15 @@ import { currencyCode } from '#http';
 import { dayIn } from '#lib/time';
 import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from '../device-groups.ts';
 import { deviceFilterOf } from '../payers.ts';
-import { checkPeriod, cohortPeriod, filtersOf, optionalDay, period, type Reported } from '../query.ts';
+import {
+  checkPeriod,
+  cohortPeriod,
+  filtersOf,
+  netOrGross,
+  optionalDay,
+  period,
+  type Reported,
+} from '../query.ts';
 import { boundsWithin, type CohortKey } from './cohorts.ts';
 import { predictCohort } from './predict-cohort.ts';
 import { readRates } from './rates.ts';
@@ -33,6 +41,7 @@ export const PredictedLtvQuery = z
       .max(MAX_FITS, limitError)
       .default(20),
     currency: currencyCode().optional(),
+    net: netOrGross(),
     as_of: optionalDay(),
   })
   .superRefine(checkPeriod)
@@ -62,6 +71,7 @@ export async function reportPredictedLtv(
   const to = query.to < today ? query.to : today;
   const currency = query.currency ?? application.currency;
   const rates = await readRates(db, env.DB, application, { from, to, currency, day: today });
+  const net = query.net ? { storeFeeBasisPoints: application.storeFeeBasisPoints } : null;
   const answer = await askPurchases(env, application, {
     cohort: { from, to },
     filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
@@ -70,6 +80,7 @@ export async function reportPredictedLtv(
     today,
     isPast: today < present,
     rates,
+    net,
   });
   const bounds = boundsWithin({ cohort, from, to });
   const cohorts: (CohortPurchases & { from: string; size: number })[] = [];
@@ -102,11 +113,12 @@ export async function reportPredictedLtv(
     });
   }
   return {
-    data: shown.map(({ columns, parts }) => ({ ...columns, ...predictCohort(parts, horizon_days) })),
+    data: shown.map(({ columns, parts }) => ({ ...columns, ...predictCohort(parts, horizon_days, net) })),
     total_rows: cohorts.length,
     horizon_days,
     as_of: today,
     currency,
+    net: query.net,
     rate_day: today,
     timezone: application.timezone,
   };

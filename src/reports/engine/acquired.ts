@@ -67,6 +67,8 @@ export class Acquired {
       table.addTo('acquired_revenue', this.groups, amountsAt(at));
       table.addTo('attributed_revenue', this.paidGroups, amountsAt(at));
     }
+    table.addTo('acquired_purchase_revenue', this.groups, amountsAt(PURCHASED_AT));
+    table.addTo('acquired_returned_revenue', this.groups, amountsAt(RETURNED_AT));
     table.addTo('attributed_purchase_revenue', this.paidGroups, amountsAt(PURCHASED_AT));
     table.addTo('attributed_returned_revenue', this.paidGroups, amountsAt(RETURNED_AT));
   }

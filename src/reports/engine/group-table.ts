@@ -48,6 +48,8 @@ const EARNED: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
 const OF_DEVICES = [
   'acquired_revenue',
   'attributed_revenue',
+  'acquired_purchase_revenue',
+  'acquired_returned_revenue',
   'attributed_purchase_revenue',
   'attributed_returned_revenue',
 ] as const;

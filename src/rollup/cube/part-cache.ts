@@ -45,8 +45,8 @@ export class PartCache {
   }
 }
 
-/** A value takes about as much as an id. */
-const VALUE_BYTES = 80;
+/** Parts share the texts of their values. */
+const VALUE_BYTES = 16;
 
 const bytesOf = ({ keys, segments, sums }: OpenPart): number => {
   const columns = [...keys, ...segments];

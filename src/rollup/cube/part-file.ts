@@ -43,11 +43,15 @@ const DATE = { type: 'INT32', converted_type: 'DATE', ...REQUIRED } as const;
 const INT32 = { type: 'INT32', ...REQUIRED } as const;
 const INT64 = { type: 'INT64', ...REQUIRED } as const;
 
-/** How a column of texts is stored: days and ages as the numbers that they are. */
-const storedText: Readonly<Record<string, { element: object; write: (text: string) => string | number }>> = {
-  day: { element: DATE, write: dayNumber },
-  acquired_day: { element: DATE, write: dayNumber },
-  age: { element: INT32, write: Number },
+/** The text of what a column stores. */
+type TextOf = (stored: number) => string;
+type StoredText = { element: object; write: (text: string) => string | number; read: TextOf };
+
+/** How a column of texts is stored, unless as text: days and ages as the numbers that they are. */
+const storedText: Readonly<Record<string, StoredText>> = {
+  day: { element: DATE, write: dayNumber, read: dayFromNumber },
+  acquired_day: { element: DATE, write: dayNumber, read: dayFromNumber },
+  age: { element: INT32, write: Number, read: String },
 };
 const PLAIN_TEXT = { element: TEXT, write: String };
 
@@ -180,7 +184,8 @@ export async function openRows(
   metadata: FileMetaData,
   { buffer, start }: Bytes,
 ): Promise<OpenPart> {
-  const { decompressors, parquetRead, plainParsers } = loadedParquet();
+  const { decompressors, parquetRead, numberingParsers } = loadedParquet();
+  const texts: string[] = [];
   const size = Number(metadata.num_rows);
   const found = new Map<string, DecodedArray[]>();
   const sums = new Set(sumColumnsOf(table));
@@ -193,7 +198,7 @@ export async function openRows(
     },
     metadata,
     compressors: decompressors,
-    parsers: plainParsers,
+    parsers: numberingParsers(texts),
     onChunk: ({ columnName, columnData }) => {
       found.set(columnName, [...(found.get(columnName) ?? []), columnData]);
     },
@@ -201,7 +206,8 @@ export async function openRows(
   const missing: NumberedColumn = { values: size > 0 ? [''] : [], numbers: new Int32Array(size) };
   const textsOf = (name: string) => {
     const chunks = found.get(name);
-    return chunks ? numbered(name, size, chunks) : missing;
+    const textOf = storedText[name]?.read ?? ((index: number) => texts[index] ?? '');
+    return chunks ? numbered(size, chunks, textOf) : missing;
   };
   return {
     size,
@@ -211,22 +217,26 @@ export async function openRows(
   };
 }
 
-/** Numbers the values of a column. Rows with the same value usually follow one another. */
-function numbered(name: string, size: number, chunks: readonly DecodedArray[]): NumberedColumn {
-  const known = new Map<unknown, number>();
+/** Numbers the values of a column in the order of first use. Rows with the same value usually follow one another. */
+function numbered(size: number, chunks: readonly DecodedArray[], textOf: TextOf): NumberedColumn {
+  const ofStored = new Map<number, number>();
+  const ofText = new Map<string, number>();
   const values: string[] = [];
+  const numberOf = (stored: number): number => {
+    const text = textOf(stored);
+    const number = ofText.get(text) ?? values.push(text) - 1;
+    ofStored.set(stored, number);
+    ofText.set(text, number);
+    return number;
+  };
   const numbers = new Int32Array(size);
-  const isDay = storedText[name]?.element === DATE;
-  let [at, last, lastNumber]: [number, unknown, number] = [0, undefined, 0];
-  for (const chunk of chunks) {
-    for (const value of chunk) {
-      if (value !== last) {
-        last = value;
-        const number = known.get(value);
-        if (number === undefined) {
-          lastNumber = values.push(isDay ? dayFromNumber(Number(value)) : String(value)) - 1;
-          known.set(value, lastNumber);
-        } else lastNumber = number;
+  let [at, last, lastNumber] = [0, Number.NaN, 0];
+  for (const chunk of chunks as readonly ArrayLike<number>[]) {
+    for (let row = 0; row < chunk.length; row++) {
+      const stored = chunk[row] ?? 0;
+      if (stored !== last) {
+        last = stored;
+        lastNumber = ofStored.get(stored) ?? numberOf(stored);
       }
       numbers[at++] = lastNumber;
     }

@@ -11,19 +11,25 @@ export class PartSegments {
 
   /** The segments of a part, and the index among them of each row's. Each combination of values is looked up once per part. */
   in({ size, segments: columns }: OpenPart): { segments: NumberedSegment[]; numbers: Int32Array } {
-    if (columns.every(({ values }) => values.length <= 1)) {
-      return { segments: [this.segmentAt(columns, 0)], numbers: new Int32Array(size) };
+    const varying = columns.filter(({ values }) => values.length > 1);
+    const [first, ...others] = varying;
+    if (!first) return { segments: [this.segmentAt(columns, 0)], numbers: new Int32Array(size) };
+    const combined = Float64Array.from(first.numbers);
+    for (const { values, numbers } of others) {
+      for (let row = 0; row < size; row++)
+        combined[row] = (combined[row] ?? 0) * values.length + (numbers[row] ?? 0);
     }
     const found = new Map<number, number>();
     const segments: NumberedSegment[] = [];
     const numbers = new Int32Array(size);
+    // The rows of one segment often follow one another.
+    let [last, number] = [Number.NaN, 0];
     for (let row = 0; row < size; row++) {
-      let combined = 0;
-      for (const { values, numbers } of columns) combined = combined * values.length + (numbers[row] ?? 0);
-      let number = found.get(combined);
-      if (number === undefined) {
-        number = segments.push(this.segmentAt(columns, row)) - 1;
-        found.set(combined, number);
+      const one = combined[row] ?? 0;
+      if (one !== last) {
+        number = found.get(one) ?? segments.push(this.segmentAt(columns, row)) - 1;
+        found.set(one, number);
+        last = one;
       }
       numbers[row] = number;
     }

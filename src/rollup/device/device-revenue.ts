@@ -19,7 +19,7 @@ export type Earned = {
 // `lettered`). The open-ended band has no day. So days and sums may be added and removed: revenue of a band that this release does not have is
 // in the next one that it has, and unknown sums are ignored.
 
-const LETTERS: Readonly<Record<Earning, string>> = { ad: 'A', purchase: 'P' };
+const LETTERS: Readonly<Record<Earning, string>> = { ad: 'A', purchase: 'P', returned: 'R' };
 const EARNINGS = Object.keys(LETTERS) as Earning[];
 const NAME_OF = new Map(EARNINGS.map((name) => [LETTERS[name], name]));
 const OPEN_ENDED = '';
@@ -49,20 +49,21 @@ export class DeviceRevenue {
 
   toString(): string {
     return [...this.currencies]
-      .map(([currency, bands]) => {
-        let text = currency;
-        // Missing bands are holes in the array, which `forEach` skips.
+      .flatMap(([currency, bands]) => {
+        let text = '';
+        // Missing bands are holes in the array, which `forEach` skips. A refund that was reversed leaves nothing.
         bands.forEach((sums, band) => {
-          text += `|${dayText(band)}`;
-          for (const name of EARNINGS) if (sums[name] !== 0) text += lettered(LETTERS[name], sums[name]);
+          const own = EARNINGS.filter((name) => sums[name] !== 0);
+          if (own.length > 0) text += `|${dayText(band)}`;
+          for (const name of own) text += lettered(LETTERS[name], sums[name]);
         });
-        return text;
+        return text === '' ? [] : [currency + text];
       })
       .join(';');
   }
 }
 
-const noRevenue = (): Band => ({ ad: 0, purchase: 0 });
+const noRevenue = (): Band => ({ ad: 0, purchase: 0, returned: 0 });
 
 function addTo(bands: Band[], band: number, earning: Earning, nanos: number): void {
   const sums = bands[band] ?? noRevenue();

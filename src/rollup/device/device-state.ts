@@ -122,7 +122,7 @@ export class RunningDevice {
     this.note(this.journal.addStep(this.lastEntry, step, Math.max(0, Math.floor(at / 1_000))));
   }
 
-  /** Adds revenue in nanos; `age` is the number of days since the acquisition. */
+  /** Adds revenue in nanos, or what was refunded of it; `age` is the number of days from the acquisition to the purchase. */
   earn(kind: Earning, currency: string, age: number, nanos: number): void {
     if (nanos === 0) return;
     this.note(this.journal.addEarning(this.lastEntry, kind, currency, bandOf(age), nanos));

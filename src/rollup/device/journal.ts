@@ -1,11 +1,13 @@
 import { Dictionary } from '#lib/collections/dictionary';
 
-export type Earning = 'ad' | 'purchase';
+/** `returned` is what was refunded of purchases. */
+export type Earning = 'ad' | 'purchase' | 'returned';
 
 /** The kind of an entry, in the low bits of its code. The bits above are the number of its text. */
 const STEP = 0;
-const AD = 1;
-const PURCHASE = 2;
+const CODES: Readonly<Record<Earning, number>> = { ad: 1, purchase: 2, returned: 3 };
+const EARNINGS = Object.keys(CODES) as Earning[];
+const KIND_MASK = 3;
 const BAND_SHIFT = 2;
 const TEXT_SHIFT = 6;
 const CODE_MASK = 2 ** TEXT_SHIFT - 1;
@@ -40,7 +42,7 @@ export class Journal {
 
   /** Appends revenue in nanos in the same way. `band`: see `bandOf`. */
   addEarning(last: number, kind: Earning, currency: string, band: number, nanos: number): number {
-    const own = (band << BAND_SHIFT) | (kind === 'ad' ? AD : PURCHASE);
+    const own = (band << BAND_SHIFT) | CODES[kind];
     return this.add(last, (this.numberOf(currency) << TEXT_SHIFT) | own, nanos);
   }
 
@@ -55,8 +57,9 @@ export class Journal {
       const text = this.texts.values[code >>> TEXT_SHIFT] ?? '';
       const value = this.values[place] ?? 0;
       const own = code & CODE_MASK;
-      if (own === STEP) onStep(text, value);
-      else onEarning((own & PURCHASE) === 0 ? 'ad' : 'purchase', text, own >>> BAND_SHIFT, value);
+      const kind = EARNINGS[(own & KIND_MASK) - 1];
+      if (kind) onEarning(kind, text, own >>> BAND_SHIFT, value);
+      else onStep(text, value);
     }
   }
 

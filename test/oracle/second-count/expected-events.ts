@@ -31,9 +31,18 @@ import {
 
 // The reports of events: performance and ads.
 
-const SPEND = ['spend', 'profit', 'cpi', 'roas', 'roas_blended', 'roas_net'];
-const isOfSpend = (metric: string) => SPEND.includes(metric) || metric.startsWith('roas_d');
-const PAYERS = ['payers', 'arppu'];
+const SPEND = [
+  'spend',
+  'profit',
+  'profit_net',
+  'cpi',
+  'roas',
+  'roas_blended',
+  'roas_net',
+  'roas_blended_net',
+];
+const isOfSpend = (metric: string) => SPEND.includes(metric) || /^roas_(net_)?d/.test(metric);
+const PAYERS = ['payers', 'arppu', 'arppu_net'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
 const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
@@ -63,7 +72,7 @@ const OF_COLUMN: Record<string, readonly string[]> = {
   placement: [...AD, ...REQUESTS],
   item: PAID,
   event_name: ['events'],
-  currency: [...AD, ...PAID, ...NET, 'revenue', 'spend', 'profit'],
+  currency: [...AD, ...PAID, ...NET, 'revenue', 'spend', 'profit', 'profit_net'],
 };
 
 type Figures = Record<string, unknown>;
@@ -89,9 +98,12 @@ const MONEY = [
   'net_revenue',
   'spend',
   'profit',
+  'profit_net',
   'ecpm',
   'arpdau',
+  'arpdau_net',
   'arppu',
+  'arppu_net',
   'cpi',
 ];
 
@@ -149,6 +161,7 @@ function cohortsOf(world: World, question: Question, groups: readonly string[]) 
       lacks('spend') ? null : costs,
       world.today,
       ratesOf(world),
+      world.sent,
     ),
   });
 }

@@ -71,7 +71,18 @@ const DAYS = [0, 1, 3, 7, 20];
 /** Metrics of cohorts, and some others that are not shown unless asked for with them. */
 const METRICS = [
   ...['installs', 'profit', 'roas'],
-  ...['roas_d0', 'roas_d3', 'roas_d7', 'roas_d30', 'ltv_d1', 'ltv_d7', 'retention_d1', 'retention_d14'],
+  ...[
+    'roas_d0',
+    'roas_d3',
+    'roas_d7',
+    'roas_d30',
+    'ltv_d1',
+    'ltv_d7',
+    'ltv_net_d7',
+    'roas_net_d3',
+    'retention_d1',
+    'retention_d14',
+  ],
 ];
 const STEPS = [
   ['install', 'ad', 'purchase'],

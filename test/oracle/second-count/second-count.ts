@@ -32,7 +32,7 @@ const TIMEOUT_MS = 600_000;
 /** More differences than these only hide each other. */
 const MAX_SHOWN = 25;
 
-type Options = Required<Pick<History, 'zone' | 'currency' | 'seed' | 'shards' | 'published'>> & {
+type Options = Required<Pick<History, 'zone' | 'currency' | 'seed' | 'shards' | 'published' | 'doubts'>> & {
   /** The day of the first acquisitions. */
   start: string;
   /** Asks every n-th question, from this one on. */
@@ -50,6 +50,7 @@ export function describeSecondCount({
   seed,
   shards,
   published,
+  doubts,
   start,
   every = 1,
   first = 0,
@@ -65,11 +66,12 @@ export function describeSecondCount({
 
   beforeAll(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(start) + 2 * DAYS * 24 * HOUR + 8 * HOUR });
-    const made = await startTenant(worker, { zone, currency, shards });
+    const made = await startTenant(worker, { zone, currency, shards, doubts });
     tenant = made.tenant;
     history = await startHistory(worker, tenant, {
       creativeTokens: made.creatives.map(({ token }) => token),
       ...{ seed, start, zone, days: DAYS, devices: DEVICES, currencies: CURRENCIES, keepsSome: true },
+      excludesDoubted: doubts === 'exclude',
     });
     await uploadRates(worker, tenant, rates);
     await changeCosts(worker, tenant, 'PUT', costs);

@@ -61,12 +61,12 @@ export function LedgerCard({
         );
       },
     },
+    { label: 'Amount', numeric: true, cell: amounts((row) => row.amount) },
     // Most costs state none of these.
     ...COST_DIMENSIONS.filter((name) => page.data.some((row) => row[name] !== null)).map((name) => ({
       label: SEGMENT[name].label,
       cell: (row: Cost) => row[name] && valueName(name, row[name]),
     })),
-    { label: 'Amount', numeric: true, cell: amounts((row) => row.amount) },
     {
       label: 'Match',
       cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">Unmatched</span>),
@@ -97,14 +97,18 @@ export function LedgerCard({
   ];
   const edit: Column<Cost> = {
     label: 'Edit',
-    cell: (row) => (
-      <a
-        href={`/costs/row${viewQuery(view, keyOf(row))}`}
-        aria-label={`Edit the costs of ${row.date}, ${namesText(row)}`}
-      >
-        Edit
-      </a>
-    ),
+    // What a connector fetched, its next run would restore.
+    cell: (row) =>
+      row.connector_id === null ? (
+        <a
+          href={`/costs/row${viewQuery(view, keyOf(row))}`}
+          aria-label={`Edit the costs of ${dayText(row.date, view.today)}, ${namesText(row)}`}
+        >
+          Edit
+        </a>
+      ) : (
+        <a href={`/connectors/${row.connector_id}${viewQuery(view)}`}>Fetched</a>
+      ),
   };
   return (
     <Card

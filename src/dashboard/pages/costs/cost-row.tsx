@@ -2,6 +2,7 @@ import { database } from '#db';
 import { AppError } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { dayText } from '../../shell/dates.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Action, Card, Field } from '../../shell/parts.tsx';
@@ -36,7 +37,7 @@ export async function costRowPage(
   const { faults = [] } = submitted;
   const values: Record<string, string> = submitted.values ?? {
     amount: String(row.amount),
-    currency: row.currency,
+    currency: row.currency.toUpperCase(),
     impressions: row.impressions === null ? '' : String(row.impressions),
     clicks: row.clicks === null ? '' : String(row.clicks),
   };
@@ -48,31 +49,31 @@ export async function costRowPage(
   );
   return renderPage(
     c,
-    { title: 'Costs of a day', view, status: faults.length > 0 ? 400 : 200 },
-    <>
-      <Card title={`${row.date} · ${namesText(row)}`}>
-        <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">
-          {hidden}
-          {field('Amount', 'amount', true)}
-          {field('Currency', 'currency', true)}
-          {field('Impressions', 'impressions')}
-          {field('Clicks', 'clicks')}
-          <button type="submit">Save</button>
-        </form>
-      </Card>
-      <Card title="Delete">
+    {
+      title: 'Costs of a day',
+      within: <a href={`/costs${viewQuery(view)}#ledger`}>Costs</a>,
+      view,
+      status: faults.length > 0 ? 400 : 200,
+      tools: (
         <Action
           to={`/costs/row/delete${viewQuery(view)}`}
           label="Delete these costs"
           kind="danger"
-          confirm={`Delete the costs of ${row.date}, ${namesText(row)}?`}
+          confirm={`Delete the costs of ${dayText(row.date, view.today)}, ${namesText(row)}?`}
           fields={keyOf(row)}
         />
-      </Card>
-      <p>
-        <a href={`/costs${viewQuery(view)}#ledger`}>Back to the ledger</a>
-      </p>
-    </>,
+      ),
+    },
+    <Card title={`${dayText(row.date, view.today)} · ${namesText(row)}`}>
+      <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">
+        {hidden}
+        {field('Amount', 'amount', true)}
+        {field('Currency', 'currency', true)}
+        {field('Impressions', 'impressions')}
+        {field('Clicks', 'clicks')}
+        <button type="submit">Save</button>
+      </form>
+    </Card>,
   );
 }
 

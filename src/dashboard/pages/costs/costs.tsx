@@ -59,7 +59,12 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const shared = sharedReads(c.env.DB);
     const [compared, page, markers, notes] = await Promise.all([
       // The file has the API's columns.
-      readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
+      readCompared(
+        c.env,
+        view,
+        { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }) },
+        now,
+      ),
       listCosts(db, view.application, ledger),
       readMarkers(shared, view, placesIn(view, unit)),
       readNotes(shared, view),

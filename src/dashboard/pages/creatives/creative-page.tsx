@@ -1,6 +1,6 @@
 import { findLatestClick } from '#attribution';
-import { getCreative, listInventory } from '#creatives';
-import { type Database, database } from '#db';
+import { getCreative, listIdsWithin, listInventory } from '#creatives';
+import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
 import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
@@ -15,13 +15,14 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Action, Card, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, cutMiddle, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
 import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
+import { ExternalIds } from './external-ids.tsx';
 import { LinkSettings } from './link-settings.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
@@ -36,7 +37,11 @@ const DAILY = [
   'purchase_revenue',
   'revenue',
 ] as const;
+const SHOWN = [...new Set([...HEADLINE, ...DAILY])];
 const AGES = [1, 3, 7, 14, 30] as const;
+
+/** A link with more clicks in the period works. */
+const FEW_CLICKS = 3;
 
 /** How far back to look for a test click: longer than anyone waits for one. */
 const TEST_CLICK_MS = 30 * 60_000;
@@ -95,11 +100,11 @@ const Within = ({ creative, view }: { creative: Creative; view: View }) => {
       <a href={list({})}>Creatives</a>
       {' › '}
       <a href={list({ by: 'adset', campaign_id: creative.campaign_id })}>
-        <bdi>{creative.campaign}</bdi>
+        <bdi title={creative.campaign}>{cutMiddle(creative.campaign)}</bdi>
       </a>
       {' › '}
       <a href={list({ adset_id: creative.adset_id })}>
-        <bdi>{creative.adset}</bdi>
+        <bdi title={creative.adset}>{cutMiddle(creative.adset)}</bdi>
       </a>
       {creative.archived && <span class="badge">Archived</span>}
     </>
@@ -122,8 +127,14 @@ const ServerLinks = ({ click, impression }: { click: string; impression: string 
   </FoldedCard>
 );
 
-/** One creative: its link, costs and revenue, and its devices' retention and LTV. */
-export async function creativePage(c: DashboardContext, submitted: Submitted = {}) {
+/**
+ * One creative: its link, costs and revenue, and its devices' retention and LTV. `submitted` is what was sent with one of its forms, of which the
+ * page shows the faults.
+ */
+export async function creativePage(
+  c: DashboardContext,
+  { form, ...submitted }: Submitted & { form?: 'link' | 'ids' } = {},
+) {
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
   const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
@@ -145,12 +156,14 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
       const chosen = readChosen(c.req.query(), HEADLINE);
       const unit = chosen.unit(view);
-      const [compared, retention, ltv, click, notes] = await Promise.all([
-        readCompared(c.env, own, { group_by: unit }, now),
-        reportRetention(c.env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
-        reportLtv(c.env, application, ask(LtvQuery, { ...asked, ...ages }), now),
+      const env = { ...c.env, DB: sharedReads(c.env.DB) };
+      const [compared, retention, ltv, click, notes, ids] = await Promise.all([
+        readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }, now),
+        reportRetention(env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
+        reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
         readNotes(c.env.DB, view),
+        listIdsWithin(db, creative),
       ]);
       const places = placesIn(view, unit);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
@@ -206,7 +219,7 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
                 empty="No data in this period."
                 columns={[
                   timeColumn(view, { path: pathOf(id), unit, notes, rows: compared.report.data }),
-                  ...DAILY.map((name) =>
+                  ...DAILY.map(chosen.shown).map((name) =>
                     figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
                   ),
                 ]}
@@ -223,7 +236,21 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
               view={view}
             />
           </Card>
-          {mayChange && <LinkSettings creative={creative} submitted={submitted} search={viewQuery(view)} />}
+          {mayChange && (
+            <>
+              <LinkSettings
+                creative={creative}
+                submitted={form === 'link' ? submitted : {}}
+                search={viewQuery(view)}
+              />
+              <ExternalIds
+                creative={creative}
+                ids={ids}
+                submitted={form === 'ids' ? submitted : {}}
+                search={viewQuery(view)}
+              />
+            </>
+          )}
           {servers && <ServerLinks {...servers} />}
           <TestLink
             c={c}
@@ -232,7 +259,7 @@ export async function creativePage(c: DashboardContext, submitted: Submitted = {
             click={click}
             now={now}
             apiKey={apiKey}
-            hasClicks={Number(compared.report.totals.clicks) > 0 && click === null}
+            isNew={Number(compared.report.totals.clicks) <= FEW_CLICKS}
           />
         </>
       );

@@ -12,6 +12,7 @@ import {
   tokensOf,
 } from '#creatives';
 import { database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { atLeast } from '#members';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
@@ -50,6 +51,7 @@ import {
 import { lackingIn } from '../../tables/lacking.tsx';
 import { changesIn } from '../../tables/row-changes.ts';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
+import { addExternalId, removeExternalId } from './external-id-forms.ts';
 import { toLinkChanges } from './link-settings.tsx';
 
 const PAGE = 50;
@@ -192,7 +194,7 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
 
 /** Why the table is empty, and how to change that. */
 function emptyText(asked: InventoryRequest, view: View, mayChange: boolean): Child {
-  if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
+  if (asked.q !== '') return `Nothing matches “${isolate(asked.q)}”.`;
   if (asked.status === 'silent') return 'Every creative has data in this period.';
   if (asked.status === 'archived') return 'No archived creatives.';
   if (Object.keys(view.filters).length > 0) return 'Nothing matches the filters.';
@@ -227,16 +229,18 @@ function listPage(c: DashboardContext) {
     }
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const shownIds = shown.map(({ item }) => item.id);
-    const [tokens, { compared, byId }, sums] = await Promise.all([
+    const mayChange = atLeast(c.get('person').role, 'admin');
+    const isEmpty = rows.length === 0 && isWhole(asked);
+    const [tokens, { compared, byId }, sums, newCreative] = await Promise.all([
       asked.level === 'creative'
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
       all ?? compare(shown),
       readTotals(c, view, asked, found, now),
+      mayChange ? NewCreative(c, view, isEmpty) : null,
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const table = columnsOf(view, asked, shown, links, byId);
-    const mayChange = atLeast(c.get('person').role, 'admin');
     return (
       <>
         <StoreWarning application={view.application} mayChange={mayChange} />
@@ -253,7 +257,7 @@ function listPage(c: DashboardContext) {
             <Search view={view} asked={asked} />
             <Columns view={view} asked={asked} />
             <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} isButton />
-            {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole(asked)))}
+            {newCreative}
           </div>
         </div>
         <section class="card flush">
@@ -297,10 +301,12 @@ const routes = new Hono<DashboardEnv>()
   .get('/:id', (c) => creativePage(c))
   .post('/:id/link', requireRole('admin'), async (c) => {
     const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
-    if (!data) return creativePage(c, submitted);
+    if (!data) return creativePage(c, { form: 'link', ...submitted });
     const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
     return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
   })
+  .post('/:id/external-ids', requireRole('admin'), addExternalId)
+  .post('/:id/external-ids/remove', requireRole('admin'), removeExternalId)
   .get('/:id/clicks', clicksPage)
   .post('/:id/key', requireRole('admin'), showKey)
   .post('/:id/archive', requireRole('admin'), async (c) => {

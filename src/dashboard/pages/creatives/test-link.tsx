@@ -36,13 +36,13 @@ type TestLinkProps = {
   click: Click | null;
   now: number;
   apiKey: string | undefined;
-  /** Whether the link has brought clicks, but none just now: it need not be tested any more. */
-  hasClicks: boolean;
+  /** Whether the link has hardly brought a click, and may have to be tested. */
+  isNew: boolean;
 };
 
 /** The link to copy, scan and try. A script reports when the click arrives and adds the next step; so does reloading the page. */
-export const TestLink = ({ c, creative, view, click, now, apiKey, hasClicks }: TestLinkProps) => (
-  <FoldedCard title="Test this link" id="test" open={!hasClicks || apiKey !== undefined}>
+export const TestLink = ({ c, creative, view, click, now, apiKey, isNew }: TestLinkProps) => (
+  <FoldedCard title="Test this link" id="test" open={isNew || apiKey !== undefined}>
     <div class="test-link">
       <figure class="qr" role="img" aria-label="QR code of the tracking link">
         {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
@@ -79,7 +79,7 @@ const TestInstall = ({
   view,
   click,
   apiKey,
-}: Omit<TestLinkProps, 'click' | 'now' | 'hasClicks'> & { click: Click }) => {
+}: Omit<TestLinkProps, 'click' | 'now' | 'isNew'> & { click: Click }) => {
   const { currency } = view.application;
   return (
     <>

@@ -22,7 +22,7 @@ import { atLeast } from '#members';
 import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from '../../forms/alert-form.tsx';
 import { AlertPreview } from '../../forms/alert-preview.tsx';
 import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
-import { dayText, timeText } from '../../shell/dates.ts';
+import { dayText, timeText, withDays } from '../../shell/dates.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { NOTHING } from '../../shell/format.ts';
@@ -58,7 +58,7 @@ export const AlertFinding = ({ alert, view }: { alert: Alert; view: View }) => {
   if (alert.offSince !== null) return <>Turned off {timeText(alert.offSince, view.application.timezone)}</>;
   return (
     <>
-      {alert.finding ?? 'Checked within a minute'}
+      {alert.finding === null ? 'Checked within a minute' : withDays(alert.finding, view.today)}
       {alert.kind === 'no_events' && alert.firingSince !== null && (
         <>
           {' '}
@@ -170,7 +170,12 @@ export async function alertPage(c: DashboardContext, id: string) {
             {
               label: 'Message',
               wrap: true,
-              cell: ({ text }) => (text === '' ? NOTHING : text.split('\n').map((line) => <div>{line}</div>)),
+              cell: ({ text }) =>
+                text === ''
+                  ? NOTHING
+                  : withDays(text, view.today)
+                      .split('\n')
+                      .map((line) => <div>{line}</div>),
             },
           ]}
         />
@@ -202,7 +207,9 @@ async function previewOf(c: DashboardContext, view: View, watches: NewAlert) {
   const evaluated = await previewRule(c.env, application, rule, days, now);
   const [latest] = evaluated;
   const leftOutNames = latest ? await namesLeftOut(c.env, application, rule, latest, now) : [];
-  return <AlertPreview view={view} rule={rule} evaluated={evaluated} leftOutNames={leftOutNames} />;
+  return (
+    <AlertPreview view={view} rule={rule} evaluated={evaluated} days={days} leftOutNames={leftOutNames} />
+  );
 }
 
 /** The form of a new alert, or of the alert `id`, with the page's filters, and what the alert would have said. */

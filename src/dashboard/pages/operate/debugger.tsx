@@ -5,6 +5,7 @@ import { database } from '#db';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
+import { listPostbacks } from '#skan';
 import { listNotifications } from '#stores';
 import { checkForm } from '../../forms/form.ts';
 import { dayText, exactTimeText } from '../../shell/dates.ts';
@@ -22,6 +23,7 @@ import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
 import { EventJson, type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
 import { NeedsApplication } from './get-started.tsx';
+import { NotificationTable, PostbackTable } from './received.tsx';
 
 const SHOWN = 30;
 /** A filter may match few of the events that one read covers. The page is reloaded every few seconds, so it does not read on for long. */
@@ -93,7 +95,11 @@ function EventTable({
         {
           label: `Received (${view.application.timezone})`,
           cell: (event) => (
-            <a href={`/debugger/event${query(event.event_id)}`} title={ago(receivedAt(event), now)}>
+            <a
+              href={`/debugger/event${query(event.event_id)}`}
+              title={ago(receivedAt(event), now)}
+              data-event
+            >
               {exactTimeText(receivedAt(event), view.application.timezone)}
             </a>
           ),
@@ -167,55 +173,6 @@ const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone:
   />
 );
 
-type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
-const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
-
-const outcomeOf = ({ reason, repeats, conflicts }: Notification) =>
-  [
-    reason === null ? 'Verified, sent to be counted' : `Verified, not counted: ${reason}`,
-    ...(repeats > 0 ? [`arrived ${count(repeats)} times again`] : []),
-    ...(conflicts > 0 ? [`${count(conflicts)} of them with other values, which do not count`] : []),
-  ].join('; ');
-
-const NotificationTable = ({
-  rows,
-  view,
-  now,
-}: {
-  rows: readonly Notification[];
-  view: View;
-  now: number;
-}) => (
-  <Table
-    caption="Newest notifications of stores"
-    rows={rows}
-    empty="None."
-    columns={[
-      {
-        label: 'Received',
-        cell: ({ receivedAt: at }) => (
-          <span title={exactTimeText(at, view.application.timezone)}>{ago(at, now)}</span>
-        ),
-      },
-      { label: 'Store', cell: ({ store }) => STORE_NAMES[store] },
-      { label: 'Type', cell: ({ type }) => type },
-      { label: 'Transaction', cell: ({ transactionId }) => transactionId ?? NOTHING },
-      { label: 'Verification', wrap: true, cell: outcomeOf },
-      {
-        label: 'Event',
-        cell: ({ eventId }) =>
-          eventId === null ? (
-            NOTHING
-          ) : (
-            <a href={`/debugger/event${viewQuery(view, { id: eventId })}`}>
-              <code>{eventId.slice(-8)}</code>
-            </a>
-          ),
-      },
-    ]}
-  />
-);
-
 /** A script replaces this with a button that pauses the page. Without a script, the page does not update itself. */
 const LiveState = () => (
   <span class="muted" data-live-state>
@@ -241,7 +198,8 @@ const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LA
             title={value}
           >
             <span class="chip-text">
-              <span class="muted">{label}</span> {name === 'type' ? eventLabel(value) : cutMiddle(value)}
+              <span class="muted">{label}</span>{' '}
+              <bdi>{name === 'type' ? eventLabel(value) : cutMiddle(value)}</bdi>
             </span>
             <span aria-hidden="true">×</span>
           </a>
@@ -288,8 +246,12 @@ async function debuggerPage(c: DashboardContext) {
     : [null, faults];
   const elsewhere = refused.filter(({ path }) => !Object.hasOwn(own, path));
   const isFiltered = cursor !== '' || [...Object.values(own), ...Object.values(view.filters)].some(Boolean);
-  const rejections = await listRejections(c.env.DB, view.application.id);
-  const notifications = await listNotifications(database(c.env.DB), view.application.id);
+  const db = database(c.env.DB);
+  const [rejections, notifications, postbacks] = await Promise.all([
+    listRejections(c.env.DB, view.application.id),
+    listNotifications(db, view.application.id),
+    listPostbacks(db, view.application.id),
+  ]);
   return renderPage(
     c,
     {
@@ -325,41 +287,52 @@ async function debuggerPage(c: DashboardContext) {
     <>
       <OwnFilters view={view} own={own} />
       {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
-      <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
-        <Card
-          title="Newest events"
-          aside={
-            <span class="asides">
-              {rejections.length > 0 && <a href="#rejected">Rejected requests: {rejections.length} kinds</a>}
-              {cursor === '' && <LiveState />}
-            </span>
-          }
-        >
-          <EventTable
-            view={view}
-            events={page?.data ?? []}
-            now={now}
-            empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
-          />
-          {page?.next_cursor && (
-            <p class="pages">
-              <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
-            </p>
-          )}
-        </Card>
-        {notifications.length > 0 && (
-          <Card title="Store notifications" id="stores">
-            <NotificationTable rows={notifications} view={view} now={now} />
+      <div class="with-panel">
+        <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
+          <Card
+            title="Newest events"
+            aside={
+              <span class="asides">
+                {rejections.length > 0 && (
+                  <a href="#rejected">Rejected requests: {rejections.length} kinds</a>
+                )}
+                {cursor === '' && <LiveState />}
+              </span>
+            }
+          >
+            <EventTable
+              view={view}
+              events={page?.data ?? []}
+              now={now}
+              empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
+            />
+            {page?.next_cursor && (
+              <p class="pages">
+                <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
+              </p>
+            )}
           </Card>
-        )}
-        <Card title="Rejected requests" id="rejected">
-          <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
-          <p class="hint">
-            Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
-            invalid values.
-          </p>
-        </Card>
+          {notifications.length > 0 && (
+            <Card title="Store notifications" id="stores">
+              <NotificationTable rows={notifications} view={view} now={now} />
+            </Card>
+          )}
+          {postbacks.length > 0 && (
+            <Card title="Postbacks of Apple" id="postbacks">
+              <PostbackTable rows={postbacks} view={view} now={now} />
+            </Card>
+          )}
+          <Card title="Rejected requests" id="rejected">
+            <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
+            <p class="hint">
+              Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
+              invalid values.
+            </p>
+          </Card>
+        </div>
+        <aside id="event-panel" class="card" aria-label="Event" hidden />
       </div>
+      <script src="/debugger.js" type="module"></script>
     </>,
   );
 }

@@ -8,6 +8,7 @@ import type { DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
+import { AppleAnswer } from './apple-answer.tsx';
 import { EventJson, InDebugger, summary, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 
@@ -184,6 +185,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
         <p>This device was acquired before attributions were recorded.</p>
       )}
       <Doubts attribution={attribution} creativeName={nameOf(attribution.excluded?.creative_id)} />
+      <AppleAnswer attribution={attribution} nameOf={nameOf} />
       <CountedIn place={explanation.place} />
       {click && (
         <CreditedClick
@@ -199,7 +201,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
           rows={candidates}
           empty="There were no candidate clicks."
           columns={[
-            { label: 'Clicked', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
+            { label: 'Clicked or shown', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
             {
               label: 'Creative',
               cell: ({ click_id, creative_id }) =>
@@ -240,7 +242,7 @@ export async function eventPage(c: DashboardContext) {
       within: <InDebugger view={view} what="Event" />,
       view,
     },
-    <>
+    <div id="event">
       {type !== '' && (
         <p>
           <code>{status.event_id}</code>
@@ -255,6 +257,6 @@ export async function eventPage(c: DashboardContext) {
         </p>
       )}
       {explanation && <ExplanationCard explanation={explanation} zone={zone} />}
-    </>,
+    </div>,
   );
 }

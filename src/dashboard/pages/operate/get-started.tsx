@@ -3,6 +3,7 @@ import { setCookie } from 'hono/cookie';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
+import { isolate } from '#lib/input/isolate';
 import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
 import { readForm } from '../../forms/form.ts';
@@ -50,7 +51,7 @@ export async function GetStarted(c: DashboardContext, view: View, arrivals: Arri
           <a href={`/settings/applications/${application.id}`}>Turn it on</a>
         </Notice>
       )}
-      <Card title={`Send the first event of ${application.name}`} id="first-event">
+      <Card title={`Send the first event of ${isolate(application.name)}`} id="first-event">
         <p>
           Paste this into a terminal. Your backend will do the same: fetch a token for a device, then send
           events with it.

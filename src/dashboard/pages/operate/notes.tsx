@@ -1,8 +1,10 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { atLeast } from '#members';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -17,7 +19,11 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
   const { faults = [], values } = submitted;
   const cursor = c.req.query('cursor') ?? '';
-  const page = await listNotes(database(c.env.DB), view.application, { limit: SHOWN, cursor });
+  const db = database(c.env.DB);
+  const [page, actorName] = await Promise.all([
+    listNotes(db, view.application, { limit: SHOWN, cursor }),
+    readActorNames(db, c.get('person').team.id),
+  ]);
   const mayChange = atLeast(c.get('person').role, 'admin');
   return renderPage(
     c,
@@ -59,7 +65,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
             label: 'Note',
             cell: ({ id, day, text }) =>
               mayChange ? (
-                <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row">
+                <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row inline">
                   <input type="hidden" name="day" value={day} />
                   <input
                     name="text"
@@ -76,7 +82,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
                 text
               ),
           },
-          { label: 'By', wideOnly: true, cell: ({ created_by }) => created_by },
+          { label: 'By', wideOnly: true, cell: ({ created_by }) => actorName(created_by) },
           ...(mayChange
             ? [
                 {
@@ -86,7 +92,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
                       to={`/notes/${id}/remove${viewQuery(view)}`}
                       label="Remove"
                       kind="quiet"
-                      confirm={`Remove “${text}”?`}
+                      confirm={`Remove “${isolate(text)}”?`}
                     />
                   ),
                 },

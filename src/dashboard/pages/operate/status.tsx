@@ -14,7 +14,7 @@ import { discardParked, listParked, type ParkedMessage, replayParked } from '#ro
 import { doneText, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, money, NOTHING } from '../../shell/format.ts';
+import { ago, count, money, NOTHING, percent } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
@@ -53,7 +53,7 @@ const ResumeNotice = ({ resumePath }: { resumePath: string | null }) => (
 /** The state of an application's events, from the queue to the reports. */
 const PipelineFigures = ({
   inspection: { deployment, problems: ofDeployment },
-  application: { health, needsResume, problems },
+  application: { health, needsResume, destinations, problems },
   parked,
   now,
   zone,
@@ -143,6 +143,20 @@ const PipelineFigures = ({
           note="of 10,000 MB"
           bad={isFilling(counters.bytes)}
         />
+        {destinations && (
+          <Figure
+            label="Destinations"
+            value={
+              destinations.attempts === 0 ? NOTHING : percent(destinations.failed / destinations.attempts)
+            }
+            note={
+              destinations.waitingSince === null
+                ? 'attempts failing; nothing waits'
+                : `attempts failing; the oldest waiting event came ${ago(destinations.waitingSince, now)}`
+            }
+            bad={destinations.problems.length > 0}
+          />
+        )}
         <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
       </dl>
     </>

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
+import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
@@ -68,15 +69,19 @@ function adsPage(c: DashboardContext) {
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
-    const readDetail = () => reportAds(c.env, view.application, ask(AdsQuery, detailQuery));
+    const env = { ...c.env, DB: sharedReads(c.env.DB) };
+    const readDetail = () => reportAds(env, view.application, ask(AdsQuery, detailQuery));
     if (wantsCsv(c)) return answerReportCsv(c, 'ads', detailQuery, view, now);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { compares: [metric], metric }),
+      readCompared(env, view, { group_by: by, limit: MAX_TABLE_ROWS, metrics: FIGURES }, now, {
+        compares: [metric],
+        metric,
+      }),
       readCompared(
-        c.env,
+        env,
         { ...view, comparison: 'none' },
-        { group_by: `${unit},${by}`, limit: MAX_ROWS },
+        { group_by: `${unit},${by}`, limit: MAX_ROWS, metrics: [metric] },
         now,
       ),
       readDetail(),

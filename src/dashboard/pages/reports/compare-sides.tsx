@@ -51,6 +51,8 @@ function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string 
   return sentences.map(({ name, rows }) => `${name} is ahead in ${listed(rows)}.`).join(' ');
 }
 
+const devices = ({ size }: { size: number }) => `${count(size)} ${size === 1 ? 'device' : 'devices'}`;
+
 type Writer = (row: Row, value: number | null) => string;
 
 const isAmount = ({ metric }: Row) => metric === 'arpu';
@@ -83,7 +85,7 @@ const differenceWriter =
     return sign + (isAmount(row) ? write(row, size) : `${(size * 100).toFixed(2)} pts`);
   };
 
-/** Two sides next to each other: what the comparison says, and each metric with its difference. */
+/** Two sides next to each other: what the comparison says, and each metric with its difference. `names` are isolated, for sentences. */
 export const Sides = ({
   report,
   names,
@@ -109,7 +111,7 @@ export const Sides = ({
   return (
     <Card title={`${names.a} against ${names.b}`} aside={children}>
       <p class="verdict">{verdictOf(report, names)}</p>
-      <p class="muted">{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
+      <p class="muted">{`A: ${names.a}, ${devices(report.a)}. B: ${names.b}, ${devices(report.b)}.`}</p>
       <Table
         caption={`${names.a} against ${names.b}`}
         rows={report.data}

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
@@ -22,12 +23,14 @@ import {
 import type { FilterName, View } from '../../shell/view.ts';
 import { DEVICE_GROUPINGS } from '../../tables/groups.tsx';
 import { sortRows } from '../../tables/metrics.ts';
+import { isNetAsked, REVENUES, revenueIn } from '../../tables/net-revenue.ts';
 import { Sides } from './compare-sides.tsx';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
 const NAMED: readonly string[] = ['creative', 'adset', 'campaign'];
 const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
+const isolatePath = (path: string) => path.split(' › ').map(isolate).join(' › ');
 type Option = readonly [value: string, label: string];
 
 /** The options to compare: those with the most installs first, and the chosen ones in any case. */
@@ -45,7 +48,14 @@ async function optionsOf(
   const search = (text: string) =>
     searchNames(db, view.application.id, { kind: kind ?? 'creative', q: text, limit: MAX_OFFERED });
   const labelsOf = (found: readonly { id: string; name: string; parent?: string | null }[]) => [
-    ...new Map(found.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name])),
+    ...new Map(
+      found.map(
+        ({ id, name, parent }): Option => [
+          id,
+          parent ? `${isolate(name)} (${isolatePath(parent)})` : isolate(name),
+        ],
+      ),
+    ),
   ];
   if (kind && q !== '' && !isRestricted(c.get('person'), view)) {
     const names = await findNames(db, view.application.id, kind, chosen);
@@ -62,7 +72,7 @@ async function optionsOf(
     row.is_other || row[column] == null ? [] : [String(row[column])],
   );
   const values = [...new Set([...counted, ...chosen])];
-  if (!kind) return values.map((value): Option => [value, valueLabel(filter, value)]);
+  if (!kind) return values.map((value): Option => [value, isolate(valueLabel(filter, value))]);
   const [names, newest] = await Promise.all([
     findNames(db, view.application.id, kind, values),
     isRestricted(c.get('person'), view) ? [] : search(''),
@@ -74,9 +84,10 @@ function comparePage(c: DashboardContext) {
   const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
   const isByPeriod = by === 'period';
   const isNamed = NAMED.includes(by);
+  const isNet = isNetAsked(c);
   const q = isNamed ? searchOf(c) : '';
   const page = {
-    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '' },
+    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
   return renderReport(c, page, async (view, now, answerWith) => {
@@ -98,6 +109,7 @@ function comparePage(c: DashboardContext) {
           ...viewAsked(view),
           by,
           days: DAYS,
+          net: String(isNet),
           ...(isByPeriod
             ? { ...compared?.now, b_from: compared?.before.from, b_to: compared?.before.to }
             : { a, b }),
@@ -116,6 +128,7 @@ function comparePage(c: DashboardContext) {
             <Field label="B" name="b" value={b} options={options} faults={shownFaults} />
           </>
         )}
+        <Field label="Revenue" name="revenue" value={revenueIn(isNet)} options={REVENUES} />
         {isNamed && (
           <>
             <label for="field-q" class="visually-hidden">
@@ -128,6 +141,7 @@ function comparePage(c: DashboardContext) {
               value={q}
               maxlength={256}
               placeholder="Find among all names"
+              class="find"
             />
           </>
         )}
@@ -162,7 +176,8 @@ function comparePage(c: DashboardContext) {
     const nameOf = (side: 'a' | 'b') =>
       isByPeriod
         ? shortDays(report[side], view.today)
-        : (options.find(([value]) => value === (side === 'a' ? a : b))?.[1] ?? report[side].name ?? '');
+        : (options.find(([value]) => value === (side === 'a' ? a : b))?.[1] ??
+          isolate(report[side].name ?? ''));
     return (
       <>
         {form}
@@ -170,7 +185,7 @@ function comparePage(c: DashboardContext) {
           <CsvLink
             view={view}
             path="/compare"
-            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b }}
+            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
           />
         </Sides>
       </>

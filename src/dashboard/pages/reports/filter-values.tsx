@@ -8,7 +8,7 @@ import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names
 import { type DashboardContext, type DashboardEnv, safePath } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Field } from '../../shell/parts.tsx';
+import { cutMiddle, Field } from '../../shell/parts.tsx';
 import { ask, searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
 import { FILTER_NAMES, type FilterName, filterValues, readView, type View } from '../../shell/view.ts';
 import { sortRows } from '../../tables/metrics.ts';
@@ -66,7 +66,7 @@ async function valuesPage(c: DashboardContext) {
     <div class="filter-values" id="filter-values">
       <form method="get" action="/filters" class="row" data-search-values>
         <ViewFields view={view} changes={{ kind, back }} />
-        <Field label={`Search ${label}`} name="q" type="search" value={q} maxlength={256} />
+        <Field label={`Search ${label.toLowerCase()}`} name="q" type="search" value={q} maxlength={256} />
         <button type="submit" class="quiet">
           Search
         </button>
@@ -78,8 +78,13 @@ async function valuesPage(c: DashboardContext) {
           {values.map(({ value, label: name, detail }) => (
             <li>
               <a href={withValue(back, kind, value)} title={detail ? `${detail} › ${name}` : name}>
-                {name}
-                {detail && <span class="muted"> {detail}</span>}
+                <bdi>{cutMiddle(name)}</bdi>
+                {detail && (
+                  <span class="muted">
+                    {' '}
+                    <bdi>{cutMiddle(detail)}</bdi>
+                  </span>
+                )}
               </a>
             </li>
           ))}

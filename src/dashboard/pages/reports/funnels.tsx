@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
 import type { Fault } from '#http';
@@ -38,6 +39,7 @@ import { wholePeriods } from '../../tables/part-of-day.ts';
 const STEPS = 6;
 const DEFAULT_STEPS = ['install', 'ad', 'purchase'];
 const MAX_EVENT_NAMES = 100;
+const MAX_MULTIPLES = 12;
 const WINDOWS = [
   ['', 'Any time'],
   ['1', '1 hour'],
@@ -45,6 +47,8 @@ const WINDOWS = [
   ['168', '7 days'],
   ['720', '30 days'],
 ] as const;
+const EVENTS_ONLY = { metrics: ['events'], totals: false } as const;
+
 type FunnelRow = Awaited<ReturnType<typeof reportFunnel>>['data'][number];
 type Plain = Record<string, string | number | boolean | null>;
 
@@ -115,6 +119,45 @@ const StepsForm = ({
   </form>
 );
 
+/** The largest groups, each with a funnel of its own at the same scale. The table has all. */
+const Multiples = ({
+  groups,
+  nameOf,
+}: {
+  groups: readonly FunnelRow[][];
+  nameOf: (row: FunnelRow) => Child;
+}) => {
+  const shown = groups.slice(0, MAX_MULTIPLES);
+  const places = RATIOS.places(shown.flat().flatMap((row) => row.from_first ?? []));
+  return (
+    <>
+      <ul class="multiples">
+        {shown.map((rows) => (
+          <li>
+            <h3>{rows[0] && nameOf(rows[0])}</h3>
+            <dl>
+              {rows.map((row, index) => (
+                <div title={`${labelOf(row.step)}: ${count(row.devices)}`}>
+                  <dt>{labelOf(row.step)}</dt>
+                  <dd>
+                    <Bar share={row.from_first ?? 0} />
+                    <span class="number">
+                      {index === 0 ? count(row.devices) : percent(row.from_first, places)}
+                    </span>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        ))}
+      </ul>
+      {groups.length > shown.length && (
+        <p class="hint">{`The ${shown.length} largest of ${count(groups.length)}; the table has all.`}</p>
+      )}
+    </>
+  );
+};
+
 function funnelsPage(c: DashboardContext) {
   const listed = c.req.query('steps')?.split(',').map(fromStep);
   const chosen = (c.req.queries('step') ?? listed ?? []).filter((step) => step !== '').slice(0, STEPS);
@@ -136,14 +179,17 @@ function funnelsPage(c: DashboardContext) {
       ...(window ? { window_hours: window } : {}),
       ...(group ? { group_by: group } : {}),
     });
-    const names = ask(PerformanceQuery, { ...asked, group_by: 'event_name' });
-    const events = await reportPerformance(c.env, view.application, names, now);
+    const names = { ...ask(PerformanceQuery, { ...asked, group_by: 'event_name' }), ...EVENTS_ONLY };
+    const [events, views] = await Promise.all([
+      reportPerformance(c.env, view.application, names, now),
+      listViews(database(c.env.DB), c.get('person').team.id),
+    ]);
     const seen = sortRows(events.data, '-events')
       .filter((row) => !row.is_other)
       .slice(0, MAX_EVENT_NAMES)
       .map((row) => `event:${row.event_name}`);
     const offered = [...new Set([...Object.keys(FUNNEL_STEPS), ...seen, ...steps])];
-    const saved = (await listViews(database(c.env.DB), c.get('person').team.id)).filter(
+    const saved = views.filter(
       ({ path, query: stored }) =>
         path === '/funnels' && new URLSearchParams(stored).get('app') === view.application.id,
     );
@@ -168,7 +214,9 @@ function funnelsPage(c: DashboardContext) {
       <p class="asides">
         <span class="muted">Saved</span>
         {saved.map((one) => (
-          <a href={viewAddress(one)}>{one.name}</a>
+          <a href={viewAddress(one)}>
+            <bdi>{one.name}</bdi>
+          </a>
         ))}
       </p>
     );
@@ -280,32 +328,41 @@ function funnelsPage(c: DashboardContext) {
         </Card>
         {group && (
           <Card title={`By ${groupWord(group)}`}>
-            <Table
-              caption={`Devices that reach each step, by ${groupWord(group)}`}
-              rows={groupsOf(report.data, steps.length)}
-              kind="funnel"
-              empty="No devices were acquired in this period."
-              columns={[
-                {
-                  label: groupLabel(group),
-                  cell: ([row]) => (
-                    <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
-                  ),
-                },
-                ...steps.map((step, index) => ({
-                  label: labelOf(step),
-                  numeric: true,
-                  cell: (rows: FunnelRow[]) => (
-                    <>
-                      {index === 0
-                        ? count(rows[index]?.devices)
-                        : `${count(rows[index]?.devices)} (${percent(rows[index]?.from_first)})`}
-                      <Bar share={rows[index]?.from_first ?? 0} />
-                    </>
-                  ),
-                })),
-              ]}
+            <Multiples
+              groups={groupsOf(report.data, steps.length)}
+              nameOf={(row) => (
+                <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
+              )}
             />
+            <details class="fold">
+              <summary>Show as a table</summary>
+              <Table
+                caption={`Devices that reach each step, by ${groupWord(group)}`}
+                rows={groupsOf(report.data, steps.length)}
+                kind="funnel"
+                empty="No devices were acquired in this period."
+                columns={[
+                  {
+                    label: groupLabel(group),
+                    cell: ([row]) => (
+                      <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
+                    ),
+                  },
+                  ...steps.map((step, index) => ({
+                    label: labelOf(step),
+                    numeric: true,
+                    cell: (rows: FunnelRow[]) => (
+                      <>
+                        {index === 0
+                          ? count(rows[index]?.devices)
+                          : `${count(rows[index]?.devices)} (${percent(rows[index]?.from_first)})`}
+                        <Bar share={rows[index]?.from_first ?? 0} />
+                      </>
+                    ),
+                  })),
+                ]}
+              />
+            </details>
           </Card>
         )}
       </>

@@ -33,6 +33,7 @@ import { CohortTable, FEW_HINT } from '../../tables/cohort-table.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
 import { lackedText, Mark } from '../../tables/lacking.tsx';
+import { isNetAsked, REVENUES, revenueIn } from '../../tables/net-revenue.ts';
 import { wholePeriods } from '../../tables/part-of-day.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
 
@@ -40,11 +41,6 @@ const DAYS = [0, 1, 3, 7, 14, 21, 30, 60, 90];
 const SHOWN = [
   ['ltv', 'LTV: revenue per device'],
   ['roas', 'ROAS: revenue / spend'],
-] as const;
-/** Predictions are gross. */
-const REVENUES = [
-  ['', 'Gross'],
-  ['net', 'Net of refunds and store fees'],
 ] as const;
 type Figure = 'ltv' | 'roas';
 const HORIZONS = [
@@ -67,8 +63,8 @@ function ltvPage(c: DashboardContext) {
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
   const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
   const ahead = chosen ?? DEFAULT_HORIZON;
-  const isNet = c.req.query('revenue') === 'net';
-  const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: isNet ? 'net' : '' };
+  const isNet = isNetAsked(c);
+  const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: revenueIn(isNet) };
   return renderReport(c, { carry }, async (view, now) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
@@ -88,7 +84,7 @@ function ltvPage(c: DashboardContext) {
         ask(PredictedLtvQuery, {
           ...ofView,
           ...grouped,
-          horizon_days: ahead,
+          ...{ net, horizon_days: ahead },
           ...changes,
         }),
         now,
@@ -96,18 +92,18 @@ function ltvPage(c: DashboardContext) {
     if (wantsCsv(c)) {
       const isPredicted = ahead !== 'none' && c.req.query('table') === 'predicted';
       const [name, more] = isPredicted
-        ? (['predicted-ltv', { horizon_days: ahead }] as const)
+        ? (['predicted-ltv', { horizon_days: ahead, net }] as const)
         : (['ltv', { days: DAYS.join(','), net }] as const);
       return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view, now);
     }
     // The table's days are a subset of the curves' days.
     const [report, found] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
-      ahead === 'none' || isNet ? null : predict({ limit: MAX_PREDICTED }),
+      ahead === 'none' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
     // Without a choice, a prediction is shown only where there is enough data for one.
     const isPredictable = found?.data.some((row) => row.predicted_revenue !== null) ?? false;
-    const predicted = (chosen || isPredictable) && !isNet ? found : null;
+    const predicted = chosen || isPredictable ? found : null;
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
@@ -157,7 +153,7 @@ function ltvPage(c: DashboardContext) {
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
-            { label: 'Revenue', name: 'revenue', value: isNet ? 'net' : '', options: REVENUES },
+            { label: 'Revenue', name: 'revenue', value: revenueIn(isNet), options: REVENUES },
             { label: 'Prediction', name: 'predict', value: predicted ? ahead : 'none', options: HORIZONS },
           ]}
         />
@@ -169,7 +165,14 @@ function ltvPage(c: DashboardContext) {
         <div class="pair">
           <Card
             title="Lifetime value of a device"
-            aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
+            info={
+              <Info about="the curves">
+                <p>
+                  <ComparedDays view={view} compared={wholePeriods(compared)} />
+                </p>
+                <p>{CURVE_HINT}</p>
+              </Info>
+            }
           >
             <CohortCurves
               title="Lifetime value of a device"

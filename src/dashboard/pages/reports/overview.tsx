@@ -37,7 +37,19 @@ const MAX_CAMPAIGNS = 5;
 type Row = PerformanceReport['data'][number];
 
 /** The campaigns with the highest revenue, each linked to its own figures. */
-async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
+async function TopCampaigns({
+  env,
+  view,
+  now,
+  shown,
+}: {
+  env: Env;
+  view: View;
+  now: number;
+  shown: (name: MetricName) => MetricName;
+}) {
+  const figures = CAMPAIGN_FIGURES.map(shown);
+  const revenue = shown('revenue');
   const groups = ['campaign'];
   // Earlier values are read for more campaigns than are shown, because the largest now need not have been the largest then.
   const compared = await readCompared(
@@ -46,30 +58,30 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
     {
       group_by: 'campaign',
       limit: 200,
-      metrics: CAMPAIGN_FIGURES,
+      metrics: figures,
       totals: false,
     },
     now,
-    { compares: CAMPAIGN_FIGURES, metric: 'revenue' },
+    { compares: figures, metric: revenue },
   );
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
-    '-revenue',
+    `-${revenue}`,
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
-  const before = figuresBefore(groups, compared.before, 'revenue');
+  const before = figuresBefore(groups, compared.before, revenue);
   const columns: Column<Row>[] = [
     {
       label: groupLabel('campaign'),
       cell: (row) => <GroupCell view={view} path="/" name="campaign" row={row} />,
     },
-    ...CAMPAIGN_FIGURES.map((name) =>
+    ...figures.map((name) =>
       figureColumn(
         name,
         rows,
         view.currency,
         (row: Row) => row,
-        name === 'revenue' && compared.periods ? before : undefined,
+        name === revenue && compared.periods ? before : undefined,
       ),
     ),
   ];
@@ -101,11 +113,12 @@ export async function Overview(
   const env = { ...bindings, DB: sharedReads(bindings.DB) };
   const chosen = readChosen(query, FIGURES);
   const unit = chosen.unit(view, true);
-  const columns = BY_TIME.filter((name) => unit !== 'hour' || isHourly(name));
+  const byTime = BY_TIME.map(chosen.shown);
+  const columns = byTime.filter((name) => unit !== 'hour' || isHourly(name));
   const [compared, movers, campaigns, markers, notes] = await Promise.all([
-    readCompared(env, view, { group_by: unit, metrics: BY_TIME }, now),
+    readCompared(env, view, { group_by: unit, metrics: byTime }, now),
     Movers(env, view, now),
-    TopCampaigns({ env, view, now }),
+    TopCampaigns({ env, view, now, shown: chosen.shown }),
     readMarkers(env.DB, view, placesIn(view, unit)),
     readNotes(env.DB, view),
   ]);

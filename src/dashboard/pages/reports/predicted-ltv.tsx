@@ -64,6 +64,7 @@ export const PredictedCard = ({
     [row.predicted_ltv_low ?? [], row.predicted_ltv_high ?? []].flat(),
   );
   const bound = (value: number | null) => amounts.text(value, amounts.places(bounds));
+  const notes = [...new Set(report.data.map(noteOf))];
   const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
   return (
     <Card title={`Predicted LTV after another ${report.horizon_days} days`} aside={children}>
@@ -118,13 +119,10 @@ export const PredictedCard = ({
                 },
               ]
             : []),
-          {
-            label: 'Note',
-            wrap: true,
-            cell: noteOf,
-          },
+          ...(notes.length > 1 ? [{ label: 'Note', wrap: true, cell: noteOf }] : []),
         ]}
       />
+      {notes.length === 1 && notes[0] !== '' && <p class="hint">{notes[0]}</p>}
       <p class="hint">
         Purchases and ads are predicted apart and added up. The true value should be within the range 19 times
         out of 20, as long as the devices behave as they have so far.

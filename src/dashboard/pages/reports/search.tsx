@@ -5,6 +5,7 @@ import { explainDeviceById, readToken } from '#devices';
 import { settingsOf } from '#env';
 import { EventsQuery } from '#events';
 import { isId } from '#lib/ids';
+import { isolate } from '#lib/input/isolate';
 import { containsText } from '#lib/search';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { groupsOf, withQuery } from '../../shell/navigation.tsx';
@@ -122,7 +123,7 @@ async function searchPage(c: DashboardContext) {
             <p class="empty">
               {view === null
                 ? 'There is no application yet.'
-                : `Nothing in ${view.application.name} matches “${q}”.`}
+                : `Nothing in ${isolate(view.application.name)} matches “${isolate(q)}”.`}
             </p>
           ) : (
             <ul class="found">

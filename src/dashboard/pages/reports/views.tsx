@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import { atLeast, mayAdminister } from '#members';
 import {
@@ -152,7 +153,15 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
           rows={views}
           empty="None yet. Open a report, set its filters, and choose “Save or share”."
           columns={[
-            { label: 'Name', wrap: true, cell: (view) => <a href={viewAddress(view)}>{view.name}</a> },
+            {
+              label: 'Name',
+              wrap: true,
+              cell: (view) => (
+                <a href={viewAddress(view)}>
+                  <bdi>{view.name}</bdi>
+                </a>
+              ),
+            },
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
             { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
@@ -164,7 +173,7 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
                     to={`/views/${view.id}/remove`}
                     label="Remove"
                     kind="danger"
-                    confirm={`Remove “${view.name}” for the whole team?`}
+                    confirm={`Remove “${isolate(view.name)}” for the whole team?`}
                   />
                 ) : (
                   NOTHING

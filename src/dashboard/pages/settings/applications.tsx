@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { DOUBT_RULES } from '#catalogue';
 import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
+import { AppError, type Fault } from '#http';
 import { atLeast } from '#members';
 import {
   ApplicationChanges,
@@ -23,52 +23,11 @@ import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from 
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
-import { applicationPage, pathOf, type Values } from './application-page.tsx';
+import { applicationPage, pathOf } from './application-page.tsx';
+import { toChanges, toFormFaults } from './application-values.ts';
+import { readTemplateForm } from './impression-callbacks.tsx';
 
 const PAGE = 200;
-/** Text in percent as a share, which may be NaN. Absent text is absent. */
-const percentToShare = (percent: string | undefined) =>
-  percent === undefined ? undefined : Math.round(Number(percent) * 100) / 10_000;
-
-/** The rules that the form has. */
-function toDoubts(values: Values) {
-  const rules = DOUBT_RULES.flatMap(({ id, threshold }) => {
-    const action = values[`install_doubts.${id}.action`];
-    if (action === undefined) return [];
-    const limit = threshold ? { threshold: Number(values[`install_doubts.${id}.threshold`]) } : {};
-    return [[id, { action, ...limit }] as const];
-  });
-  return rules.length > 0 ? Object.fromEntries(rules) : undefined;
-}
-
-/** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
-function toChanges(values: Values) {
-  const optional = (text: string | undefined) => text?.trim() || null;
-  const listOf = (text: string | undefined) => text?.split(/[\s,]+/).filter((item) => item !== '');
-  return {
-    name: values.name,
-    timezone: values.timezone,
-    currency: values.currency,
-    data_collection: values.data_collection === 'on',
-    ios_store_url: optional(values.ios_store_url),
-    android_store_url: optional(values.android_store_url),
-    fallback_url: optional(values.fallback_url),
-    allowed_origins: listOf(values.allowed_origins),
-    apple_app_id_prefix: optional(values.apple_app_id_prefix),
-    apple_bundle_id: optional(values.apple_bundle_id),
-    android_fingerprints: listOf(values.android_fingerprints),
-    // These are never shown, so an empty field leaves them as they are.
-    meta_referrer_key: values.meta_referrer_key?.trim() || undefined,
-    revenuecat_authorization: values.revenuecat_authorization?.trim() || undefined,
-    google_push_account: optional(values.google_push_account),
-    store_fee: percentToShare(values.store_fee_percent),
-    attribution_window_hours: Number(values.attribution_window_hours),
-    probabilistic_window_hours: Number(values.probabilistic_window_hours),
-    view_through_window_hours: Number(values.view_through_window_hours),
-    install_doubts: toDoubts(values),
-  };
-}
-
 async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const { person } = c.var;
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
@@ -123,7 +82,14 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
         rows={rows}
         empty="No applications yet. Create the first one."
         columns={[
-          { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
+          {
+            label: 'Name',
+            cell: (row) => (
+              <a href={`/settings/applications/${row.id}`}>
+                <bdi>{row.name}</bdi>
+              </a>
+            ),
+          },
           { label: 'Time zone', cell: (row) => row.timezone },
           { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
           { label: 'Data collection', cell: (row) => (row.dataCollection ? 'On' : 'Off') },
@@ -151,8 +117,15 @@ const routes = new Hono<DashboardEnv>()
   .post('/:id', admin, async (c) => {
     const row = await ownApplication(c);
     const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
-    if (!data) return applicationPage(c, row, submitted);
-    await changeApplication(callerOf(c), row, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+    const again = (faults: readonly Fault[]) =>
+      applicationPage(c, row, { values: submitted.values, faults: toFormFaults(faults) });
+    if (!data) return again(submitted.faults);
+    try {
+      await changeApplication(callerOf(c), row, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+      return again([{ path: 'ios_store_url', message: 'belongs to another application of this deployment' }]);
+    }
     return redirectDone(c, pathOf(row), 'saved');
   })
   .post('/:id/key', admin, async (c) => {
@@ -173,6 +146,15 @@ const routes = new Hono<DashboardEnv>()
     const data = await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }));
     const intakeSecret = await replaceIntakeSecret(callerOf(c), row, data.grace_hours);
     return redirectShowing(c, pathOf(row), { intakeSecret }, `${pathOf(row)}#store-notifications`);
+  })
+  .post('/:id/impression-template', admin, async (c) => {
+    const row = await ownApplication(c);
+    const values = await readForm(c);
+    const { data, faults } = readTemplateForm(values);
+    if (faults) return applicationPage(c, row, {}, { values, faults });
+    const changes = { impression_template: data };
+    await changeApplication(callerOf(c), row, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+    return c.redirect(`${pathOf(row)}?done=saved#impression-callbacks`, 303);
   })
   .post('/:id/delete', admin, async (c) => {
     const row = await ownApplication(c);

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
-import { listAccessTokens } from '#teams';
+import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
@@ -22,13 +22,22 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'intake_secret.created': 'Created an intake secret',
   'api_key.shown': 'Looked at an API key',
   'application.changed': 'Changed an application',
+  'adset.external_ids_saved': 'Saved the ids of an ad set at networks',
   'application.created': 'Created an application',
   'application.deleted': 'Deleted an application',
+  'campaign.external_ids_saved': 'Saved the ids of a campaign at networks',
   'channel.created': 'Added a channel',
   'channel.removed': 'Removed a channel',
+  'connector.backfill': 'Had a connector read days again',
   'connector.created': 'Added a connector',
   'connector.removed': 'Removed a connector',
   'connector.run': 'Ran a connector',
+  'destination.changed': 'Changed a destination',
+  'destination.created': 'Added a destination',
+  'destination.removed': 'Removed a destination',
+  'destination.replayed': 'Sent deliveries again',
+  'destination.secret_rotated': 'Rotated a signing secret',
+  'destination.tested': 'Tested a destination',
   'cost_names.mapped': 'Mapped names of costs',
   'cost_names.unmapped': 'Removed a mapping of costs',
   'costs.deleted': 'Deleted costs',
@@ -72,24 +81,17 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
 const actionName = (action: string) =>
   Object.hasOwn(ACTION_NAMES, action) ? ACTION_NAMES[action as AuditAction] : action;
 
-/** An access token by its name. A token that ended long ago is no longer listed, and is shown by its id. */
-function actorName(actor: string, tokens: ReadonlyMap<string, string>): string {
-  const name = tokens.get(actor.replace(/^access token /, ''));
-  return name === undefined ? actor : `Access token “${name}”`;
-}
-
 async function auditPage(c: DashboardContext) {
   const db = database(c.env.DB);
   const { team } = c.get('person');
   const before = c.req.query('before');
   const zone = await zoneOf(c);
   const [who, what] = [c.req.query('who') ?? '', c.req.query('what') ?? ''];
-  const [entries, actors, tokens] = await Promise.all([
+  const [entries, actors, actorName] = await Promise.all([
     listAudit(db, team.id, { limit: PAGE, actor: who, action: what, ...(before ? { before } : {}) }),
     listActors(db, team.id),
-    listAccessTokens(db, team.id),
+    readActorNames(db, team.id),
   ]);
-  const tokenNames = new Map(tokens.map(({ id, name }) => [id, name]));
   const last = entries.length === PAGE ? entries.at(-1) : undefined;
   return renderSettings(
     c,
@@ -100,10 +102,7 @@ async function auditPage(c: DashboardContext) {
           label="Who"
           name="who"
           value={who}
-          options={[
-            ['', 'Everyone'],
-            ...actors.map((actor) => [actor, actorName(actor, tokenNames)] as const),
-          ]}
+          options={[['', 'Everyone'], ...actors.map((actor) => [actor, actorName(actor)] as const)]}
         />
         <Field
           label="What"
@@ -121,7 +120,7 @@ async function auditPage(c: DashboardContext) {
         empty={who === '' && what === '' ? 'Nothing yet.' : 'Nothing matches.'}
         columns={[
           { label: `When (${zone})`, cell: (entry) => exactTimeText(entry.at, zone) },
-          { label: 'Who', wrap: true, cell: (entry) => actorName(entry.actor, tokenNames) },
+          { label: 'Who', wrap: true, cell: (entry) => actorName(entry.actor) },
           { label: 'What', wrap: true, cell: (entry) => actionName(entry.action) },
           { label: 'Details', wrap: true, cell: (entry) => entry.subject },
         ]}

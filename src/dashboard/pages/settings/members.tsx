@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
 import { requiredName } from '#http';
+import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import {
   changeRole,
@@ -109,7 +110,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                   ROLE_NAMES[member.role]
                 ) : (
                   <form method="post" action={`/settings/members/${member.userId}/role`} class="inline">
-                    <select name="role" aria-label={`Role of ${member.name}`}>
+                    <select name="role" aria-label={`Role of ${isolate(member.name)}`}>
                       {offered.map((name) => (
                         <option value={name} selected={name === member.role}>
                           {ROLE_NAMES[name]}
@@ -144,7 +145,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                     to={`/settings/members/${member.userId}/remove`}
                     label="Remove"
                     kind="danger"
-                    confirm={`Remove ${member.name}? Their sign-in, sessions, share links and access tokens end at once.`}
+                    confirm={`Remove ${isolate(member.name)}? Their sign-in, sessions, share links and access tokens end at once.`}
                   />
                 </span>
               ),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { requiredName } from '#http';
+import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
 import { mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
@@ -116,7 +117,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
                       to={`/settings/tokens/${token.id}/revoke`}
                       label="Revoke"
                       kind="danger"
-                      confirm={`Revoke “${token.name}”? Whatever uses it stops working within a minute.`}
+                      confirm={`Revoke “${isolate(token.name)}”? Whatever uses it stops working within a minute.`}
                     />
                   </span>
                 ) : (

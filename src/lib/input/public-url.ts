@@ -7,7 +7,7 @@ const LOCAL_NAMES = new Set([
 ]);
 
 /** All of `2000::/3` that is not set aside. The rest, such as `::10.0.0.1`, belongs to nobody or is an old form of something local. */
-function isPublicAddress(host: string): boolean {
+export function isPublicAddress(host: string): boolean {
   // `process` also recognizes an IPv4 address in IPv6 notation.
   const address = ipaddr.process(host);
   const isGlobal = address.kind() === 'ipv4' || address.match(ipaddr.parseCIDR('2000::/3'));
@@ -20,17 +20,35 @@ function isPublicName(host: string): boolean {
   return isWhole && !LOCAL_NAMES.has(labels.at(-1) ?? '') && !/^\d+$/.test(labels.at(-1) ?? '');
 }
 
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+
+/** Whether a URL leads to this machine by http, for trying things out. */
+function isOfThisMachine(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopback(hostOf(url)) && url.username === '' && url.password === '';
+}
+
 /**
- * Explains why messages must not be posted to a URL; null for a public https URL. A public name that resolves to a private address is
- * harmless: a Worker's requests leave through Cloudflare's edge, which reaches only public addresses.
+ * Explains why nothing must be sent to a URL; null for a public https URL. What a public name resolves to is not asked: see
+ * `privateNameFault`.
+ *
+ * `ports`: `443`, or also those `from_1024` on; below are mail, remote access and other services that are no webhooks. `allowsLocal`: also
+ * `http` to this machine, on any port.
  */
-export function webhookFault(text: string): string | null {
+export function publicUrlFault(
+  text: string,
+  { ports, allowsLocal = false }: { ports: '443' | 'from_1024'; allowsLocal?: boolean },
+): string | null {
   const url = URL.parse(text);
+  if (allowsLocal && url && isOfThisMachine(url)) return null;
   if (url?.protocol !== 'https:') return 'must be a URL that begins with https://';
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  // Below 1024 are mail, remote access and other services that are no webhooks.
+  // The URL's own port is empty for 443.
+  if (url.port !== '' && ports === '443') return 'must not have a port other than 443';
   if (url.port !== '' && Number(url.port) < 1024) return 'must not have a port below 1024 other than 443';
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const host = hostOf(url);
   const isPublic = ipaddr.isValid(host) ? isPublicAddress(host) : isPublicName(host);
   return isPublic ? null : 'must not be a private or local address';
 }

@@ -87,8 +87,6 @@ export const SKAN_POSTBACKS = {
   },
 } as const;
 
-export type SkanVector = keyof typeof SKAN_POSTBACKS;
-
 /**
  * An AdAttributionKit postback of a device with developer settings, signed with Apple's second development key. Source:
  * developer.apple.com/documentation/adattributionkit/identifying-the-parameters-in-a-postback

@@ -1,0 +1,1 @@
+ALTER TABLE `applications` ADD `apple_ads_lookup` integer DEFAULT false NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `transactions` ADD `device_id` text DEFAULT '' NOT NULL;

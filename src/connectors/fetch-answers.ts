@@ -1,0 +1,78 @@
+import { receiverFault } from '#lib/input/private-name';
+import { readRetryAfter } from '#lib/input/retry-after';
+import {
+  type CostAnswer,
+  type CostOutcome,
+  type CostRequest,
+  type CostRun,
+  ReportFault,
+} from '#networks/costs';
+
+// Sends the requests of a report and passes their answers on.
+
+/** `fetch`, or its stand-in. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** Waits, or its stand-in. */
+export type Sleep = (ms: number) => Promise<void>;
+
+const TIMEOUT_MS = 60_000;
+const MAX_BYTES = 20 * 1024 * 1024;
+/** An invocation has 1,000, and several connectors run in one. */
+const MAX_REQUESTS = 200;
+/** Longer waits are for the next run. */
+const MAX_WAIT_MS = 120_000;
+
+async function textOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (!body) return '';
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_BYTES) {
+      await reader.cancel();
+      throw new ReportFault('an answer has more than 20 MB');
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+async function send(
+  { url, method = 'GET', headers = {}, body }: CostRequest,
+  fetcher: Fetch,
+  now: number,
+): Promise<CostAnswer> {
+  const fault = await receiverFault(url, { ports: '443' });
+  if (fault) throw new ReportFault(`the address ${fault}`);
+  const init = { method, headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
+  const answer = await fetcher(url, body === undefined ? init : { ...init, body }).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ReportFault(`${new URL(url).hostname} could not be reached: ${why}`);
+  });
+  const retryAfterMs = readRetryAfter(answer.headers, now);
+  return {
+    status: answer.status,
+    text: await textOf(answer.body),
+    retryAfterSeconds: retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000),
+  };
+}
+
+/** Runs a report to its outcome. Throws a `ReportFault`. */
+export async function runReport(
+  run: CostRun,
+  { fetcher, sleep, now }: { fetcher: Fetch; sleep: Sleep; now: number },
+): Promise<CostOutcome> {
+  let [requests, waitedMs] = [0, 0];
+  for (let step = run.next(); ; ) {
+    if (step.done) return step.value;
+    const request: CostRequest = step.value;
+    const waitMs = (request.afterSeconds ?? 0) * 1000;
+    waitedMs += waitMs;
+    if (waitedMs > MAX_WAIT_MS) throw new ReportFault('waiting took too long');
+    if (++requests > MAX_REQUESTS) throw new ReportFault(`it takes more than ${MAX_REQUESTS} requests`);
+    if (waitMs > 0) await sleep(waitMs);
+    step = run.next(await send(request, fetcher, now));
+  }
+}

@@ -1,0 +1,58 @@
+import type * as z from 'zod';
+import { optionalText } from '#http';
+import { COST_REPORTS, type CostReport } from '#networks/costs';
+import { PLATFORMS, type Platform } from './platforms.ts';
+import { pull } from './pull.ts';
+
+/** Reports of ad revenue are compared with what arrived; those of costs are spend. */
+export type Kind = ({ family: 'ad_revenue' } & Platform) | ({ family: 'costs' } & CostReport);
+
+const FILTER = 'campaign_contains';
+
+const withCosts = (report: CostReport): Kind => ({
+  family: 'costs',
+  ...report,
+  // An account may advertise several apps.
+  settings: report.settings.extend({ [FILTER]: optionalText(255).transform((text) => text ?? '') }),
+  labels: { ...report.labels, [FILTER]: 'Only campaigns whose name contains' },
+});
+
+const { max, levelplay } = PLATFORMS;
+const { meta, tiktok, applovin, google } = COST_REPORTS;
+
+/** By the `kind` of a connector. */
+export const KINDS = {
+  meta: withCosts(meta),
+  tiktok: withCosts(tiktok),
+  applovin: withCosts(applovin),
+  google: withCosts(google),
+  pull: withCosts(pull),
+  max: { family: 'ad_revenue', ...max },
+  levelplay: { family: 'ad_revenue', ...levelplay },
+} as const satisfies Record<string, Kind>;
+type KindName = keyof typeof KINDS;
+export const CONNECTOR_KINDS = Object.keys(KINDS) as [KindName, ...KindName[]];
+
+/** A kind that this release knows. */
+export const kindOf = (name: string): Kind | undefined =>
+  Object.hasOwn(KINDS, name) ? KINDS[name as KindName] : undefined;
+
+/** Whether a connector with these settings takes a campaign. */
+export const takesCampaign = (settings: Readonly<Record<string, string>>, campaign: string): boolean =>
+  campaign.toLowerCase().includes((settings[FILTER] ?? '').toLowerCase());
+
+/** The fields of a kind's form: its settings and its credentials. */
+export const fieldsOf = ({ settings, credentials, labels }: Kind) =>
+  (
+    [
+      ['settings', settings.shape],
+      ['credentials', credentials.shape],
+    ] as const
+  ).flatMap(([group, shape]) =>
+    Object.entries(shape).map(([name, schema]: [string, z.ZodType]) => ({
+      name: `${group}.${name}`,
+      label: labels[name] ?? name,
+      isSecret: group === 'credentials',
+      isRequired: !schema.safeParse(undefined).success,
+    })),
+  );

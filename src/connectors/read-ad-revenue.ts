@@ -1,0 +1,68 @@
+import { and, between, eq, type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { type Database, reportedAdRevenue } from '#db';
+import { daysOf } from '#lib/calendar';
+import type { ConnectorRow } from './connector-row.ts';
+import type { Fetch } from './fetch-answers.ts';
+import type { Platform } from './platforms.ts';
+import type { Replacement } from './replacement.ts';
+import type { NetworkSums } from './report-file.ts';
+import type { Window } from './windows.ts';
+
+const total = (sums: Iterable<bigint>) => [...sums].reduce((left, right) => left + right, 0n);
+
+/** Reads a platform's report of some days, and prepares to replace what is stored of them. Throws with what the platform says is wrong. */
+export async function readAdRevenue(
+  db: Database,
+  platform: Platform,
+  row: ConnectorRow,
+  { from, to }: Window,
+  { credentials, fetcher, when }: { credentials: Record<string, string>; fetcher: Fetch; when: SQL },
+): Promise<Replacement> {
+  const { applicationId, connectorId, day, network, revenue } = reportedAdRevenue;
+  const own = and(eq(applicationId, row.applicationId), eq(connectorId, row.id), between(day, from, to));
+  const days = daysOf(from, to);
+  const read: { day: string; sums: NetworkSums }[] = [];
+  for (const one of days) {
+    const sums = await platform.read({ settings: row.settings, credentials, day: one }, fetcher);
+    read.push({ day: one, sums });
+  }
+  const stored = await db
+    .select({ day, nanos: sql<string>`CAST(sum(${revenue}) AS TEXT)` })
+    .from(reportedAdRevenue)
+    .where(own)
+    .groupBy(day);
+  const before = new Map(stored.map((one) => [one.day, BigInt(one.nanos)]));
+  const after = new Map(
+    read.map((one) => [one.day, total([...one.sums.values()].map(({ nanos }) => nanos))]),
+  );
+  const values = read.flatMap((one) =>
+    [...one.sums].map(([name, { impressions, nanos }]) => [one.day, name, impressions, nanos.toString()]),
+  );
+  return {
+    statements: (): BatchItem<'sqlite'>[] => [
+      db.delete(reportedAdRevenue).where(own),
+      db.insert(reportedAdRevenue).select(
+        db
+          .select({
+            applicationId: sql<string>`${row.applicationId}`.as(applicationId.name),
+            connectorId: sql<string>`${row.id}`.as(connectorId.name),
+            day: sql<string>`value ->> 0`.as(day.name),
+            network: sql<string>`value ->> 1`.as(network.name),
+            impressions: sql<number>`value ->> 2`.as('impressions'),
+            revenue: sql<number>`CAST(value ->> 3 AS INTEGER)`.as(revenue.name),
+          })
+          .from(sql`json_each(${JSON.stringify(values)})`)
+          .where(when),
+      ),
+    ],
+    change: {
+      ...{ from, to, days: days.length, rows: values.length },
+      changedDays: days.filter((one) => (before.get(one) ?? 0n) !== (after.get(one) ?? 0n)).length,
+      before: [{ currency: 'usd', nanos: `${total(before.values())}` }],
+      after: [{ currency: 'usd', nanos: `${total(after.values())}` }],
+    },
+    account: { currency: 'usd', timezone: 'UTC' },
+    expiresAt: null,
+  };
+}

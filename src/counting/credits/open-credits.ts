@@ -1,0 +1,250 @@
+import { and, eq, inArray, lt, min, sql } from 'drizzle-orm';
+import { type AppleAnswer, type Attribution, settleAttribution } from '#attribution';
+import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { countryOfTimezone } from '#lib/zone-countries';
+import type { DeviceDescription, OpenCredit } from '../api.ts';
+import type { SeenIds } from '../keys/seen-ids.ts';
+import { appendFresh } from '../log/log.ts';
+import { packEvents } from '../pack.ts';
+import { devices, heldEvents, openCredits } from '../schema.ts';
+import { type Store, toParameters } from '../store.ts';
+
+// A device that Apple may attribute is created with its credit open: its install, and the events that are sent meanwhile, stay out of the log
+// until the credit is settled. From then on neither its creative nor its network changes, so all that is counted of it agrees.
+
+/** How long an open credit waits for the queue. Then it is settled without Apple's answer. */
+const OPEN_MS = 10 * 60_000;
+/** Settled by one alarm, so that counting does not wait for long. */
+const MAX_OVERDUE = 200;
+
+/** Keeps the install of a new device back. Call it in the transaction that creates the device. */
+export function openCredit(
+  store: Store,
+  deviceId: string,
+  { token, install }: OpenCredit,
+  now: number,
+): void {
+  store.insert(openCredits).values({ deviceId, token, install, createdAt: now }).run();
+}
+
+/** The token to ask Apple about; null if the credit is not open. */
+export const openToken = (store: Store, deviceId: string): string | null =>
+  store.select({ token: openCredits.token }).from(openCredits).where(eq(openCredits.deviceId, deviceId)).get()
+    ?.token ?? null;
+
+/** The guessed click or impression that a device was credited with before Apple attributed it; null if there is none. */
+export function replacedClick(store: Store, deviceId: string): string | null {
+  const row = store
+    .select({ id: sql<string | null>`${devices.attribution} ->> '$.replaced.click_id'` })
+    .from(devices)
+    .where(eq(devices.id, deviceId))
+    .get();
+  return row?.id ?? null;
+}
+
+/** What events tell of their device: its creative and, those of stores, its place. */
+type Told = { creativeId: string; description: Pick<DeviceDescription, 'segment'> };
+
+function tell(event: LoggedEvent, { creativeId, description }: Told): LoggedEvent {
+  const told = { ...event, creative_id: creativeId || null } as LoggedEvent;
+  if (told.type !== 'store') return told;
+  const { country, network } = description.segment;
+  return { ...told, country: country || undefined, network: network || undefined };
+}
+
+/** The country of a click that turned out not to be the device's is not its country either. */
+function withoutClick(description: DeviceDescription): DeviceDescription {
+  if (description.countrySource !== 'click') return description;
+  const country = countryOfTimezone(description.timezone);
+  return {
+    ...description,
+    segment: { ...description.segment, country: country ?? '' },
+    countrySource: country === null ? null : 'timezone',
+  };
+}
+
+/** Stores what a device is attributed to, and returns that. One that was settled before, as in a copy made meanwhile, stays as it is. */
+function settleDevice(
+  store: Store,
+  id: string,
+  answer: AppleAnswer,
+  creativeId: string | null,
+): (Told & { attribution: Attribution }) | null {
+  const row = store.select().from(devices).where(eq(devices.id, id)).get();
+  if (!row) return null;
+  const before: Attribution = JSON.parse(row.attribution);
+  const description: DeviceDescription = JSON.parse(row.description);
+  if (before.apple_ads) return { creativeId: row.creativeId, description, attribution: before };
+  const attribution = settleAttribution(before, answer, creativeId, row.acquiredAt);
+  const isAd = answer.outcome === 'attributed';
+  const placed = isAd ? withoutClick(description) : description;
+  const settled = {
+    creativeId: isAd ? (creativeId ?? '') : row.creativeId,
+    description: isAd ? { ...placed, segment: { ...placed.segment, network: 'apple_ads' } } : placed,
+  };
+  store
+    .update(devices)
+    .set({
+      creativeId: settled.creativeId,
+      description: JSON.stringify(settled.description),
+      attribution: JSON.stringify(attribution),
+    })
+    .where(eq(devices.id, id))
+    .run();
+  return { ...settled, attribution };
+}
+
+const parse = (applicationId: string, text: string): LoggedEvent => ({
+  ...JSON.parse(text),
+  application_id: applicationId,
+});
+
+function installOf(install: LoggedEvent, { method, confidence, doubts }: Attribution): LoggedEvent {
+  return {
+    ...install,
+    attribution_method: method,
+    attribution_confidence: confidence,
+    doubts: doubts?.map(({ rule }) => rule),
+  } as LoggedEvent;
+}
+
+type Log = { store: Store; seen: SeenIds; applicationId: string };
+
+/**
+ * Settles the credit of a device: from Apple's answer, or without it. Appends its install and its held events to the log, and returns how many.
+ * `creativeId`: of the ad that Apple named. Does nothing if the credit is not open. Call it in a transaction.
+ */
+export function settleCredit(
+  { store, seen, applicationId }: Log,
+  deviceId: string,
+  { answer, creativeId }: { answer: AppleAnswer; creativeId: string | null },
+  now: number,
+): number {
+  const own = eq(heldEvents.deviceId, deviceId);
+  const open = store.select().from(openCredits).where(eq(openCredits.deviceId, deviceId)).get();
+  // A copy may have the events of a device whose credit it does not have.
+  const held = store.select({ event: heldEvents.event }).from(heldEvents).where(own).all();
+  if (!open && held.length === 0) return 0;
+  const settled = open ? settleDevice(store, deviceId, answer, creativeId) : null;
+  const device = settled ?? toldOf(store, [deviceId]).get(deviceId);
+  const events = held.map(({ event }) => parse(applicationId, event));
+  if (open) {
+    const install = parse(applicationId, open.install);
+    events.unshift(settled ? installOf(install, settled.attribution) : install);
+  }
+  store.delete(openCredits).where(eq(openCredits.deviceId, deviceId)).run();
+  store.delete(heldEvents).where(own).run();
+  const told = events.map((event) => (device ? tell(event, device) : event));
+  return appendFresh(store, seen, packEvents(applicationId, told), now);
+}
+
+/** What is known of some devices whose credit is settled. */
+function toldOf(store: Store, ids: Iterable<string>): Map<string, Told> {
+  const found = new Map<string, Told>();
+  for (const parameter of toParameters(ids)) {
+    const wanted = inArray(devices.id, sql`(SELECT value FROM json_each(${parameter}))`);
+    const columns = { id: devices.id, creativeId: devices.creativeId, description: devices.description };
+    for (const { id, creativeId, description } of store.select(columns).from(devices).where(wanted).all()) {
+      found.set(id, { creativeId, description: JSON.parse(description) });
+    }
+  }
+  return found;
+}
+
+const deviceIdOf = (event: LoggedEvent): string | undefined =>
+  isOfDevice(event) ? event.device_id : 'device_id' in event ? event.device_id : undefined;
+
+/**
+ * Takes events that were sent while the credit of their devices was open: holds those of devices where it still is, and appends the others with
+ * the creative that was found. Returns how many were appended. A repetition adds nothing. Call it in a transaction.
+ */
+export function takeOpenEvents(
+  { store, seen, applicationId }: Log,
+  texts: readonly string[],
+  now: number,
+): number {
+  const events = texts.map((text) => ({ text, event: parse(applicationId, text) }));
+  const ids = new Set(events.flatMap(({ event }) => deviceIdOf(event) ?? []));
+  const known = toldOf(store, ids);
+  const open = new Set([...ids].filter((id) => openToken(store, id) !== null));
+  const settled: LoggedEvent[] = [];
+  for (const { text, event } of events) {
+    const id = deviceIdOf(event) ?? '';
+    const device = known.get(id);
+    if (open.has(id)) {
+      store
+        .insert(heldEvents)
+        .values({ id: event.id, deviceId: id, event: text, heldAt: now })
+        .onConflictDoNothing()
+        .run();
+    } else settled.push(device ? tell(event, device) : event);
+  }
+  return appendFresh(store, seen, packEvents(applicationId, settled), now);
+}
+
+/** A held event, and when it came; null if it is not held. */
+export function heldEvent(store: Store, id: string): { text: string; heldAt: number } | null {
+  const row = store.select().from(heldEvents).where(eq(heldEvents.id, id)).get();
+  return row ? { text: row.event, heldAt: row.heldAt } : null;
+}
+
+/** What is not in the log because a credit is open: events with installs, and when the first of them came. */
+export function heldBack(store: Store): { events: number; oldestAt: number | null } {
+  const count = sql<number>`count(*)`;
+  const installs = store
+    .select({ count, at: min(openCredits.createdAt) })
+    .from(openCredits)
+    .get();
+  const events = store
+    .select({ count, at: min(heldEvents.heldAt) })
+    .from(heldEvents)
+    .get();
+  const times = [installs?.at ?? [], events?.at ?? []].flat();
+  return {
+    events: (installs?.count ?? 0) + (events?.count ?? 0),
+    oldestAt: times.length === 0 ? null : Math.min(...times),
+  };
+}
+
+/** When the next credit is to be settled without Apple's answer, in epoch milliseconds; null if none is open. */
+export function overdueAt(store: Store): number | null {
+  const first = store
+    .select({ at: min(openCredits.createdAt) })
+    .from(openCredits)
+    .get()?.at;
+  const held = store
+    .select({ at: min(heldEvents.heldAt) })
+    .from(heldEvents)
+    .get()?.at;
+  const times = [first ?? [], held ?? []].flat();
+  return times.length === 0 ? null : Math.min(...times) + OPEN_MS;
+}
+
+/** Some devices whose credit has been open for too long. */
+export function overdueDevices(store: Store, now: number): string[] {
+  const before = now - OPEN_MS;
+  const credits = store
+    .select({ id: openCredits.deviceId })
+    .from(openCredits)
+    .where(lt(openCredits.createdAt, before + 1))
+    .limit(MAX_OVERDUE)
+    .all();
+  const held = store
+    .selectDistinct({ id: heldEvents.deviceId })
+    .from(heldEvents)
+    .where(
+      and(
+        lt(heldEvents.heldAt, before + 1),
+        sql`${heldEvents.deviceId} NOT IN (SELECT ${openCredits.deviceId} FROM ${openCredits})`,
+      ),
+    )
+    .limit(MAX_OVERDUE)
+    .all();
+  return [...new Set([...credits, ...held].map(({ id }) => id))];
+}
+
+/** Lets restored credits wait until a time (epoch milliseconds): what happened to them meanwhile is in files that are restored after them. */
+export function postpone(store: Store, until: number): void {
+  store.update(openCredits).set({ createdAt: until }).run();
+  store.update(heldEvents).set({ heldAt: until }).run();
+}

@@ -1,0 +1,26 @@
+import { deleteDevice } from '../devices/devices.ts';
+import { eraseTransactionsOf } from '../keys/transaction-book.ts';
+import type { Store } from '../store.ts';
+import { eraseFromFiles } from './file-erasures.ts';
+import { blankEvents } from './log-reader.ts';
+
+// Erasure from a counter. No run may be in progress (see `RunScheduler.betweenRuns`), and all of the log must be counted. Call these in a transaction.
+
+/** See `CounterApi.eraseDevice`. */
+export function eraseDevice(
+  store: Store,
+  { id, erasedName }: { id: string; erasedName: string },
+  clickEventId: string | null,
+): { found: boolean; events: number; told: string[] } {
+  const found = deleteDevice(store, id);
+  const events = blankEvents(store, id);
+  eraseFromFiles(store, id, clickEventId);
+  const told = eraseTransactionsOf(store, id, erasedName);
+  return { found, events: events + eraseEvents(store, told), told };
+}
+
+/** See `CounterApi.eraseEvents`. */
+export function eraseEvents(store: Store, ids: readonly string[]): number {
+  for (const id of ids) eraseFromFiles(store, id);
+  return ids.reduce((sum, id) => sum + blankEvents(store, id), 0);
+}

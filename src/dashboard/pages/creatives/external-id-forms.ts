@@ -1,0 +1,42 @@
+import { changeExternalId, ExternalId, getCreative } from '#creatives';
+import { AppError, type Fault, invalidRequest } from '#http';
+import { parseForm, redirectDone } from '../../forms/form.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { creativePage, linkTo } from './creative-page.tsx';
+
+const creativeOf = (c: DashboardContext) => {
+  const { db, team } = callerOf(c);
+  return getCreative(db, team.id, c.req.param('id') ?? '', linkTo(c));
+};
+
+/** Adds or removes an id of a creative, or of its ad set or campaign. */
+async function saveId(
+  c: DashboardContext,
+  creative: Awaited<ReturnType<typeof creativeOf>>,
+  id: ExternalId,
+  isWanted: boolean,
+) {
+  await changeExternalId(callerOf(c), creative, id, isWanted);
+  const path = `/creatives/${creative.id}${new URL(c.req.url).search}`;
+  return redirectDone(c, path, isWanted ? 'saved' : 'deleted');
+}
+
+/** Adds the id that was entered, or shows the form again with what is wrong with it. */
+export async function addExternalId(c: DashboardContext) {
+  const { data, values, faults } = await parseForm(c, ExternalId);
+  const refuse = (found: Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
+  if (!data) return refuse(faults);
+  try {
+    return await saveId(c, await creativeOf(c), data, true);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+    return refuse([{ path: 'id', message: 'is already that of another item' }]);
+  }
+}
+
+export async function removeExternalId(c: DashboardContext) {
+  const { data, faults } = await parseForm(c, ExternalId);
+  const creative = await creativeOf(c);
+  if (!data) throw invalidRequest(faults);
+  return saveId(c, creative, data, false);
+}

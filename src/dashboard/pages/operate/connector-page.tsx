@@ -1,0 +1,182 @@
+import { getConnector, kindOf, NewBackfill, showConnector, startBackfill } from '#connectors';
+import { database } from '#db';
+import { AppError } from '#http';
+import { atLeast } from '#members';
+import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { dayText, timeText } from '../../shell/dates.ts';
+import { count, money, NOTHING } from '../../shell/format.ts';
+import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import { Action, Card, Field, FoldedCard, Notice } from '../../shell/parts.tsx';
+import { rowsText } from '../../shell/report.tsx';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+
+export const CONNECTORS = '/connectors';
+
+export type Connector = ReturnType<typeof showConnector>;
+
+const STATES: Record<Connector['state'], readonly [kind: string, text: string]> = {
+  running: ['', 'Running'],
+  waiting: ['waiting', 'Waiting for the report'],
+  failing: ['bad', 'Failing'],
+  backfilling: ['', 'Reading past days'],
+  due: ['', 'Due'],
+  idle: ['good', 'OK'],
+};
+
+export const ConnectorState = ({ row }: { row: Connector }) => {
+  const [kind, text] = STATES[row.state];
+  return <span class={`badge ${kind}`.trim()}>{text}</span>;
+};
+
+/** What a connector fetches from, at the start of a line. */
+export function connectorName({ kind }: Connector): string {
+  const label = kindOf(kind)?.label ?? kind;
+  return label.charAt(0).toUpperCase() + label.slice(1);
+}
+
+type Change = NonNullable<Connector['last_change']>;
+
+const amountsText = (amounts: Change['before']) =>
+  amounts.map(({ amount, currency }) => money(amount, currency)).join(', ') || 'nothing';
+
+const LastChange = ({ change, view }: { change: Change; view: View }) => (
+  <>
+    {dayText(change.from, view.today)} to {dayText(change.to, view.today)}: {count(change.days)} days
+    replaced, {count(change.changed_days)} of them changed; {rowsText(change.rows)};{' '}
+    {amountsText(change.before)} before, {amountsText(change.after)} now
+  </>
+);
+
+/** What the account says of itself, and how that differs from the application. */
+const accountText = ({ account }: Connector, { application }: View) => {
+  if (!account?.currency && !account?.timezone) return NOTHING;
+  const text = [account.currency?.toUpperCase(), account.timezone].filter(Boolean).join(', ');
+  const isForeign = account.timezone !== null && account.timezone !== application.timezone;
+  return isForeign ? `${text} (the application: ${application.timezone}, so days differ)` : text;
+};
+
+const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submitted: Submitted }) => {
+  const { values = {}, faults = [] } = submitted;
+  const field = (label: string, name: string) => (
+    <Field label={label} name={name} type="date" value={values[name] ?? ''} faults={faults} required />
+  );
+  return (
+    <FoldedCard title="Read past days again" id="backfill" open={row.backfill !== null || faults.length > 0}>
+      <p class="muted">
+        Each run reads the last days again. Older ones are read on request, a week per run: their figures are
+        replaced by those of today.
+      </p>
+      {row.backfill && (
+        <p>
+          {dayText(row.backfill.from, view.today)} to {dayText(row.backfill.to, view.today)}:{' '}
+          {count(row.backfill.days_done)} of {count(row.backfill.days)} days done{' '}
+          <progress
+            value={row.backfill.days_done}
+            max={row.backfill.days}
+            aria-label="Days that were read again"
+          />
+        </p>
+      )}
+      <form
+        method="post"
+        action={`${CONNECTORS}/${row.id}/backfill${viewQuery(view)}#backfill`}
+        class="stack"
+      >
+        {field('From', 'from')}
+        {field('To', 'to')}
+        <button type="submit">Read again</button>
+      </form>
+    </FoldedCard>
+  );
+};
+
+/** One connector: its state, what its last run changed, and reading past days again. */
+export async function connectorPage(c: DashboardContext, submitted: Submitted = {}) {
+  const view = await requireView(c);
+  const id = c.req.param('id') ?? '';
+  const { connector, application } = await getConnector(database(c.env.DB), c.get('person').team.id, id);
+  if (application.id !== view.application.id) return c.redirect(`${CONNECTORS}${viewQuery(view)}`);
+  const row = showConnector(connector, Date.now());
+  const kind = kindOf(row.kind);
+  const label = kind?.label ?? row.kind;
+  const { timezone } = view.application;
+  const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
+  const mayChange = atLeast(c.get('person').role, 'admin');
+  const done = doneText(c);
+  const to = (what: string) => `${CONNECTORS}/${id}${what}${viewQuery(view)}`;
+  const what = kind?.family === 'ad_revenue' ? 'reported ad revenue' : 'costs';
+  const tools = mayChange && (
+    <>
+      <Action to={to('/run')} label="Run now" />
+      <Action
+        to={to('/delete')}
+        label="Remove"
+        kind="danger"
+        confirm={`Remove ${label} and the ${what} that it fetched?`}
+      />
+    </>
+  );
+  return renderPage(
+    c,
+    {
+      title: connectorName(row),
+      within: <a href={`${CONNECTORS}${viewQuery(view)}`}>Connectors</a>,
+      view,
+      tools,
+      status: submitted.faults ? 400 : 200,
+    },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      {row.last_error !== null && (
+        <Notice kind="bad">
+          {row.failures > 1 ? `The last ${count(row.failures)} runs failed: ` : 'The last run failed: '}
+          {row.last_error}
+        </Notice>
+      )}
+      <Card title="State">
+        <dl class="facts">
+          <dt>State</dt>
+          <dd>
+            <ConnectorState row={row} />
+          </dd>
+          <dt>Last run</dt>
+          <dd>{at(row.last_run_at)}</dd>
+          <dt>Last success</dt>
+          <dd>{at(row.last_success_at)}</dd>
+          <dt>Next run</dt>
+          <dd>{at(row.next_run_at)}</dd>
+          <dt>Last change</dt>
+          <dd>{row.last_change ? <LastChange change={row.last_change} view={view} /> : NOTHING}</dd>
+          <dt>Account</dt>
+          <dd>{accountText(row, view)}</dd>
+          <dt>Credentials end</dt>
+          <dd>{row.credentials_expire_at === null ? 'Not known to end' : at(row.credentials_expire_at)}</dd>
+          {Object.entries(row.settings)
+            .filter(([, value]) => value !== '')
+            .map(([name, value]) => (
+              <>
+                <dt>{kind?.labels[name] ?? name}</dt>
+                <dd>{value}</dd>
+              </>
+            ))}
+        </dl>
+      </Card>
+      {mayChange && <Backfill row={row} view={view} submitted={submitted} />}
+    </>,
+  );
+}
+
+/** Has the days of the form read again, or shows it again with what is wrong with it. */
+export async function backfillPage(c: DashboardContext) {
+  const { data, ...submitted } = await parseForm(c, NewBackfill);
+  if (!data) return connectorPage(c, submitted);
+  const id = c.req.param('id') ?? '';
+  try {
+    await startBackfill(callerOf(c), id, data);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details.length === 0) throw error;
+    return connectorPage(c, { ...submitted, faults: [...error.details] });
+  }
+  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+}

@@ -1,0 +1,220 @@
+import { Hono } from 'hono';
+import {
+  CONNECTOR_KINDS,
+  createConnector,
+  deleteConnector,
+  fieldsOf,
+  KINDS,
+  type Kind,
+  kindOf,
+  listConnectors,
+  NewConnector,
+  scheduleConnector,
+  showConnector,
+} from '#connectors';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { atLeast } from '#members';
+import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { timeText } from '../../shell/dates.ts';
+import { NOTHING } from '../../shell/format.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { renderPage } from '../../shell/page.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
+import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import {
+  backfillPage,
+  CONNECTORS,
+  type Connector,
+  ConnectorState,
+  connectorName,
+  connectorPage,
+} from './connector-page.tsx';
+
+const FAMILIES = { costs: 'Costs', ad_revenue: 'Ad revenue' } as const;
+const TITLES = { costs: 'Add costs of', ad_revenue: 'Add ad revenue of' } as const;
+
+const Connectors = ({
+  rows,
+  view,
+  mayChange,
+}: {
+  rows: readonly Connector[];
+  view: View;
+  mayChange: boolean;
+}) => {
+  const { timezone } = view.application;
+  const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
+  const kind = (row: Connector) => kindOf(row.kind);
+  return (
+    <Card title="Connectors" id="connectors">
+      <Table
+        caption={`Connectors, times in ${timezone}`}
+        rows={rows}
+        columns={[
+          {
+            label: 'From',
+            cell: (row) => <a href={`${CONNECTORS}/${row.id}${viewQuery(view)}`}>{connectorName(row)}</a>,
+          },
+          { label: 'State', cell: (row) => <ConnectorState row={row} /> },
+          { label: 'What', cell: (row) => FAMILIES[kind(row)?.family ?? 'costs'] },
+          {
+            label: 'Account or app',
+            wrap: true,
+            cell: (row) =>
+              Object.values(row.settings)
+                .filter((value) => value !== '')
+                .join(' · '),
+          },
+          { label: 'Last success', cell: (row) => at(row.last_success_at) },
+          { label: 'Next run', cell: (row) => at(row.next_run_at) },
+          { label: 'Last error', wrap: true, cell: (row) => row.last_error ?? NOTHING },
+          ...(mayChange
+            ? [
+                {
+                  label: 'Actions',
+                  cell: (row: Connector) => (
+                    <Action
+                      to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`}
+                      label="Run now"
+                      kind="quiet"
+                    />
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </Card>
+  );
+};
+
+const NewConnectors = ({
+  family,
+  view,
+  submitted,
+}: {
+  family: Kind['family'];
+  view: View;
+  submitted: Submitted;
+}) => {
+  const { values = {}, faults = [] } = submitted;
+  return (
+    <section id={family.replace('_', '-')} class="joined" aria-label={`Add connectors: ${FAMILIES[family]}`}>
+      {CONNECTOR_KINDS.filter((name) => KINDS[name].family === family).map((name) => {
+        const kind: Kind = KINDS[name];
+        const isOwn = values.kind === name;
+        const own = isOwn ? faults : [];
+        const idOf = (field: string) => `${name}.${field}`;
+        return (
+          <FoldedCard title={`${TITLES[family]} ${kind.label}`} id={`add-${name}`} open={own.length > 0}>
+            <ul class="muted">
+              {[...kind.notes, ...kind.unverified].map((note) => (
+                <li>{note.replaceAll('`', '')}</li>
+              ))}
+            </ul>
+            <form method="post" action={`${CONNECTORS}${viewQuery(view)}#add-${name}`} class="stack">
+              <input type="hidden" name="kind" value={name} />
+              {own
+                .filter(({ path }) => path === '')
+                .map(({ message }) => (
+                  <p class="fault">{message}</p>
+                ))}
+              {fieldsOf(kind).map((field) => (
+                <Field
+                  label={field.label}
+                  // Fields of several forms have the same name, but no two the same id.
+                  name={idOf(field.name)}
+                  submitted={field.name}
+                  type={field.isSecret ? 'password' : 'text'}
+                  value={isOwn && !field.isSecret ? (values[field.name] ?? '') : ''}
+                  faults={own.map((fault) => ({ ...fault, path: idOf(fault.path) }))}
+                  required={field.isRequired}
+                  autocomplete="off"
+                />
+              ))}
+              <button type="submit">Add</button>
+            </form>
+          </FoldedCard>
+        );
+      })}
+    </section>
+  );
+};
+
+async function page(c: DashboardContext, submitted: Submitted = {}) {
+  const view = await requireView(c);
+  const now = Date.now();
+  const rows = await listConnectors(database(c.env.DB), view.application.id);
+  const mayChange = atLeast(c.get('person').role, 'admin');
+  const done = doneText(c);
+  return renderPage(
+    c,
+    { title: 'Connectors', view, status: submitted.faults ? 400 : 200 },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      {rows.length === 0 ? (
+        <Card title="Connectors">
+          <Blank text="A connector fetches what an advertising network says that you spent, or what a mediation platform says that you earned, every day." />
+        </Card>
+      ) : (
+        <Connectors rows={rows.map((row) => showConnector(row, now))} view={view} mayChange={mayChange} />
+      )}
+      {mayChange && (
+        <>
+          <NewConnectors family="costs" view={view} submitted={submitted} />
+          <NewConnectors family="ad_revenue" view={view} submitted={submitted} />
+        </>
+      )}
+    </>,
+  );
+}
+
+/** The form's text as the team API's schema has it: `settings.app_key` is a field of `settings`. */
+const toConnector = (applicationId: string) => (values: Record<string, string>) => {
+  const under = (prefix: string) =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) =>
+        name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+      ),
+    );
+  return {
+    application_id: applicationId,
+    kind: values.kind,
+    settings: under('settings.'),
+    credentials: under('credentials.'),
+  };
+};
+
+const admin = requireRole('admin');
+const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
+
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => page(c))
+  .post('/', admin, async (c) => {
+    const view = await requireView(c);
+    const { data, ...submitted } = await parseForm(c, NewConnector, toConnector(view.application.id));
+    if (!data) return page(c, submitted);
+    await createConnector(callerOf(c), view.application, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+    return redirectDone(c, `${CONNECTORS}${viewQuery(view)}`, 'connected');
+  })
+  .get('/:id', (c) => connectorPage(c))
+  .post('/:id/run', admin, async (c) => {
+    await scheduleConnector(callerOf(c), c.req.param('id'));
+    return redirectDone(c, `${CONNECTORS}/${c.req.param('id')}${searchOf(c)}`, 'connector_due');
+  })
+  .post('/:id/backfill', admin, backfillPage)
+  .post('/:id/delete', admin, async (c) => {
+    await deleteConnector(callerOf(c), c.req.param('id'));
+    return redirectDone(c, `${CONNECTORS}${searchOf(c)}`, 'deleted');
+  });
+
+export const connectors: PageRecord = {
+  path: CONNECTORS,
+  title: 'Connectors',
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2', keepsView: true }],
+  savable: false,
+  routes,
+};

@@ -1,0 +1,105 @@
+import type { listPostbacks } from '#skan';
+import type { listNotifications } from '#stores';
+import { exactTimeText } from '../../shell/dates.ts';
+import { ago, count, NOTHING } from '../../shell/format.ts';
+import { type Column, Table } from '../../shell/parts.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+
+// What others than the application's clients sent, and what verifying it found.
+
+/** Copies after the first one, which counts. */
+const copies = ({ repeats, conflicts }: { repeats: number; conflicts: number }) => [
+  ...(repeats > 0 ? [repeats === 1 ? 'arrived once more' : `arrived ${count(repeats)} more times`] : []),
+  ...(conflicts > 0 ? [`${count(conflicts)} of them with other values, which do not count`] : []),
+];
+
+const receivedColumn = ({ application }: View, now: number): Column<{ receivedAt: number }> => ({
+  label: 'Received',
+  cell: ({ receivedAt: at }) => <span title={exactTimeText(at, application.timezone)}>{ago(at, now)}</span>,
+});
+
+type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
+const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
+
+const outcomeOf = ({ reason, ...row }: Notification) =>
+  [
+    reason === null ? 'Verified, sent to be counted' : `Verified, not counted: ${reason}`,
+    ...copies(row),
+  ].join('; ');
+
+/** What stores told, verified. */
+export const NotificationTable = ({
+  rows,
+  view,
+  now,
+}: {
+  rows: readonly Notification[];
+  view: View;
+  now: number;
+}) => (
+  <Table
+    caption="Newest notifications of stores"
+    rows={rows}
+    empty="None."
+    columns={[
+      receivedColumn(view, now),
+      { label: 'Store', cell: ({ store }) => STORE_NAMES[store] },
+      { label: 'Type', cell: ({ type }) => type },
+      { label: 'Transaction', cell: ({ transactionId }) => transactionId ?? NOTHING },
+      { label: 'Verification', wrap: true, cell: outcomeOf },
+      {
+        label: 'Event',
+        cell: ({ eventId }) =>
+          eventId === null ? (
+            NOTHING
+          ) : (
+            <a href={`/debugger/event${viewQuery(view, { id: eventId })}`}>
+              <code>{eventId.slice(-8)}</code>
+            </a>
+          ),
+      },
+    ]}
+  />
+);
+
+type Postback = Awaited<ReturnType<typeof listPostbacks>>[number];
+
+const FRAMEWORKS = { skadnetwork: 'SKAdNetwork', adattributionkit: 'AdAttributionKit' } as const;
+
+const verificationOf = (row: Postback) =>
+  [row.test ? 'Verified with a key for development: in no report' : 'Verified, counted', ...copies(row)].join(
+    '; ',
+  );
+
+/** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
+export const PostbackTable = ({
+  rows,
+  view,
+  now,
+}: {
+  rows: readonly Postback[];
+  view: View;
+  now: number;
+}) => (
+  <Table
+    caption="Newest postbacks of Apple"
+    rows={rows}
+    empty="None."
+    columns={[
+      receivedColumn(view, now),
+      {
+        label: 'Framework',
+        cell: ({ framework, version }) => `${FRAMEWORKS[framework]}${version ? ` ${version}` : ''}`,
+      },
+      { label: 'Network id', cell: ({ network }) => network },
+      {
+        label: 'Conversion',
+        cell: ({ conversion, didWin }) => (didWin ? conversion : `${conversion}, not won`),
+      },
+      { label: 'Window', numeric: true, cell: ({ sequence }) => count(sequence + 1) },
+      { label: 'Value', cell: ({ fine, coarse }) => (fine === null ? (coarse ?? 'hidden') : count(fine)) },
+      { label: 'Transaction', cell: ({ transactionId }) => <code>{transactionId.slice(-8)}</code> },
+      { label: 'Verification', wrap: true, cell: verificationOf },
+    ]}
+  />
+);

@@ -1,0 +1,272 @@
+import { Hono } from 'hono';
+import { DOUBT_RULES, FLOODING } from '#catalogue';
+import { atLeast } from '#members';
+import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
+import { dayText } from '../../shell/dates.ts';
+import { count, NOTHING, percent, RATIOS } from '../../shell/format.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
+import type { PageRecord } from '../../shell/page-record.ts';
+import { Blank, Card, type Column, Field, Figure, Table } from '../../shell/parts.tsx';
+import {
+  answerReportCsv,
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  renderReport,
+  ViewFields,
+  viewAsked,
+  wantsCsv,
+  Zone,
+} from '../../shell/report.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { DOUBT_ACTION_NAMES } from '../../shell/words.ts';
+import { GroupCell, groupLabel, groupWord } from '../../tables/groups.tsx';
+
+const PATH = '/doubts';
+
+type Doubts = Awaited<ReturnType<typeof findDoubts>>;
+type RuleRow = Doubts['rules'][number];
+type GroupRow = Doubts['groups'][number];
+
+/** Gross, what is taken off, and net. */
+const FIGURES = [
+  ['attributed_installs', 'Attributed installs', 'Gross: with those that a rule doubts or has excluded'],
+  ['doubted_installs', 'Doubtful installs', 'Installs that at least one rule doubts'],
+  ['excluded_installs', 'Excluded', 'Installs that a rule excluded when they came. They count as organic'],
+  ['net_installs', 'Net installs', 'Attributed installs that no rule doubts'],
+] as const satisfies readonly (readonly [keyof Doubts['totals'], string, string])[];
+
+const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
+const doubtedShare = (row: Doubts['totals']) => shareOf(row.doubted_installs, row.attributed_installs);
+
+const thresholdOf = ({ rule, threshold }: RuleRow): string => {
+  const label = DOUBT_RULES.find(({ id }) => id === rule)?.threshold?.label;
+  return threshold === null || label === undefined ? NOTHING : `${label}: ${count(threshold)}`;
+};
+
+const Rules = ({
+  view,
+  doubts: { rules, totals },
+  mayChange,
+}: {
+  view: View;
+  doubts: Doubts;
+  mayChange: boolean;
+}) => {
+  const share = (row: RuleRow) => shareOf(row.doubted_installs, totals.attributed_installs);
+  const places = RATIOS.places(rules.flatMap((row) => share(row) ?? []));
+  return (
+    <Card
+      title="By rule"
+      info={
+        <Info about="rules">
+          <p>
+            The rules are asked again with today’s settings, so this shows what a changed threshold would have
+            meant. Several rules may doubt one install.
+          </p>
+          <p>
+            Not checked: too little is known to tell, which is not a clean result. Only Google Play tells when
+            an installation began, and an impression has no click.
+          </p>
+        </Info>
+      }
+      aside={
+        <span class="asides">
+          {mayChange && <a href={`/settings/applications/${view.application.id}#doubts`}>Change the rules</a>}
+          <CsvLink view={view} path={PATH} parameters={{ by: 'rule' }} />
+        </span>
+      }
+    >
+      <Table
+        caption="Doubtful installs by rule"
+        rows={rules}
+        columns={[
+          { label: 'Rule', wrap: true, cell: ({ label }) => label },
+          { label: 'Action', cell: ({ action }) => DOUBT_ACTION_NAMES[action] },
+          { label: 'Threshold', wrap: true, wideOnly: true, cell: thresholdOf },
+          { label: 'Doubtful', numeric: true, cell: (row) => count(row.doubted_installs) },
+          {
+            label: 'Share',
+            hint: 'Of the attributed installs',
+            numeric: true,
+            cell: (row) => percent(share(row), places),
+          },
+          {
+            label: 'Not checked',
+            hint: 'Too little is known to tell',
+            numeric: true,
+            cell: ({ action, not_checked_installs: installs }) =>
+              action === 'allow' ? NOTHING : count(installs),
+          },
+        ]}
+      />
+    </Card>
+  );
+};
+
+const hours = (seconds: number | null) =>
+  seconds === null ? NOTHING : `${count(Math.round(seconds / 3_600))} h`;
+
+/** Days of creatives whose clicks look like click flooding. */
+const Flooding = ({
+  view,
+  doubts: { flooded, judged_source_days: judged, median_conversion: median },
+}: {
+  view: View;
+  doubts: Doubts;
+}) => {
+  const places = RATIOS.places([...flooded.map(({ conversion }) => conversion), median ?? 0]);
+  return (
+    <Card
+      title="Click flooding"
+      info={
+        <Info about="click flooding">
+          <p>
+            {`A source that reports clicks for everybody is credited with people who would have installed anyway. A creative’s day is listed if it had at least ${count(FLOODING.minClicks)} clicks, its conversion is at most ${percent(FLOODING.maxShareOfMedian, 0)} of the median, and installs came late and evenly after their click.`}
+          </p>
+          <p>It is judged by day, so no single install is doubted or excluded for it.</p>
+        </Info>
+      }
+    >
+      {flooded.length === 0 ? (
+        <p>
+          {median === null
+            ? `Not checked: fewer than ${FLOODING.minDays} days of creatives have ${count(FLOODING.minClicks)} clicks or more.`
+            : `None of the ${count(judged)} days of creatives with ${count(FLOODING.minClicks)} clicks or more looks like it.`}
+        </p>
+      ) : (
+        <>
+          <Table
+            caption="Days of creatives that look like click flooding"
+            rows={flooded}
+            columns={[
+              { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
+              {
+                label: 'Creative',
+                cell: (row) => <GroupCell view={view} path={PATH} carry={{}} name="creative" row={row} />,
+              },
+              { label: 'Clicks', numeric: true, cell: (row) => count(row.clicks) },
+              { label: 'Installs', numeric: true, cell: (row) => count(row.installs) },
+              { label: 'Conversion', numeric: true, cell: (row) => percent(row.conversion, places) },
+              {
+                label: 'Click to open',
+                hint: 'Median',
+                numeric: true,
+                cell: (row) => hours(row.median_seconds),
+              },
+            ]}
+          />
+          <p class="hint">{`Median conversion: ${percent(median, places)}`}</p>
+        </>
+      )}
+    </Card>
+  );
+};
+
+const groupColumns = (view: View, by: string, places: number): Column<GroupRow>[] => [
+  {
+    label: groupLabel(by),
+    cell: (row) => <GroupCell view={view} path={PATH} carry={{ by }} name={by} row={row} />,
+  },
+  ...FIGURES.map(
+    ([name, label, hint]): Column<GroupRow> => ({
+      label,
+      hint,
+      numeric: true,
+      cell: (row) => count(row[name]),
+    }),
+  ),
+  {
+    label: 'Doubtful share',
+    hint: 'Of the attributed installs',
+    numeric: true,
+    cell: (row) => percent(doubtedShare(row), places),
+  },
+];
+
+function doubtsPage(c: DashboardContext) {
+  const named = c.req.query('by');
+  const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
+  const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
+  return renderReport(c, page, async (view, now) => {
+    const asked = viewAsked(view);
+    if (wantsCsv(c)) {
+      const query = named === 'rule' ? asked : { ...asked, group_by: by };
+      return answerReportCsv(c, 'doubts', query, view, now);
+    }
+    const doubts = await findDoubts(
+      c.env,
+      view.application,
+      ask(DoubtsQuery, { ...asked, group_by: by }),
+      now,
+    );
+    const { totals, groups } = doubts;
+    if (totals.attributed_installs === 0) {
+      return (
+        <Card title="Doubtful installs">
+          <Blank
+            text="Rules look for signs of fraud in installs that a click or an impression led to. There are none in this period."
+            way={
+              view.period === 'all'
+                ? undefined
+                : ['Show all time', PATH + viewQuery(view, { by, period: 'all' })]
+            }
+          />
+        </Card>
+      );
+    }
+    const rows = groups.slice(0, MAX_TABLE_ROWS);
+    const places = RATIOS.places([totals, ...rows].flatMap((row) => doubtedShare(row) ?? []));
+    return (
+      <>
+        <Card title="Attributed installs">
+          <dl class="figures">
+            {FIGURES.map(([name, label, hint]) => (
+              <Figure label={label} hint={hint} metric={name} value={count(totals[name])} />
+            ))}
+          </dl>
+        </Card>
+        <Rules view={view} doubts={doubts} mayChange={atLeast(c.get('person').role, 'admin')} />
+        <Flooding view={view} doubts={doubts} />
+        <form method="get" action={PATH} class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field
+            label="By"
+            name="by"
+            value={by}
+            options={DOUBTS_GROUPS.map((name) => [name, groupLabel(name)] as const)}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card title={`By ${groupWord(by)}`} aside={<CsvLink view={view} path={PATH} parameters={{ by }} />}>
+          <Table
+            caption={`Attributed installs by ${groupWord(by)}`}
+            rows={rows}
+            columns={groupColumns(view, by, places)}
+            totals={[
+              'Total',
+              ...FIGURES.map(([name]) => count(totals[name])),
+              percent(doubtedShare(totals), places),
+            ]}
+          />
+          {rows.length < groups.length && (
+            <p class="hint">{`The first ${count(rows.length)} of ${count(groups.length)} rows; CSV has all.`}</p>
+          )}
+          <Zone view={view} />
+        </Card>
+      </>
+    );
+  });
+}
+
+export const doubts: PageRecord = {
+  path: PATH,
+  title: 'Doubtful installs',
+  opens: 'viewer',
+  links: [{ group: 'Acquire', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4', keepsView: true }],
+  savable: true,
+  routes: new Hono<DashboardEnv>().get('/', doubtsPage),
+};

@@ -1,0 +1,173 @@
+import { type DestinationRow, kindOf } from '#destinations';
+import type { Fault } from '#http';
+import { NETWORKS } from '#networks';
+import type { Submitted } from '../../forms/form.ts';
+import { Field } from '../../shell/parts.tsx';
+
+/** Fields with several lines, or with long ones. */
+const LONG = new Set(['headers', 'body', 'event_names']);
+const isLong = (kind: string, field: string) => LONG.has(field) || (kind === 'postback' && field === 'url');
+const METHODS = ['GET', 'POST', 'PUT'].map((method) => [method, method] as const);
+const FILTERS = [
+  ['network', 'Network', 'Of devices that this network brought, such as meta'],
+  ['country', 'Country', 'Two-letter code, such as DE'],
+  ['os', 'OS', 'ios or android'],
+  ['campaign_id', 'Campaign', 'Its id, cmp_…'],
+] as const;
+
+/** The names of a form's fields are the paths of their faults. */
+const nameOf = (place: 'settings' | 'credentials', field: string) =>
+  place === 'settings' && field === 'url' ? 'url' : `${place}.${field}`;
+
+const fieldsOf = (kind: string, place: 'settings' | 'credentials') => Object.keys(kindOf(kind)[place].shape);
+
+/** What a form starts with: those of a destination, of a network's preset, or of its kind. */
+export function valuesOf(
+  kind: string,
+  { destination, preset }: { destination?: DestinationRow | undefined; preset?: string | undefined },
+): Record<string, string> {
+  if (destination) {
+    const settings = Object.entries(destination.settings).map(([name, text]) => [
+      nameOf('settings', name),
+      text,
+    ]);
+    const { filter, events } = destination;
+    const filters = FILTERS.map(([name]) => [`filter.${name}`, filter[name] ?? '']);
+    const paid = ['filter.paid_only', filter.paid_only ? 'yes' : ''];
+    return Object.fromEntries([...settings, ...filters, paid, ['events', events.join(', ')]]);
+  }
+  const network = NETWORKS.find(({ id }) => id === preset);
+  const found = network?.postback;
+  const filter = { 'filter.network': found?.ofOwnDevices ? (network?.id ?? '') : '' };
+  if (kind === 'postback' && found) {
+    return { ...filter, 'settings.method': found.method, url: found.url, events: found.events.join(', ') };
+  }
+  return kind === 'postback'
+    ? { 'settings.method': 'GET', events: 'install' }
+    : { events: 'install, purchase' };
+}
+
+/** A submitted form as the body of `POST /v1/destinations`, without the application. Empty credentials stay as they are. */
+export function toDestination(kind: string, values: Readonly<Record<string, string>>) {
+  const taken = (place: 'settings' | 'credentials') =>
+    Object.fromEntries(fieldsOf(kind, place).map((field) => [field, values[nameOf(place, field)] ?? '']));
+  const credentials = Object.entries(taken('credentials')).filter(([, text]) => text !== '');
+  const filters = FILTERS.flatMap(([name]) => {
+    const text = values[`filter.${name}`]?.trim() ?? '';
+    return text === '' ? [] : [[name, text]];
+  });
+  return {
+    settings: taken('settings'),
+    ...(credentials.length > 0 ? { credentials: Object.fromEntries(credentials) } : {}),
+    events: (values.events ?? '')
+      .split(',')
+      .map((event) => event.trim())
+      .filter((event) => event !== ''),
+    filter: { ...Object.fromEntries(filters), ...(values['filter.paid_only'] ? { paid_only: true } : {}) },
+  };
+}
+
+/** `events.0` is a fault of the field `events`. */
+export const toFieldFaults = (faults: readonly Fault[]): Fault[] =>
+  faults.map(({ path, message }) => ({ path: path.replace(/^events\.\d+$/, 'events'), message }));
+
+const LongField = ({
+  label,
+  name,
+  value,
+  fault,
+}: {
+  label: string;
+  name: string;
+  value: string;
+  fault: Fault | undefined;
+}) => (
+  <div class="field">
+    <label for={`field-${name}`}>{label}</label>
+    <textarea
+      id={`field-${name}`}
+      name={name}
+      spellcheck={false}
+      {...(fault ? { 'aria-invalid': 'true' as const, 'aria-describedby': `${name}-fault` } : {})}
+    >
+      {value}
+    </textarea>
+    {fault && (
+      <p class="fault" id={`${name}-fault`}>
+        {label} {fault.message}
+      </p>
+    )}
+  </div>
+);
+
+/** The fields of a destination. `isNew`: credentials have none to keep. */
+export const DestinationFields = ({
+  kind,
+  isNew,
+  values = {},
+  faults = [],
+}: Submitted & { kind: string; isNew: boolean }) => {
+  const { labels } = kindOf(kind);
+  return (
+    <>
+      <Field
+        label="Events"
+        name="events"
+        value={values.events ?? ''}
+        faults={faults}
+        hint="Any of install, purchase, ad, retention, refund and custom:<name>, separated by commas"
+        required
+      />
+      {fieldsOf(kind, 'settings').map((field) => {
+        const name = nameOf('settings', field);
+        const shared = { label: labels[field] ?? field, name, value: values[name] ?? '' };
+        return isLong(kind, field) ? (
+          <LongField {...shared} fault={faults.find(({ path }) => path === name)} />
+        ) : (
+          <Field
+            {...shared}
+            faults={faults}
+            maxlength={2048}
+            {...(field === 'method' ? { options: METHODS } : {})}
+          />
+        );
+      })}
+      {fieldsOf(kind, 'credentials').map((field) => {
+        const name = nameOf('credentials', field);
+        return (
+          <Field
+            label={labels[field] ?? field}
+            name={name}
+            type="password"
+            autocomplete="new-password"
+            faults={faults}
+            hint={isNew ? 'Stored encrypted, and never shown again' : 'Leave it empty to keep it'}
+            maxlength={2048}
+          />
+        );
+      })}
+      <details class="fold" open={FILTERS.some(([name]) => values[`filter.${name}`])}>
+        <summary>Only some of them</summary>
+        {FILTERS.map(([name, label, hint]) => (
+          <Field
+            label={label}
+            name={`filter.${name}`}
+            value={values[`filter.${name}`] ?? ''}
+            faults={faults}
+            hint={hint}
+            maxlength={64}
+          />
+        ))}
+        <Field
+          label="Devices"
+          name="filter.paid_only"
+          value={values['filter.paid_only'] ?? ''}
+          options={[
+            ['', 'All'],
+            ['yes', 'Of ads alone'],
+          ]}
+        />
+      </details>
+    </>
+  );
+};

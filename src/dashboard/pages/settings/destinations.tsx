@@ -1,0 +1,281 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import {
+  changeDestination,
+  createDestination,
+  DestinationChanges,
+  type DestinationRow,
+  deleteDestination,
+  KIND_NAMES,
+  kindOf,
+  listDestinations,
+  NewDestination,
+  ReplayRequest,
+  replayDeliveries,
+  rotateSecret,
+  testDestination,
+} from '#destinations';
+import { AppError, invalidRequest } from '#http';
+import { atLeast } from '#members';
+import { NETWORKS } from '#networks';
+import { askDestination } from '#operations';
+import { type ApplicationRow, getApplication, listApplications } from '#teams';
+import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { redirectShowing } from '../../forms/show-once.ts';
+import { NOTHING } from '../../shell/format.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
+import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
+import { renderSettings } from '../../shell/settings.tsx';
+import { outboundName } from '../../shell/words.ts';
+import { DestinationFields, toDestination, toFieldFaults, valuesOf } from './destination-form.tsx';
+import {
+  deliveryPage,
+  destinationPage,
+  lastDelivery,
+  own,
+  PATH,
+  pathOf,
+  State,
+  shareFailing,
+} from './destination-page.tsx';
+
+const MAX_APPLICATIONS = 200;
+/** Of further destinations, the list shows what is in the database. */
+const MAX_ASKED = 50;
+
+type Listed = { destination: DestinationRow; application: ApplicationRow };
+
+const applicationsOf = (c: DashboardContext) =>
+  listApplications(database(c.env.DB), c.get('person').team.id, { limit: MAX_APPLICATIONS, cursor: '' });
+
+/** A destination and how it does; null if it was not asked, or does not respond. */
+async function withHealth(env: Env, listed: Listed, isAsked: boolean) {
+  return { ...listed, health: isAsked ? await askDestination(env, listed.destination.id) : null };
+}
+
+async function listPage(c: DashboardContext) {
+  const db = database(c.env.DB);
+  const applications = await applicationsOf(c);
+  const ids = applications.map(({ id }) => id);
+  const rows = await Promise.all(
+    (await listDestinations(db, ids)).flatMap((destination, at) => {
+      const application = applications.find(({ id }) => id === destination.applicationId);
+      return application ? [withHealth(c.env, { destination, application }, at < MAX_ASKED)] : [];
+    }),
+  );
+  const mayChange = atLeast(c.get('person').role, 'admin');
+  return renderSettings(
+    c,
+    {
+      tools: mayChange && applications.length > 0 && (
+        <a class="button" href={`${PATH}/new`}>
+          New destination
+        </a>
+      ),
+    },
+    <Card title="Destinations">
+      {rows.length === 0 ? (
+        <Blank text="Nothing is sent anywhere yet. A destination passes counted events to your own server or to an ad network." />
+      ) : (
+        <Table
+          caption="Destinations of the team"
+          rows={rows}
+          columns={[
+            {
+              label: 'Destination',
+              wrap: true,
+              cell: ({ destination: { id, kind, settings } }) => (
+                <>
+                  <a href={pathOf(id)}>{kindOf(kind).label}</a>
+                  <div class="muted">{kindOf(kind).describe({ settings, credentials: {} })}</div>
+                </>
+              ),
+            },
+            {
+              label: 'State',
+              cell: ({ destination, health }) => <State offSince={destination.offSince} health={health} />,
+            },
+            { label: 'Application', cell: ({ application }) => <bdi>{application.name}</bdi> },
+            {
+              label: 'Events',
+              wrap: true,
+              cell: ({ destination }) => destination.events.map(outboundName).join(', '),
+            },
+            {
+              label: 'Last delivery',
+              cell: ({ health, application }) =>
+                health ? lastDelivery(health, application.timezone) : NOTHING,
+            },
+            {
+              label: 'Failing',
+              numeric: true,
+              hint: 'Share of failed attempts in this hour and the one before',
+              cell: ({ health }) => (health ? shareFailing(health) : NOTHING),
+            },
+          ]}
+        />
+      )}
+    </Card>,
+  );
+}
+
+/** The kinds, and the presets of networks, as links to their forms. */
+const Choice = ({ applications }: { applications: readonly ApplicationRow[] }) => {
+  const presets = NETWORKS.flatMap(({ id, name, postback }) =>
+    postback ? [[`kind=postback&preset=${id}`, `${name} postback`] as const] : [],
+  );
+  const kinds = KIND_NAMES.map((kind) => [`kind=${kind}`, kindOf(kind).label] as const);
+  return (
+    <>
+      {applications.map(({ id, name }) => (
+        <Card title={name}>
+          <ul class="starts at-start">
+            {[...kinds, ...presets].map(([query, label]) => (
+              <li>
+                <a class="button quiet" href={`${PATH}/new?app=${id}&${query}`}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      ))}
+    </>
+  );
+};
+
+async function newPage(c: DashboardContext, { values, faults = [] }: Submitted = {}) {
+  const { app, kind, preset } = c.req.query();
+  if (app === undefined || kind === undefined || !KIND_NAMES.includes(kind)) {
+    return renderSettings(c, { title: 'New destination' }, <Choice applications={await applicationsOf(c)} />);
+  }
+  const application = await getApplication(database(c.env.DB), c.get('person').team.id, app);
+  const { label, unverified, source } = kindOf(kind);
+  const found = NETWORKS.find(({ id }) => id === preset)?.postback;
+  const doubt = found?.unverified ?? unverified;
+  const query = new URLSearchParams({ app, kind, ...(preset ? { preset } : {}) });
+  return renderSettings(
+    c,
+    { title: `New destination: ${label}`, status: faults.length > 0 ? 400 : 200 },
+    <>
+      {doubt !== null && (
+        <Notice>Not verified: {doubt} Send a test, and compare the network’s figures.</Notice>
+      )}
+      <Card
+        title={application.name}
+        aside={source.startsWith('https') && <a href={source}>Its documentation</a>}
+      >
+        <form method="post" action={`${PATH}/new?${query}`} class="stack" novalidate>
+          <DestinationFields
+            kind={kind}
+            isNew
+            values={values ?? valuesOf(kind, { preset })}
+            faults={faults}
+          />
+          <button type="submit">Create destination</button>
+        </form>
+      </Card>
+    </>,
+  );
+}
+
+/** Runs a change, and shows the form again with its faults if it is refused for one. */
+async function orAgain(
+  change: () => Promise<Response>,
+  again: (submitted: Submitted) => Promise<Response>,
+  values: Record<string, string>,
+): Promise<Response> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_request')) throw error;
+    return again({ values, faults: toFieldFaults(error.details) });
+  }
+}
+
+const admin = requireRole('admin');
+
+const routes = new Hono<DashboardEnv>()
+  .get('/', (c) => listPage(c))
+  .get('/new', admin, (c) => newPage(c))
+  .post('/new', admin, async (c) => {
+    const { app = '', kind = '' } = c.req.query();
+    const values = await readForm(c);
+    const again = (submitted: Submitted) => newPage(c, submitted);
+    if (!KIND_NAMES.includes(kind)) return again({});
+    const body = { application_id: app, kind, ...toDestination(kind, values) };
+    const { data, faults } = checkForm(NewDestination, body);
+    if (!data) return again({ values, faults: toFieldFaults(faults) });
+    return orAgain(
+      async () => {
+        const caller = callerOf(c);
+        const application = await getApplication(caller.db, caller.team.id, app);
+        const { destination, secret } = await createDestination(c.env, caller, application, data);
+        const path = pathOf(destination.id);
+        return secret === null ? redirectDone(c, path, 'created') : redirectShowing(c, path, { secret });
+      },
+      again,
+      values,
+    );
+  })
+  .get('/:id', (c) => destinationPage(c))
+  .post('/:id', admin, async (c) => {
+    const values = await readForm(c);
+    const { destination } = await own(c);
+    const again = (submitted: Submitted) => destinationPage(c, submitted);
+    const { data, faults } = checkForm(DestinationChanges, toDestination(destination.kind, values));
+    if (!data) return again({ values, faults: toFieldFaults(faults) });
+    return orAgain(
+      async () => {
+        await changeDestination(c.env, callerOf(c), destination.id, data);
+        return redirectDone(c, pathOf(destination.id), 'saved');
+      },
+      again,
+      values,
+    );
+  })
+  .post('/:id/test', admin, async (c) => {
+    const found = await own(c);
+    const result = await testDestination(c.env, callerOf(c), found);
+    const path = pathOf(found.destination.id);
+    if ('skipped' in result) return redirectShowing(c, path, { test: `Not sent: ${result.skipped}.` });
+    const took = `in ${result.tookMs} ms`;
+    const test =
+      result.reason === null ? `Delivered: ${result.status} ${took}.` : `Failed ${took}: ${result.reason}.`;
+    return redirectShowing(c, path, { test });
+  })
+  .post('/:id/rotate', admin, async (c) => {
+    const { destination, secret } = await rotateSecret(c.env, callerOf(c), c.req.param('id'));
+    return redirectShowing(c, pathOf(destination.id), { secret });
+  })
+  .post('/:id/on', admin, async (c) => {
+    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: true });
+    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
+  })
+  .post('/:id/off', admin, async (c) => {
+    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: false });
+    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
+  })
+  .post('/:id/replay', admin, async (c) => {
+    const values = await readForm(c);
+    const found = await own(c);
+    const { data, faults } = checkForm(ReplayRequest, values);
+    if (!data) throw invalidRequest(faults);
+    await replayDeliveries(c.env, callerOf(c), found, data);
+    return redirectDone(c, pathOf(c.req.param('id')), 'sent_again');
+  })
+  .post('/:id/remove', admin, async (c) => {
+    await deleteDestination(c.env, callerOf(c), c.req.param('id'));
+    return redirectDone(c, PATH, 'deleted');
+  })
+  .get('/:id/deliveries/:event', (c) => deliveryPage(c));
+
+export const destinations: PageRecord = {
+  path: PATH,
+  title: 'Destinations',
+  opens: 'viewer',
+  links: [],
+  savable: false,
+  routes,
+};

@@ -1,0 +1,77 @@
+import { DAY_MS, HOUR_MS } from '#lib/time';
+import { state } from './schema.ts';
+import type { Store } from './store.ts';
+
+/** Deliveries that have to fail for good in a row before people are told, and before the destination is switched off. */
+const TOLD_AT = [5, 10];
+const OFF_AT = 20;
+/** A destination that never answers is switched off after this time. */
+const MAX_FAILING_MS = 3 * DAY_MS;
+
+type State = typeof state.$inferSelect;
+
+const ONLY = 1;
+
+const BLANK: Omit<State, 'name'> = {
+  ...{ id: ONLY, failuresInRow: 0, failingSince: null, lastSuccessAt: null, told: 0 },
+  ...{ hour: 0, attempts: 0, failed: 0, attemptsBefore: 0, failedBefore: 0, prunedAt: 0 },
+};
+
+export const readState = (store: Store): State => ({
+  ...BLANK,
+  name: '',
+  ...store.select().from(state).get(),
+});
+
+export function writeState(store: Store, changes: Partial<State>): void {
+  store
+    .insert(state)
+    .values({ ...readState(store), ...changes })
+    .onConflictDoUpdate({ target: state.id, set: changes })
+    .run();
+}
+
+/** How an attempt ended: `failed` for good, or to be tried `again`. */
+export type Ending = 'delivered' | 'again' | 'failed';
+
+/** The state after some attempts, in the order in which they ended. Pure. */
+export function afterAttempts(before: State, endings: readonly Ending[], now: number): State {
+  const hour = Math.floor(now / HOUR_MS);
+  const isNext = hour === before.hour + 1;
+  const next =
+    hour === before.hour
+      ? { ...before }
+      : {
+          ...{ ...before, hour, attempts: 0, failed: 0 },
+          attemptsBefore: isNext ? before.attempts : 0,
+          failedBefore: isNext ? before.failed : 0,
+        };
+  for (const ending of endings) {
+    next.attempts++;
+    if (ending === 'delivered') {
+      Object.assign(next, { failuresInRow: 0, failingSince: null, lastSuccessAt: now, told: 0 });
+      continue;
+    }
+    next.failed++;
+    next.failingSince ??= now;
+    if (ending === 'failed') next.failuresInRow++;
+  }
+  return next;
+}
+
+/** Why a destination is to be switched off; null if it is not. */
+export function reasonForOff({ failuresInRow, failingSince }: State, now: number): string | null {
+  if (failuresInRow >= OFF_AT) return `${OFF_AT} deliveries in a row have failed for good`;
+  if (failingSince !== null && now - failingSince >= MAX_FAILING_MS)
+    return 'Nothing could be delivered for 3 days';
+  return null;
+}
+
+/** The number of failures in a row that people are to be told of; null if they know, or if there are too few. */
+export function numberToTell({ failuresInRow, told }: State): number | null {
+  return TOLD_AT.findLast((number) => failuresInRow >= number && told < number) ?? null;
+}
+
+/** Clears what a success clears. */
+export const forgetFailures = (store: Store, now: number): void =>
+  writeState(store, { failuresInRow: 0, failingSince: null, told: 0, lastSuccessAt: now });

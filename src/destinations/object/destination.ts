@@ -1,0 +1,334 @@
+import { DurableObject } from 'cloudflare:workers';
+import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
+import { deviceOf, ObjectAlarm, tellCounters, tellCountersSoon } from '#counting';
+import migrations from '#destination-migrations';
+import { settingsOf } from '#env';
+import { logWarning } from '#lib/log';
+import { DAY_MS } from '#lib/time';
+import type { OutboundEvent } from '#networks/outbound';
+import type {
+  Attempt,
+  Delivered,
+  DeliveryFilter,
+  DestinationApi,
+  DestinationHealth,
+  Replay,
+  SenderSetup,
+  StoredDelivery,
+} from './api.ts';
+import type { Finished } from './attempt.ts';
+import {
+  afterAttempts,
+  forgetFailures,
+  numberToTell,
+  readState,
+  reasonForOff,
+  writeState,
+} from './breaker.ts';
+import { Loader } from './loader.ts';
+import { Names } from './names.ts';
+import { Pump } from './pump.ts';
+import { loadSetup, type Setup } from './setup.ts';
+import {
+  addPart,
+  eraseDevice,
+  hasWaiting,
+  isErasure,
+  listDeliveries,
+  nextDueAt,
+  nextPart,
+  openStore,
+  pruneSome,
+  readPart,
+  readWaiting,
+  replaySome,
+  type Store,
+  saveResults,
+} from './store.ts';
+import { switchOff, switchOn, tellFailures } from './switch.ts';
+import { testEventOf } from './test-event.ts';
+import { wantedOf } from './wanted.ts';
+
+/** An alarm may take 15 minutes. What is left is sent by the next one. */
+const MAX_ALARM_MS = 60_000;
+/** How long a destination's settings are used without asking whether they have changed: `changed` says so, unless the call is lost. */
+const SETUP_FOR_MS = 60_000;
+const MAX_BACKOFF_MS = 300_000;
+/** Does not happen: there is an answer for each event. */
+const LOST: Delivered = { skipped: 'The sender did not answer' };
+
+/** Sends counted events of an application to one receiver. See `DestinationApi` for its calls. */
+export class Destination extends DurableObject<Env> implements DestinationApi {
+  /** The database. A field of its own, so that a test can substitute a failing one. */
+  db: D1Database = this.env.DB;
+  /** Prepares and sends events, also substitutable in tests. */
+  deliver: (events: readonly OutboundEvent[], setup: SenderSetup) => Promise<Delivered[]> = async (
+    events,
+    setup,
+  ) => [...(await this.ctx.exports.OutboundSender.deliver(events, setup))];
+  private storage: DurableObjectStorage = this.ctx.storage;
+  private opened: Store = openStore(this.storage);
+  private loader = new Loader(this.opened);
+  /** Everything was deleted, and no call has used the store since. */
+  private isDeleted = false;
+  private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
+  private readonly names = new Names(() => this.db);
+  private setup: { value: Setup | null; readAt: number } | null = null;
+  private pump: Pump | null = null;
+  private working: Promise<void> | null = null;
+  /** Devices that were erased while events may be on their way. */
+  private readonly erased = new Set<string>();
+  /** Times in a row that nothing could be sent because of our own stores. */
+  private failures = 0;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    void ctx.blockConcurrencyWhile(async () => {
+      await migrate(this.opened, migrations);
+      this.keepName();
+    });
+  }
+
+  /** Creates the tables again after `deleteAll` when a call needs them. */
+  private get store(): Store {
+    if (this.isDeleted) {
+      this.isDeleted = false;
+      // Its promise is fulfilled when it returns: an object's SQLite is synchronous.
+      void migrate(this.opened, migrations);
+      this.keepName();
+    }
+    return this.opened;
+  }
+
+  /** An alarm does not receive its object's name, but a call does. */
+  private keepName(): void {
+    const { name } = this.ctx.id;
+    if (name && readState(this.opened).name === '') writeState(this.opened, { name });
+  }
+
+  /** Starts the object on this storage, as a restart does. A test may pass one that fails. */
+  use(storage: DurableObjectStorage): void {
+    this.storage = storage;
+    this.opened = openStore(storage);
+    this.loader = new Loader(this.opened);
+  }
+
+  async accept(parts: { id: string; payload: string }[]): Promise<void> {
+    const now = Date.now();
+    this.storage.transactionSync(() => {
+      for (const part of parts) {
+        if (isErasure(part.payload)) this.forget(part.payload);
+        else addPart(this.store, part, now);
+      }
+    });
+    this.pump?.wake();
+    await this.arm(now);
+  }
+
+  async changed(): Promise<void> {
+    this.setup = null;
+    this.failures = 0;
+    await this.arm(Date.now());
+  }
+
+  async sendTest(): Promise<Attempt | { skipped: string }> {
+    this.setup = null;
+    const now = Date.now();
+    const setup = await this.readSetup(now);
+    if (!setup) throw new Error(`There is no destination ${this.name}`);
+    const [tried] = await this.deliver([testEventOf(setup, now)], this.senderSetup(setup, true));
+    if (!tried) throw new Error('The test event was not sent');
+    if ('skipped' in tried) return tried;
+    if (tried.outcome.isDelivered) await this.resume(now);
+    return tried.attempt;
+  }
+
+  async deliveries(filter: DeliveryFilter, before: string, limit: number): Promise<StoredDelivery[]> {
+    return listDeliveries(this.store, filter, before, limit);
+  }
+
+  async replay(what: Replay): Promise<number> {
+    const now = Date.now();
+    let replayed = 0;
+    for (let after: string | null = ''; after !== null; ) {
+      const from: string = after;
+      const some = this.storage.transactionSync(() => replaySome(this.store, what, from, now));
+      replayed += some.replayed;
+      after = some.through;
+    }
+    this.pump?.wake();
+    await this.arm(now);
+    return replayed;
+  }
+
+  async health(): Promise<DestinationHealth> {
+    const { failuresInRow, failingSince, lastSuccessAt, ...counts } = afterAttempts(
+      readState(this.store),
+      [],
+      Date.now(),
+    );
+    return {
+      ...readWaiting(this.store),
+      ...{ failuresInRow, failingSince, lastSuccessAt },
+      attempts: counts.attempts + counts.attemptsBefore,
+      failed: counts.failed + counts.failedBefore,
+    };
+  }
+
+  async deleteAll(): Promise<void> {
+    this.pump?.stop();
+    this.pump = null;
+    this.setup = null;
+    await this.ctx.storage.deleteAll();
+    this.ownAlarm.forget();
+    this.isDeleted = true;
+  }
+
+  override async alarm(): Promise<void> {
+    this.ownAlarm.rang();
+    // A test may call it while the platform does.
+    this.working ??= this.work().finally(() => {
+      this.working = null;
+    });
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    const now = Date.now();
+    try {
+      const setup = await this.readSetup(now);
+      // It was deleted while events were on their way.
+      if (!setup) return await this.end();
+      if (setup.offReason === null) await this.pumpUntil(now + MAX_ALARM_MS, setup);
+      this.failures = 0;
+    } catch (error) {
+      // Nothing is lost: what was not sent, or not stored as sent, waits for the next alarm.
+      logWarning('deliveries put off', error, { destination_id: this.name });
+      this.failures++;
+    }
+    if (this.isDeleted) return;
+    this.prune(Date.now());
+    await this.arm(Date.now());
+  }
+
+  private get name(): string {
+    return this.ctx.id.name ?? readState(this.store).name;
+  }
+
+  private senderSetup({ kind, given }: Setup, isTest: boolean): SenderSetup {
+    return { kind, given: { ...given, isTest }, allowsLocal: settingsOf(this.env).OUTBOUND_LOCAL };
+  }
+
+  private async readSetup(now: number): Promise<Setup | null> {
+    if (this.setup && now - this.setup.readAt < SETUP_FOR_MS) return this.setup.value;
+    const value = await loadSetup(this.env, this.db, this.name, now);
+    this.setup = { value, readAt: now };
+    return value;
+  }
+
+  private async pumpUntil(deadline: number, first: Setup): Promise<void> {
+    this.loader = new Loader(this.store);
+    const pump = new Pump(
+      {
+        load: (limit, isBusy) => this.loader.load(limit, isBusy, Date.now()),
+        deliver: async (jobs, soon) => {
+          const now = Date.now();
+          const setup = (await this.readSetup(now)) ?? first;
+          const wanted = await wantedOf({ jobs, soon }, setup, this.names, now);
+          const events = wanted.filter((event) => event !== null);
+          const delivered =
+            events.length === 0 ? [] : await this.deliver(events, this.senderSetup(setup, false));
+          return wanted.map((event) => (event === null ? null : (delivered[events.indexOf(event)] ?? LOST)));
+        },
+        save: (results, dropped) => this.save(results, dropped),
+      },
+      deadline,
+    );
+    this.pump = pump;
+    try {
+      await pump.run();
+    } finally {
+      this.pump = null;
+      this.erased.clear();
+    }
+    if (!this.isDeleted) await this.review(first);
+  }
+
+  private save(results: readonly Finished[], dropped: Parameters<Loader['finish']>[0]): void {
+    if (this.isDeleted) return;
+    const now = Date.now();
+    const endings = results.flatMap(({ ending }) => ending ?? []);
+    const kept = results.filter(({ job }) => !this.erased.has(deviceOf(job.item)));
+    this.storage.transactionSync(() => {
+      saveResults(this.store, kept);
+      this.loader.finish([...results.map(({ job }) => job), ...dropped]);
+      if (endings.length > 0) writeState(this.store, afterAttempts(readState(this.store), endings, now));
+    });
+    const wantsNothing = results.find(({ isOff }) => isOff);
+    if (wantsNothing) this.offReason = wantsNothing.reason ?? 'The receiver wants nothing more';
+    if (this.offReason ?? reasonForOff(readState(this.store), now)) this.pump?.stop();
+  }
+
+  /** Why the receiver wants nothing more; null if it has not said so. */
+  private offReason: string | null = null;
+
+  /** Deletes what is left of a destination that was deleted, and has a counter know that did not hear of it. */
+  private async end(): Promise<void> {
+    const applicationId = nextPart(this.store, 0)?.items[0]?.event.application_id;
+    await this.deleteAll();
+    if (applicationId !== undefined) await tellCounters(this.env, applicationId);
+  }
+
+  /** Tells people of failures, and switches off what fails for too long. */
+  private async review(setup: Setup): Promise<void> {
+    const now = Date.now();
+    const state = readState(this.store);
+    const told = { id: this.name, setup, now };
+    const reason = this.offReason ?? reasonForOff(state, now);
+    if (reason !== null) {
+      await switchOff(this.db, told, reason);
+      this.offReason = null;
+      writeState(this.store, { failuresInRow: 0, failingSince: null, told: 0 });
+      this.setup = null;
+      await tellCountersSoon(this.env, setup.application.id);
+      return;
+    }
+    const failures = numberToTell(state);
+    if (failures === null) return;
+    await tellFailures(this.db, told, { failures, since: state.failingSince ?? now });
+    writeState(this.store, { told: failures });
+  }
+
+  /** After a test that succeeded. */
+  private async resume(now: number): Promise<void> {
+    forgetFailures(this.store, now);
+    if (!(await switchOn(this.db, this.name))) return;
+    this.setup = null;
+    const setup = await this.readSetup(now);
+    if (setup) await tellCountersSoon(this.env, setup.application.id);
+    await this.arm(now);
+  }
+
+  private forget(payload: string): void {
+    const part = readPart(payload);
+    if (!('erased' in part)) return;
+    eraseDevice(this.store, part.erased);
+    this.erased.add(part.erased);
+    this.pump?.drop(({ item }) => deviceOf(item) === part.erased);
+  }
+
+  private prune(now: number): void {
+    if (now - readState(this.store).prunedAt < DAY_MS) return;
+    const isMore = pruneSome(this.store, this.storage.sql.databaseSize, now);
+    if (!isMore) writeState(this.store, { prunedAt: now });
+  }
+
+  /** Sets the alarm for the next work. */
+  private async arm(now: number): Promise<void> {
+    const isOff = (this.setup?.value?.offReason ?? null) !== null;
+    const backoffMs = this.failures === 0 ? 0 : Math.min(1_000 * 2 ** this.failures, MAX_BACKOFF_MS);
+    const waiting = isOff ? null : hasWaiting(this.store) ? now : nextDueAt(this.store);
+    const at = Math.max(waiting ?? now + DAY_MS, now + backoffMs);
+    await this.ownAlarm.setFor(at);
+  }
+}

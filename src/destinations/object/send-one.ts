@@ -1,0 +1,59 @@
+import type { OutboundRequest } from '#networks/outbound';
+
+const TIMEOUT_MS = 15_000;
+/** What is read of an answer. */
+const MAX_ANSWER_BYTES = 16_384;
+
+type Sent = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
+
+/** What a receiver answered, or why there is no answer. */
+export type Answer = { tookMs: number } & (
+  | { status: number; headers: Record<string, string>; body: string }
+  | { status: null; reason: string }
+);
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  while (bytes < MAX_ANSWER_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader.cancel();
+  return text;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `No answer within ${TIMEOUT_MS / 1000} s`;
+  return `No complete answer: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** Sends one request. An answer that breaks off is none: the receiver may not have done what it was asked. Does not throw. */
+export async function sendOne({ method, url, headers, body }: Sent, fetcher: Fetch): Promise<Answer> {
+  const start = Date.now();
+  const limit = new AbortController();
+  // Unlike `AbortSignal.timeout`, it ends with the request, and an object that waits for nothing else can end too.
+  const timer = setTimeout(() => limit.abort(new DOMException('Too slow', 'TimeoutError')), TIMEOUT_MS);
+  try {
+    const answer = await fetcher(url, {
+      ...{ method, headers: { ...headers }, body },
+      // Only the URL that was set up has been checked.
+      redirect: 'manual',
+      signal: limit.signal,
+    });
+    const text = await readStart(answer.body);
+    const tookMs = Date.now() - start;
+    return { tookMs, status: answer.status, headers: Object.fromEntries(answer.headers), body: text };
+  } catch (error) {
+    return { tookMs: Date.now() - start, status: null, reason: reasonOf(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

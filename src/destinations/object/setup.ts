@@ -1,0 +1,44 @@
+import { eq } from 'drizzle-orm';
+import type { OutboundFilter } from '#catalogue';
+import { applications, database, destinations } from '#db';
+import { settingsOf } from '#env';
+import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
+import type { DestinationSetup } from '#networks/outbound';
+import { activeSecrets, readSecrets } from '../secrets.ts';
+
+/** What an object knows of its destination. */
+export type Setup = {
+  kind: string;
+  events: readonly string[];
+  filter: OutboundFilter;
+  /** Why nothing is sent; null while it is on. */
+  offReason: string | null;
+  given: Omit<DestinationSetup, 'isTest'>;
+  teamId: string;
+  application: { id: string; name: string; stores: { ios: string | null; android: string | null } };
+};
+
+/** Reads a destination; null if it does not exist any more. Throws if D1 does not respond, and for a kind or secrets that it cannot read. */
+export async function loadSetup(env: Env, db: D1Database, id: string, now: number): Promise<Setup | null> {
+  const [row] = await database(db)
+    .select({ destination: destinations, application: applications })
+    .from(destinations)
+    .innerJoin(applications, eq(applications.id, destinations.applicationId))
+    .where(eq(destinations.id, id));
+  if (!row) return null;
+  const { destination, application } = row;
+  const { credentials, secrets } = await readSecrets(
+    settingsOf(env).KEY_ENCRYPTION_SECRET,
+    destination.credentials,
+  );
+  const { id: applicationId, name, appleBundleId, iosStoreUrl, androidStoreUrl } = application;
+  const ios = appleBundleId ?? appStoreIdOf(iosStoreUrl);
+  return {
+    kind: destination.kind,
+    ...{ events: destination.events, filter: destination.filter },
+    offReason: destination.offSince === null ? null : (destination.offReason ?? ''),
+    given: { settings: destination.settings, credentials, secrets: activeSecrets(secrets, now) },
+    teamId: application.teamId,
+    application: { id: applicationId, name, stores: { ios, android: packageNameOf(androidStoreUrl) } },
+  };
+}

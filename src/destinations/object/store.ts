@@ -1,0 +1,230 @@
+import { and, asc, desc, eq, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
+import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
+import { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from '#counting';
+import { isAmong } from '#db';
+import { firstIdAt, idTime } from '#lib/ids';
+import { DAY_MS } from '#lib/time';
+import type { Attempt, DeliveryFilter, DeliveryStatus, Replay, StoredDelivery } from './api.ts';
+import { deliveries, waitingParts } from './schema.ts';
+
+/** An object's own SQLite. All operations are synchronous. */
+export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
+
+export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
+
+const KEPT_MS = 30 * DAY_MS;
+/** Of an object's 10 GB. Beyond it, the oldest deliveries are forgotten before their 30 days are over. */
+const MAX_LOG_BYTES = 5_000_000_000;
+const ROWS_AT_ONCE = 2_000;
+/** Attempts that are kept of a delivery that is replayed again and again. */
+const MAX_ATTEMPTS = 20;
+
+/** An event that is to be sent, as it is stored. `part`: that of `waiting_parts` with it; null once it has a row of its own. */
+export type Job = { item: OutboundItem; tries: number; attempts: Attempt[]; part: number | null };
+
+/** What became of an event. */
+export type Result = {
+  job: Job;
+  status: DeliveryStatus;
+  reason: string | null;
+  dueAt: number | null;
+};
+
+/** Adds a part unless it waits already. */
+export function addPart(store: Store, { id, payload }: { id: string; payload: string }, now: number): void {
+  store.insert(waitingParts).values({ id, payload, acceptedAt: now }).onConflictDoNothing().run();
+}
+
+export const isErasure = (payload: string): boolean => payload.startsWith('{"erased"');
+
+export const readPart = (payload: string): OutboundPart => JSON.parse(payload);
+
+/** The events of the next part after one; null if none waits. */
+export function nextPart(store: Store, after: number): { part: number; items: OutboundItem[] } | null {
+  const row = store
+    .select({ part: waitingParts.sequence, payload: waitingParts.payload })
+    .from(waitingParts)
+    .where(gt(waitingParts.sequence, after))
+    .orderBy(asc(waitingParts.sequence))
+    .limit(1)
+    .get();
+  if (!row) return null;
+  const part = readPart(row.payload);
+  return { part: row.part, items: 'events' in part ? part.events : [] };
+}
+
+export const dropPart = (store: Store, part: number): void => {
+  store.delete(waitingParts).where(eq(waitingParts.sequence, part)).run();
+};
+
+/** Which of these events have a row. */
+export function knownAmong(store: Store, ids: readonly string[]): Set<string> {
+  const rows = store.values<[id: string]>(
+    sql`SELECT ${deliveries.eventId} FROM json_each(${JSON.stringify(ids)}) AS wanted
+      CROSS JOIN ${deliveries} ON ${deliveries.eventId} = wanted.value`,
+  );
+  return new Set(rows.map(([id]) => id));
+}
+
+/** Deliveries that are due, the longest due first. */
+export function dueJobs(
+  store: Store,
+  now: number,
+  limit: number,
+  isBusy: (eventId: string) => boolean,
+): Job[] {
+  return store
+    .select({
+      id: deliveries.eventId,
+      ...{ item: deliveries.item, tries: deliveries.tries, attempts: deliveries.attempts },
+    })
+    .from(deliveries)
+    .where(and(isNotNull(deliveries.dueAt), lte(deliveries.dueAt, now)))
+    .orderBy(asc(deliveries.dueAt))
+    .limit(limit)
+    .all()
+    .filter(({ id }) => !isBusy(id))
+    .map(({ item, tries, attempts }) => ({
+      ...{ item: JSON.parse(item), tries, attempts: JSON.parse(attempts), part: null },
+    }));
+}
+
+/** When the next delivery is due; null if none is. */
+export const nextDueAt = (store: Store): number | null =>
+  store
+    .select({ at: min(deliveries.dueAt) })
+    .from(deliveries)
+    .where(isNotNull(deliveries.dueAt))
+    .get()?.at ?? null;
+
+export const hasWaiting = (store: Store): boolean =>
+  store.select({ part: waitingParts.sequence }).from(waitingParts).limit(1).get() !== undefined;
+
+/** A bound value may have 2 MB; an item with its attempts some 30 KB. */
+const RESULTS_PER_STATEMENT = 25;
+
+/** Stores what became of events. Call it in a transaction. */
+export function saveResults(store: Store, results: readonly Result[]): void {
+  for (let first = 0; first < results.length; first += RESULTS_PER_STATEMENT) {
+    const rows = results.slice(first, first + RESULTS_PER_STATEMENT).map(({ job, status, reason, dueAt }) => {
+      const { item, tries, attempts } = job;
+      const kept = JSON.stringify(attempts.slice(-MAX_ATTEMPTS));
+      const own = [item.event.id, deviceOf(item), item.type, status, reason, dueAt, tries];
+      return [...own, JSON.stringify(item), kept];
+    });
+    store.run(sql`INSERT INTO ${deliveries}
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
+      FROM json_each(${JSON.stringify(rows)}) WHERE true
+      ON CONFLICT (event_id) DO UPDATE SET status = excluded.status, reason = excluded.reason, due_at = excluded.due_at,
+        tries = excluded.tries, attempts = excluded.attempts`);
+  }
+}
+
+/** Forgets a device: its deliveries, and its events that wait. Call it in a transaction. */
+export function eraseDevice(store: Store, deviceId: string): void {
+  store.delete(deliveries).where(eq(deliveries.deviceId, deviceId)).run();
+  const rows = store
+    .select({ sequence: waitingParts.sequence, payload: waitingParts.payload })
+    .from(waitingParts)
+    .where(sql`instr(${waitingParts.payload}, ${deviceId}) > 0`)
+    .all();
+  for (const { sequence, payload } of rows) {
+    const left = withoutDevice(readPart(payload), deviceId);
+    if (left === null) continue;
+    store
+      .update(waitingParts)
+      .set({ payload: JSON.stringify(left) })
+      .where(eq(waitingParts.sequence, sequence))
+      .run();
+  }
+}
+
+/** The newest first, before the event with an id. */
+export function listDeliveries(
+  store: Store,
+  { status, eventId }: DeliveryFilter,
+  before: string,
+  limit: number,
+): StoredDelivery[] {
+  const {
+    item: _,
+    deviceId: __,
+    tries: ___,
+    ...shown
+  } = {
+    ...{ item: deliveries.item, deviceId: deliveries.deviceId, tries: deliveries.tries },
+    ...{ eventId: deliveries.eventId, type: deliveries.type, status: deliveries.status },
+    ...{ reason: deliveries.reason, dueAt: deliveries.dueAt, attempts: deliveries.attempts },
+  };
+  return store
+    .select(shown)
+    .from(deliveries)
+    .where(
+      and(
+        before === '' ? undefined : lt(deliveries.eventId, before),
+        eventId === undefined ? undefined : eq(deliveries.eventId, eventId),
+        status === undefined ? undefined : eq(deliveries.status, status),
+      ),
+    )
+    .orderBy(desc(deliveries.eventId))
+    .limit(limit)
+    .all()
+    .map((row) => ({ ...row, attempts: JSON.parse(row.attempts) }));
+}
+
+/** Makes deliveries due, some at a time. Returns how many, and the id after which to continue; null at the end. */
+export function replaySome(
+  store: Store,
+  what: Replay,
+  after: string,
+  now: number,
+): { replayed: number; through: string | null } {
+  const isMeant =
+    'eventId' in what
+      ? eq(deliveries.eventId, what.eventId)
+      : and(
+          sql`${deliveries.eventId} >= ${firstIdAt('evt', what.from)}`,
+          lt(deliveries.eventId, firstIdAt('evt', what.to)),
+          what.status === 'all' ? undefined : eq(deliveries.status, what.status),
+        );
+  const ids = store
+    .select({ id: deliveries.eventId })
+    .from(deliveries)
+    .where(and(isMeant, gt(deliveries.eventId, after)))
+    .orderBy(asc(deliveries.eventId))
+    .limit(ROWS_AT_ONCE)
+    .all()
+    .map(({ id }) => id);
+  store
+    .update(deliveries)
+    .set({ status: 'pending', reason: null, dueAt: now, tries: 0 })
+    .where(isAmong(deliveries.eventId, ids))
+    .run();
+  return { replayed: ids.length, through: ids.length < ROWS_AT_ONCE ? null : (ids.at(-1) ?? null) };
+}
+
+/** Forgets deliveries of events that were received more than 30 days ago, and the oldest if there are too many, some at a time. Returns whether any are left. */
+export function pruneSome(store: Store, bytes: number, now: number, maxBytes = MAX_LOG_BYTES): boolean {
+  const oldest = store.select({ id: deliveries.eventId }).from(deliveries).orderBy(asc(deliveries.eventId));
+  const old = lt(deliveries.eventId, firstIdAt('evt', now - KEPT_MS));
+  const isFull = bytes > maxBytes;
+  const rows = (isFull ? oldest.limit(ROWS_AT_ONCE) : oldest.where(old).limit(ROWS_AT_ONCE)).all();
+  const ids = rows.map(({ id }) => id);
+  store.delete(deliveries).where(isAmong(deliveries.eventId, ids)).run();
+  return ids.length === ROWS_AT_ONCE;
+}
+
+/** What waits: see `DestinationHealth`. */
+export function readWaiting(store: Store): { pending: number; oldestAt: number | null } {
+  const pending = store
+    .select({ count: sql<number>`count(*)`, first: min(deliveries.eventId) })
+    .from(deliveries)
+    .where(eq(deliveries.status, 'pending'))
+    .get();
+  const acceptedAt = store
+    .select({ at: min(waitingParts.acceptedAt) })
+    .from(waitingParts)
+    .get()?.at;
+  const times = [pending?.first ? idTime(pending.first) : [], acceptedAt ?? []].flat();
+  return { pending: pending?.count ?? 0, oldestAt: times.length === 0 ? null : Math.min(...times) };
+}

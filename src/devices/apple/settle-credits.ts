@@ -1,0 +1,82 @@
+import { giveBackClick } from '#attribution';
+import { counterOf, eventDelaySeconds, retryCall } from '#counting';
+import { database, retryTransient } from '#db';
+import { logWarning } from '#lib/log';
+import { askApple } from './ask-apple.ts';
+import { findAppleCreative, findLookup } from './find-creative.ts';
+import { type CreditMessage, creditIn } from './message.ts';
+
+/** Of Apple's documentation: ask again after five seconds, three times. */
+const ASK_AGAIN_SECONDS = 5;
+const MAX_ATTEMPTS = 4;
+/** An invocation may open 6 connections. */
+const MAX_AT_ONCE = 5;
+/** What is not asked by then waits for the next delivery, so that a batch never takes long. */
+const MAX_BATCH_MS = 20_000;
+
+type Credit = CreditMessage['open_credit'];
+
+/**
+ * Settles the open credits that messages are about, by asking Apple. Never throws: each message is acknowledged or delivered again. Redelivery
+ * at any point changes nothing: a credit that is settled stays as it is, and a click that its device lost to Apple is given back again.
+ */
+export async function settleCredits(messages: readonly Message[], env: Env): Promise<void> {
+  const deadline = Date.now() + MAX_BATCH_MS;
+  const waiting = [...messages];
+  const next = async (): Promise<void> => {
+    for (let message = waiting.shift(); message; message = waiting.shift()) {
+      const credit = creditIn(message.body);
+      // One that cannot be read is of another version. Its counter settles the credit in time.
+      if (!credit) message.ack();
+      else if (Date.now() >= deadline) message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
+      else await settle(env, message, credit);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, next));
+}
+
+async function settle(env: Env, message: Message, credit: Credit): Promise<void> {
+  try {
+    if (await isSettled(env, credit, message.attempts >= MAX_ATTEMPTS)) message.ack();
+    else message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
+  } catch (error) {
+    logWarning('credit not settled', error, { message_id: message.id, attempt: message.attempts });
+    message.retry({ delaySeconds: eventDelaySeconds(message.attempts) });
+  }
+}
+
+type ReadCredit = { token: string | null; replacedClickId: string | null };
+
+/** Settles a credit. Returns false if Apple has no answer yet; `isLast`: it is then settled without one. */
+async function isSettled(
+  env: Env,
+  { application_id: applicationId, shard, device_id: deviceId }: Credit,
+  isLast: boolean,
+): Promise<boolean> {
+  const counter = () => counterOf(env, applicationId, shard);
+  const giveBack = async ({ replacedClickId }: Pick<ReadCredit, 'replacedClickId'>) => {
+    if (replacedClickId === null) return;
+    const db = database(env.DB);
+    await retryTransient(() => giveBackClick(db, applicationId, replacedClickId, deviceId).run());
+  };
+  const application = await findLookup(env.DB, applicationId);
+  // Its counters were deleted too.
+  if (!application) return true;
+  const open = await retryCall<ReadCredit>(async () => await counter().readCredit(deviceId));
+  if (open.token === null) {
+    await giveBack(open);
+    return true;
+  }
+  const asked = application.isWanted ? await askApple(open.token) : ({ outcome: 'not_asked' } as const);
+  if (asked === null && !isLast) return false;
+  const answer = asked ?? ({ outcome: 'unanswered' } as const);
+  const creativeId =
+    answer.outcome === 'attributed' ? await findAppleCreative(env, application, answer.ad, Date.now()) : null;
+  const settled = { answer, creativeId };
+  await giveBack(
+    await retryCall<Pick<ReadCredit, 'replacedClickId'>>(
+      async () => await counter().settleCredit(deviceId, settled),
+    ),
+  );
+  return true;
+}

@@ -1,0 +1,181 @@
+import * as z from 'zod';
+import { parseExactJson } from '#lib/encoding/exact-json';
+import { nanosOf } from '#lib/money';
+
+// What a network reports of an advertiser's spend. Pure: a report is a generator that asks with requests, is given their answers, and returns rows.
+// Whoever runs it sends, waits, and stores.
+
+export type CostRequest = {
+  url: string;
+  method?: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  /** How long to wait before it is sent. */
+  afterSeconds?: number;
+};
+
+/** `retryAfterSeconds` is what the header `Retry-After` asks for. */
+export type CostAnswer = { status: number; text: string; retryAfterSeconds: number | null };
+
+type IdAndName = { id: string; name: string };
+
+/** Spend of a day. Ids are text: they exceed 2^53. A dimension that the network does not tell is empty. */
+export type CostRow = {
+  network: string;
+  /** In the time zone of the account. */
+  date: string;
+  campaign: IdAndName;
+  adset: IdAndName | null;
+  ad: IdAndName | null;
+  country: string;
+  os: string;
+  /** In lower case. */
+  currency: string;
+  /** In billionths. */
+  nanos: bigint;
+  impressions: number | null;
+  clicks: number | null;
+};
+
+/** Null is what the network does not tell. */
+export type CostAccount = { currency: string | null; timezone: string | null };
+
+/** What a report needs when it continues after waiting. */
+type CostState = Readonly<Record<string, string>>;
+
+/**
+ * The rows of all days asked for, or how long to wait before the report is read on with `state`. `expiresAt`: when the credentials end, in epoch
+ * milliseconds; null if they do not, or nobody tells.
+ */
+export type CostOutcome =
+  | { rows: CostRow[]; account: CostAccount; expiresAt: number | null }
+  | { waitSeconds: number; state: CostState };
+
+export type CostRun = Generator<CostRequest, CostOutcome, CostAnswer>;
+
+type CostQuestion = {
+  settings: Readonly<Record<string, string>>;
+  credentials: Readonly<Record<string, string>>;
+  from: string;
+  to: string;
+  /** Null for a new report. */
+  state: CostState | null;
+};
+
+/** What is known of a report besides how it is read. */
+export type ReportDescription = {
+  label: string;
+  settings: z.ZodObject<Record<string, z.ZodType<string>>>;
+  credentials: z.ZodObject<Record<string, z.ZodType<string>>>;
+  /** What a person reads beside each field. */
+  labels: Readonly<Record<string, string>>;
+  /** Where the names of settings and credentials are found, and what is worth knowing. */
+  notes: readonly string[];
+  /** What is not confirmed by the network's own documentation or a test. */
+  unverified: readonly string[];
+  sources: readonly string[];
+  /** How many days back it reaches. */
+  maxDaysBack: number;
+};
+
+export type CostReport = ReportDescription & {
+  /** Throws a `ReportFault` with what the network says is wrong. */
+  read: (question: CostQuestion) => CostRun;
+};
+
+const MAX_REASON = 200;
+
+/** Why a report could not be read, without any secret. `retryAfterSeconds`: when the network may be asked again; null if it does not say. */
+export class ReportFault extends Error {
+  override name = 'ReportFault';
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, retryAfterSeconds: number | null = null) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** What somebody answered, in one short line. */
+export const shortened = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
+
+export function refusal(who: string, { status, text, retryAfterSeconds }: CostAnswer): ReportFault {
+  const said = shortened(text);
+  return new ReportFault(`${who} answered ${status}${said === '' ? '' : `: ${said}`}`, retryAfterSeconds);
+}
+
+/** The JSON of an answer, in which integers beyond 2^53 are text. Null if it is none. */
+export function jsonOf({ text }: CostAnswer): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** An answer's JSON by its schema. Throws a `ReportFault` if it is something else. */
+export function readAs<Schema extends z.ZodType>(
+  who: string,
+  schema: Schema,
+  json: unknown,
+): z.infer<Schema> {
+  const read = schema.safeParse(json);
+  if (read.success) return read.data;
+  const at = read.error.issues[0]?.path.join('.');
+  throw new ReportFault(
+    `${who} answered something else than its documentation says${at ? `, at ${at}` : ''}`,
+  );
+}
+
+const FIRST_WAIT_SECONDS = 2;
+const MAX_WAIT_SECONDS = 32;
+const SLOW_DOWN_SECONDS = 15 * 60;
+
+/** Sends a request until the network does not say any more that there are too many: after 2, 4, 8, 16 and 32 seconds. */
+export function* askPatiently(
+  who: string,
+  request: CostRequest,
+  isThrottled: (answer: CostAnswer) => boolean,
+): Generator<CostRequest, CostAnswer, CostAnswer> {
+  let answer = yield request;
+  for (let wait = FIRST_WAIT_SECONDS; isThrottled(answer); wait *= 2) {
+    const asked = answer.retryAfterSeconds ?? 0;
+    if (wait > MAX_WAIT_SECONDS || asked > MAX_WAIT_SECONDS) {
+      throw new ReportFault(`${who} takes no more requests for now`, Math.max(asked, SLOW_DOWN_SECONDS));
+    }
+    answer = yield { ...request, afterSeconds: Math.max(wait, asked) };
+  }
+  return answer;
+}
+
+// The fields of answers, whether they are spelled as numbers or as text.
+
+export const idField = z.union([z.int(), z.string().min(1).max(64)]).transform(String);
+export const nameField = z
+  .string()
+  .nullish()
+  .transform((name) => name ?? '');
+export const countField = z
+  .union([z.int().min(0), z.string().regex(/^\d{1,15}$/)])
+  .nullish()
+  .transform((count) => (count === null || count === undefined ? null : Number(count)));
+export const dayField = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}/)
+  .transform((text) => text.slice(0, 10));
+export const currencyField = z
+  .string()
+  .regex(/^[a-z]{3}$/i)
+  .transform((code) => code.toLowerCase());
+/** Decimal text or a number, in billionths. */
+export const amountField = z.union([z.number(), z.string()]).transform((amount, ctx) => {
+  const nanos = nanosOf(String(amount).trim());
+  if (nanos !== null && nanos >= 0n) return nanos;
+  ctx.addIssue({ code: 'custom', message: 'is not an amount' });
+  return z.NEVER;
+});
+/** A two-letter code in upper case; empty for anything else, by which networks say that they do not know. */
+export const countryField = z
+  .string()
+  .nullish()
+  .transform((text) => (text && /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : ''));

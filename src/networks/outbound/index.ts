@@ -1,0 +1,12 @@
+export type {
+  DestinationKind,
+  DestinationSetup,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  Prepared,
+} from '../outbound.ts';
+export { clickOf, isHiddenParameter } from './click.ts';
+export { advertisingIdOf, consentOf, isTrackingLimited, refusalOf } from './consent.ts';
+export { CONVERSIONS } from './list.ts';
+export { readStatus } from './read-answer.ts';

@@ -1,0 +1,75 @@
+import { asc } from 'drizzle-orm';
+import { database, destinations, isAmong, OFF_BY_HAND } from '#db';
+import { logWarning } from '#lib/log';
+import { withTimeout } from '#lib/timeout';
+
+/** One request asks at most as many. Problems of the others are those in the database alone. */
+const MAX_ASKED = 50;
+const TIMEOUT_MS = 2_000;
+/** From then on, the team's channels are told, too. */
+const FAILURES = 5;
+
+/** What an application's destinations do, taken together. `waitingSince`: when the oldest event was received that is still to be sent. */
+export type DestinationsState = {
+  problems: string[];
+  waitingSince: number | null;
+  /** Attempts in this hour and the one before, and how many of them failed. */
+  attempts: number;
+  failed: number;
+};
+
+type Asked = {
+  id: string;
+  kind: string;
+  applicationId: string;
+  offSince: number | null;
+  offReason: string | null;
+};
+
+/** How a destination does; null if it does not respond. */
+export const askDestination = (env: Env, id: string) =>
+  withTimeout((async () => await env.DESTINATIONS.getByName(id).health())(), TIMEOUT_MS).catch((error) => {
+    logWarning('destination does not respond', error, { destination_id: id });
+    return null;
+  });
+
+const EMPTY = { problems: [], waitingSince: null, attempts: 0, failed: 0 };
+
+/** The state of the destinations of some applications, by application. Applications without one are missing. */
+export async function readDestinations(
+  env: Env,
+  applicationIds: readonly string[],
+): Promise<Map<string, DestinationsState>> {
+  const { id, kind, applicationId, offSince, offReason } = destinations;
+  const rows: Asked[] = await database(env.DB)
+    .select({ id, kind, applicationId, offSince, offReason })
+    .from(destinations)
+    .where(isAmong(applicationId, applicationIds))
+    .orderBy(asc(id));
+  const states = new Map<string, DestinationsState>();
+  const isAsked = new Set(rows.filter((row) => row.offSince === null).slice(0, MAX_ASKED));
+  const healths = await Promise.all(
+    rows.map((row) => (isAsked.has(row) ? askDestination(env, row.id) : undefined)),
+  );
+  for (const [at, row] of rows.entries()) {
+    const health = healths[at];
+    const state = states.get(row.applicationId) ?? EMPTY;
+    const name = `The destination ${row.kind} (${row.id})`;
+    const isSwitchedOff = row.offSince !== null && row.offReason !== OFF_BY_HAND;
+    const since = [state.waitingSince ?? [], health?.oldestAt ?? []].flat();
+    states.set(row.applicationId, {
+      problems: [
+        state.problems,
+        isSwitchedOff ? `${name} was switched off: ${row.offReason}.` : [],
+        health === null ? `${name} does not respond.` : [],
+        health && health.failuresInRow >= FAILURES
+          ? `${name} has failed ${health.failuresInRow} times in a row.`
+          : [],
+      ].flat(),
+      waitingSince: since.length === 0 ? null : Math.min(...since),
+      attempts: state.attempts + (health?.attempts ?? 0),
+      failed: state.failed + (health?.failed ?? 0),
+    });
+  }
+  return states;
+}
