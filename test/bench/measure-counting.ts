@@ -84,6 +84,11 @@ export class CountingBench {
     return applicationId;
   }
 
+  /** The seed of the next load. */
+  get nextSeed(): number {
+    return this.seed;
+  }
+
   async consume(applicationId: string, events: number, more: Partial<Load> = {}): Promise<Consumed> {
     const load: Load = {
       applicationId,

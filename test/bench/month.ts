@@ -1,12 +1,14 @@
 import { runCommand } from '../../src/cli/command.ts';
 import { readCount } from '../helpers/options.ts';
 import { CountingBench } from './measure-counting.ts';
+import { MonthCount } from './month-count.ts';
 import { startRig } from './rig.ts';
 import { makeTenant, type Tenant } from './tenant.ts';
 import { ACQUISITION_DAYS, benchDay, DEVICES, makeDevices, median } from './workload.ts';
 
 // `npm run bench:month -- --events 300000`: a month of one application, day after day through the consumer in full batches of the
-// queue, then every report. Figures are printed as they come, so that a run that is ended early has still told what it saw.
+// queue, then every report, whose figures are compared with a second count. They are printed as they come, so that a run that is ended
+// early has still told what it saw.
 
 const DAYS = 30;
 const EVENTS = 10_000_000;
@@ -39,6 +41,8 @@ class Month {
   private readonly bench: CountingBench;
   private readonly applicationId: string;
   private readonly peakMemoryMb: () => Promise<number>;
+  /** What was sent, to be counted once more. */
+  readonly sent: { seed: number; age: number; events: number }[] = [];
   private events = 0;
   private milliseconds = 0;
   private cpuMilliseconds = 0;
@@ -59,7 +63,9 @@ class Month {
     if (acquired.length > 0)
       this.add(await bench.consume(applicationId, acquired.length, { installs: days, age }));
     for (let done = 0; done < events; done += EVENTS_PER_RUN) {
-      this.add(await bench.consume(applicationId, Math.min(EVENTS_PER_RUN, events - done), { age }));
+      const count = Math.min(EVENTS_PER_RUN, events - done);
+      this.sent.push({ seed: bench.nextSeed, age, events: count });
+      this.add(await bench.consume(applicationId, count, { age }));
       this.add({ events: 0, ...(await bench.ring(applicationId)) });
     }
     await this.print(benchDay(age));
@@ -135,7 +141,7 @@ async function timeHistory(
 
 const USAGE = `Usage: npm run bench:month -- [--events <number>]
 
-Sends ${EVENTS.toLocaleString('en')} events over ${DAYS} days through the consumer and times every report.`;
+Sends ${EVENTS.toLocaleString('en')} events over ${DAYS} days through the consumer, times every report and compares it with a second count.`;
 
 async function main(events: number): Promise<void> {
   const rig = await startRig();
@@ -164,6 +170,15 @@ async function main(events: number): Promise<void> {
         `${name.padEnd(28)} ${rounded(await timeRequest(report, tenant, REPORT_ROUNDS)).padStart(9)} ms`,
       );
     }
+    const count = new MonthCount(SEED, DEVICES, DAYS);
+    for (const { seed, age, events } of month.sent) count.addEvents(seed, age, events);
+    const compared = await count.compare(async (query) => {
+      const report = new URL(`/v1/reports/${query}&${PERIOD}&application_id=${applicationId}`, url);
+      const response = await fetch(report, { headers: { 'Service-Token': tenant.teamToken } });
+      if (!response.ok) throw new Error(`${query} answered ${response.status}: ${await response.text()}`);
+      return ((await response.json()) as { data: Record<string, unknown>[] }).data;
+    });
+    console.log(`\nfigures equal to a second count: ${compared}\n`);
     const device = makeDevices(SEED, 1)[0]?.id ?? '';
     const list = new URL(`/v1/events?application_id=${applicationId}&device_id=${device}&limit=200`, url);
     const history = await timeHistory(list, tenant);
