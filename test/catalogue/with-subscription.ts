@@ -22,3 +22,9 @@ export const withSubscription = withEdits('with-subscription', [
     after: "'returned_revenue',\n  'subscriptions',\n  // What",
   },
 ]);
+
+/** As `npm run migration` would write it. */
+export const SUBSCRIPTION_MIGRATION = {
+  name: '9999_subscriptions.sql',
+  queries: ['ALTER TABLE `rollup_daily` ADD `subscriptions` integer DEFAULT 0 NOT NULL'],
+};
