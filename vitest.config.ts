@@ -2,7 +2,7 @@ import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 import { withDimensions } from './test/catalogue/with-dimensions.ts';
-import { withSubscription } from './test/catalogue/with-subscription.ts';
+import { SUBSCRIPTION_MIGRATION, withSubscription } from './test/catalogue/with-subscription.ts';
 import { bundledDependencies } from './test/helpers/bundled-dependencies.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
 import { withChanges } from './test/newcomer/changes.ts';
@@ -18,7 +18,7 @@ const dependencies = await bundledDependencies(import.meta.dirname);
 
 const MIGRATIONS = await readD1Migrations(path.join(import.meta.dirname, 'migrations'));
 
-const worker = () =>
+const worker = (migrations = MIGRATIONS) =>
   cloudflareTest({
     main: './src/index.ts',
     wrangler: { configPath: './wrangler.toml' },
@@ -27,7 +27,7 @@ const worker = () =>
       outboundService: () => new Response(null, { status: 503 }),
       bindings: {
         ...TEST_SECRETS,
-        MIGRATIONS,
+        MIGRATIONS: migrations,
       },
     },
   });
@@ -51,7 +51,7 @@ const NEW_KIND = 'test/catalogue/new-kind.test.ts';
 const OLD_FILES = 'test/lake/old-files.test.ts';
 const NEW_DIMENSION = 'test/catalogue/new-dimension.test.ts';
 const NEWCOMER = 'test/newcomer/newcomer.test.ts';
-/** What earlier releases stored, as it is and with more dimensions in the middle of their list. */
+/** What earlier releases stored, as it is and with one more kind, measure and dimension in the middle of their lists. */
 const OLD_STORES = 'test/upgrade/upgrade.test.ts';
 
 // Files share an isolate, since starting one and importing the Worker anew cost more than most files' tests. The setup file empties
@@ -88,8 +88,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [dependencies, sqlAsText, withSubscription, worker()],
-        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND, OLD_FILES] },
+        plugins: [dependencies, sqlAsText, withSubscription, worker([...MIGRATIONS, SUBSCRIPTION_MIGRATION])],
+        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND, OLD_FILES, OLD_STORES] },
       },
       {
         extends: true,

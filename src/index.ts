@@ -19,8 +19,8 @@ async function consumeBatch({ queue, messages }: MessageBatch, env: Env): Promis
   }
   await consumeEvents(events, env);
   if (credits.length === 0) return;
-  const { settleCredits } = await import('#devices/credits');
-  await settleCredits(credits, env);
+  const { resolveCredits } = await import('#devices/credits');
+  await resolveCredits(credits, env);
 }
 
 export default {

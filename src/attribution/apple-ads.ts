@@ -11,7 +11,7 @@ export const isOpenToApple = ({ method, play_referrer }: Attribution): boolean =
  * The attribution of a device once Apple was asked. `fallback` is the one without Apple, and `creativeId` the creative of the ad, null if none
  * has its ids. Rules that doubt installs judge clicks, and Apple tells of none.
  */
-export function settleAttribution(
+export function creditAfterApple(
   fallback: Attribution,
   answer: AppleAnswer,
   creativeId: string | null,

@@ -1,5 +1,5 @@
 export { hashAddress, networkOf as networkOfAddress } from './address.ts';
-export { isOpenToApple, settleAttribution } from './apple-ads.ts';
+export { creditAfterApple, isOpenToApple } from './apple-ads.ts';
 export { APPLE_FIELDS, type AppleAd, type AppleAnswer, readAppleAnswer } from './apple-answer.ts';
 export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';

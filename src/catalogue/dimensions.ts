@@ -68,18 +68,15 @@ const REPORTED: readonly RollupTable[] = [
 
 /** The rollup with all of these dimensions, preferring the one with the most metrics; undefined if no event has them all. */
 export function rollupOf(names: readonly DimensionName[]): RollupTable | undefined {
-  const columns = names.flatMap((name) => {
-    const { kind, column }: DimensionDefinition = DIMENSIONS[name];
-    return kind === 'segment' ? ['segments'] : [column];
-  });
-  return REPORTED.find((table) => columns.every((column) => columnsIn(table).includes(column)));
+  return REPORTED.find((table) => names.every((name) => hasDimension(table, name)));
 }
 
-/** The columns that distinguish the rows of a rollup: its key, and its breakdown. */
-const columnsIn = (table: RollupTable): readonly string[] => [
-  ...ROLLUP_KEYS[table],
-  ...(table === 'rollup_hours' ? [] : ['segments']),
-];
+/** Figures by hour have no segments. */
+function hasDimension(table: RollupTable, name: DimensionName): boolean {
+  const { kind, column }: DimensionDefinition = DIMENSIONS[name];
+  const keys: readonly string[] = ROLLUP_KEYS[table];
+  return kind === 'segment' ? table !== 'rollup_hours' : keys.includes(column);
+}
 
 /** The metrics whose sums a rollup has. `all` are those of the daily rollup, which has every measure. */
 export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] {

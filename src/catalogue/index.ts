@@ -108,6 +108,7 @@ export {
   segmentWithoutDevice,
   shownCountry,
   shownValue,
+  storedSegment,
   UNKNOWN_SEGMENT,
   valuesOfSegment,
   withOwnValues,

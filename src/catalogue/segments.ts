@@ -127,6 +127,10 @@ export const ofDimensions = <Name extends SegmentDimension, Value>(
 export const segmentOf = (values: readonly (string | undefined)[]): Segment =>
   ofDimensions(SEGMENT_DIMENSIONS, (_, index) => values[index] ?? '');
 
+/** A stored segment. Dimensions that it lacks are unknown, and those that this release does not know are ignored. */
+export const storedSegment = (stored: Readonly<Partial<Record<string, string>>>): Segment =>
+  ofDimensions(SEGMENT_DIMENSIONS, (name) => stored[name] ?? '');
+
 /** The values of a segment, in the order of `SEGMENT_DIMENSIONS`. */
 export const valuesOfSegment = (segment: Segment): string[] =>
   SEGMENT_DIMENSIONS.map((name) => segment[name]);
@@ -188,13 +192,14 @@ export class SegmentBook {
   private readonly known: Set<number>;
   /** The segments whose ids were returned: at most as many as a counter stores. */
   private readonly used = new Map<number, Segment>();
+  private readonly readStored: (id: number) => Segment | undefined;
 
-  private readonly stored: ReadonlyMap<number, readonly string[]>;
-
-  /** `stored`: the values of known segments by id, in the order of `SEGMENT_DIMENSIONS`. */
-  constructor(known: Iterable<number> = [], stored: ReadonlyMap<number, readonly string[]> = new Map()) {
+  constructor(
+    known: Iterable<number> = [],
+    readStored: (id: number) => Segment | undefined = () => undefined,
+  ) {
     this.known = new Set(known);
-    this.stored = stored;
+    this.readStored = readStored;
   }
 
   /** The id under which a segment is counted. Beyond the limits, versions become `other`, then everything but the OS. */
@@ -209,10 +214,9 @@ export class SegmentBook {
     return id;
   }
 
-  /** The segment of an id that `idOf` returned, or whose values are stored. Throws for any other. */
+  /** The segment of an id that `idOf` returned, or that is stored. Throws for any other. */
   segmentOf(id: number): Segment {
-    const values = this.stored.get(id);
-    const segment = this.used.get(id) ?? (values && segmentOf(values));
+    const segment = this.used.get(id) ?? this.readStored(id);
     if (!segment) throw new Error(`No segment has the id ${id}`);
     return segment;
   }

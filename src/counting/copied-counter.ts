@@ -70,7 +70,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
 
   async copyTables(prefix: string): Promise<CounterCopy> {
     const { countedBatch, sequence, run, shards, raisedBytes } = progressOf(this.store);
-    // Merged blocks may be waiting to be sent.
+    // Compacted parts may be waiting to be sent.
     const unsent = this.store.select({ sequence: schema.outbox.sequence }).from(schema.outbox).all().length;
     const tables: Record<string, Written> = {};
     for (const [name, table] of Object.entries(COPIED)) {

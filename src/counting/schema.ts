@@ -142,7 +142,7 @@ export const devicePages = sqliteTable('device_pages', {
 /** The segments that this counter distinguishes. */
 export const segments = sqliteTable('segments', {
   segmentId: integer('segment_id').primaryKey(),
-  /** JSON: the values by dimension, for a refund of a purchase in the segment. Empty for a segment that an earlier release stored. */
+  /** JSON: the value of each dimension by its name, for a refund of a purchase in the segment. */
   values: text().notNull().default(''),
 });
 

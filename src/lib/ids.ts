@@ -62,24 +62,6 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array, start = 0): str
   return `${prefix}_${toHex(bytes, start, start + 16)}`;
 }
 
-const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
-
-const nibble = (code: number) => (code < 58 ? code - 48 : code - 87);
-
-/** The 16 bytes of a lower-case UUID, with or without hyphens. Throws a `SyntaxError` on any other text. */
-export function uuidToBytes(uuid: string): Uint8Array {
-  if (!UUID.test(uuid)) throw new SyntaxError('not a UUID');
-  const bytes = new Uint8Array(16);
-  let digit = 0;
-  for (let index = 0; index < uuid.length; index++) {
-    const code = uuid.charCodeAt(index);
-    if (code === 45) continue;
-    bytes[digit >> 1] = ((bytes[digit >> 1] ?? 0) << 4) | nibble(code);
-    digit++;
-  }
-  return bytes;
-}
-
 /** A UUID in its usual form, lower-case and with hyphens. */
 export function uuidFromBytes(bytes: Uint8Array): string {
   const hex = toHex(bytes, 0, 16);

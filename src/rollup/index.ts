@@ -43,6 +43,7 @@ export {
   additionColumns,
   highOf,
   NANOS_PER_HIGH,
+  ROLLUP_TABLES,
   type StoredTable,
   sumColumnsOf,
 } from './tables.ts';

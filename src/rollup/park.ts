@@ -108,6 +108,7 @@ export const PARK_REASON = {
   unlogged: 'could not be written to the log',
   uncounted: 'could not be counted',
   refused: 'counted, but the database refused to add these sums to the reports',
+  newer: 'counted by a newer release, which alone can add these sums to the reports',
 } as const;
 
 /**

@@ -85,6 +85,7 @@ export async function replayParked(
   if (message.body === '') throw new AppError('conflict', 'This message is empty and can only be discarded');
   const body: unknown = JSON.parse(message.body);
   const sums = readParkedSums(body);
+  if (sums === 'newer') throw new AppError('conflict', 'Only a newer release can add these sums');
   if (sums) {
     await addParkedSums(env.DB, caller, message, sums);
     return;

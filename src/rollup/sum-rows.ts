@@ -71,12 +71,16 @@ export function neutralSums(sums: SumRows): SumRows {
   return { ...sums, rows: [part] };
 }
 
-/** The body under which sums are parked that D1 refused. They cannot be sent to the queue, only added: see `replayParked`. */
-export const parkedSums = (sums: SumRows): string => JSON.stringify({ sums });
+/**
+ * The body under which sums are parked: `SumRows` that D1 refused, or rows of the outbox that only a newer release knows. They cannot be sent to
+ * the queue, only added: see `replayParked`.
+ */
+export const parkedSums = (sums: unknown): string => JSON.stringify({ sums });
 
-/** Parses what `parkedSums` wrote; null for the body of a message. */
-export function readParkedSums(body: unknown): SumRows | null {
-  return ParkedSums.safeParse(body).data?.sums ?? null;
+/** Parses what `parkedSums` wrote; null for the body of a message, 'newer' for sums that this release does not know. */
+export function readParkedSums(body: unknown): SumRows | 'newer' | null {
+  if (typeof body !== 'object' || body === null || !('sums' in body)) return null;
+  return ParkedSums.safeParse(body).data?.sums ?? 'newer';
 }
 
 const ParkedSums = z.lazy(() =>

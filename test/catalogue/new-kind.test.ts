@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_COLUMNS, FUNNEL_STEPS, summarise } from '#catalogue';
 import type { StoredEvent } from '#lake';
 import { openApiDocument } from '../../src/docs/document.ts';
@@ -12,10 +12,6 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 const worker = startWorker();
 let tenant: Tenant;
 let token: string;
-
-beforeAll(async () => {
-  await env.DB.exec('ALTER TABLE rollup_daily ADD COLUMN subscriptions INTEGER NOT NULL DEFAULT 0');
-});
 
 beforeEach(async () => {
   tenant = await createTenant();

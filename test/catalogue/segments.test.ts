@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { MAX_SEGMENTS, OTHER_VALUE, SegmentBook, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
+import {
+  MAX_SEGMENTS,
+  OTHER_VALUE,
+  SegmentBook,
+  segmentId,
+  storedSegment,
+  UNKNOWN_SEGMENT,
+} from '#catalogue';
 
 const android = (country: string, app_version: string) => ({
   ...UNKNOWN_SEGMENT,
@@ -20,6 +27,11 @@ it('gives a segment the same id in every counter, and every segment a different 
   expect(segmentId({ ...UNKNOWN_SEGMENT, app_version: '1' })).not.toBe(
     segmentId({ ...UNKNOWN_SEGMENT, sdk_version: '1' }),
   );
+});
+
+it('reads a segment that another release stored', () => {
+  const stored = { sdk_version: '2', unknown: 'x', app_version: '1', os: 'android' };
+  expect(storedSegment(stored)).toEqual({ ...android('', '1'), sdk_version: '2' });
 });
 
 it('adds each new segment once', () => {

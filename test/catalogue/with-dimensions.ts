@@ -3,7 +3,7 @@ import { type Edit, withEdits } from '../newcomer/with-edits.ts';
 // Builds the Worker with two more dimensions, in the middle of their list, by exactly the changes that adding them requires: one that a device has,
 // and one that each event tells. Both are sent already.
 
-const EDITS: Edit[] = [
+export const DIMENSION_EDITS: readonly Edit[] = [
   {
     file: '/src/catalogue/segments.ts',
     before: '  app_version: {\n    label:',
@@ -39,4 +39,4 @@ const EDITS: Edit[] = [
   },
 ];
 
-export const withDimensions = withEdits('with-dimensions', EDITS);
+export const withDimensions = withEdits('with-dimensions', DIMENSION_EDITS);

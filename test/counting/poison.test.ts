@@ -4,7 +4,7 @@ import { consumeDeadLetters } from '#counting';
 import { database } from '#db';
 import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
-import { replayParked } from '#rollup';
+import { PARK_REASON, replayParked } from '#rollup';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { creativeSumsOf } from '../helpers/cube.ts';
@@ -314,6 +314,73 @@ describe('a row that the database refuses', () => {
     db.failWhen((sql) => sql.includes('INSERT INTO rollup_daily'), 'D1_ERROR: overloaded');
     expect((await stub().settle()).settled).toBe(false);
     expect(await parkedOf(applicationId)).toEqual([]);
+  });
+});
+
+describe('what a newer release left in the outbox', () => {
+  const SUMS = {
+    columns: ['application_id', 'day', 'event_name', 'attribution', 'custom_events'],
+    rows: [['', '2026-03-02', 'later', 'organic', 5]],
+  };
+
+  /** An ad that was counted, in an outbox that a newer release wrote. */
+  async function withNewer() {
+    const { applicationId, append, ad, stub, inside } = await start();
+    vi.spyOn(console, 'error').mockReturnValue();
+    const failing = new WatchedD1(env.DB);
+    failing.failWhen(() => true, 'D1_ERROR: overloaded');
+    await append([ad()]);
+    await inside(async (own) => {
+      own.db = failing.asBinding();
+      await own.settle();
+    });
+    const sums = { ...SUMS, rows: SUMS.rows.map(([_, ...row]) => [applicationId, ...row]) };
+    await inside((own, { storage }) => {
+      own.db = env.DB;
+      const newer = JSON.stringify([
+        { kind: 'sums', table: 'rollup_later', ...sums },
+        { kind: 'later', rows: [{ count: 1 }] },
+      ]);
+      storage.sql.exec(
+        `UPDATE outbox SET payload = substr(payload, 1, length(payload) - 1) || ',' || substr(?, 2)`,
+        newer,
+      );
+    });
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    return { applicationId, stub, sums, rows: await parkedOf(applicationId) };
+  }
+
+  it('is parked, and does not delay others', async () => {
+    const { applicationId, stub, sums, rows } = await withNewer();
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
+    expect(await stub().health()).toMatchObject({ pending: 0, outbox: 0, flushError: null });
+    const bodies: unknown[] = rows.map(({ body }) => JSON.parse(body));
+    expect(bodies).toHaveLength(2);
+    expect(bodies).toEqual(
+      expect.arrayContaining([
+        { sums: { kind: 'sums', table: 'rollup_later', ...sums } },
+        { sums: { kind: 'later', rows: [{ count: 1 }] } },
+      ]),
+    );
+    expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set([PARK_REASON.newer]));
+  });
+
+  it('stays parked until that release is back, which adds it once', async () => {
+    const { applicationId, rows } = await withNewer();
+    const caller = await callerOf(applicationId);
+    for (const { id } of rows)
+      await expect(replayParked(env, caller, id)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await parkedOf(applicationId)).toEqual(rows);
+    // To the newer release, the table is one that it knows.
+    await env.DB.exec("UPDATE parked_messages SET body = replace(body, 'rollup_later', 'rollup_custom')");
+    for (const { id } of rows) await Promise.allSettled([1, 2].map(() => replayParked(env, caller, id)));
+    const { results } = await env.DB.prepare(
+      'SELECT event_name, custom_events FROM rollup_custom WHERE application_id = ?',
+    )
+      .bind(applicationId)
+      .all();
+    expect(results).toEqual([{ event_name: 'later', custom_events: 5 }]);
+    expect(await parkedOf(applicationId)).toHaveLength(1);
   });
 });
 

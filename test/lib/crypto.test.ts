@@ -10,7 +10,7 @@ import {
   verifyHmac,
 } from '#lib/crypto';
 import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
-import { idFromBytes, idTime, idToBytes, isId, newId, uuidFromBytes, uuidToBytes } from '#lib/ids';
+import { idFromBytes, idTime, idToBytes, isId, newId, uuidFromBytes } from '#lib/ids';
 
 describe('crypto', () => {
   it('hashes as SHA-256 does', async () => {
@@ -66,18 +66,13 @@ describe('ids', () => {
     expect(idTime(id)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('convert to and from the bytes of UUIDs', () => {
+  it('convert bytes to UUIDs', () => {
     const uuid = crypto.randomUUID();
     const bytes = Uint8Array.from({ length: 16 }, (_, index) =>
       Number.parseInt(uuid.replaceAll('-', '').slice(index * 2, index * 2 + 2), 16),
     );
-    expect(uuidToBytes(uuid)).toEqual(bytes);
-    expect(uuidToBytes(uuid.replaceAll('-', ''))).toEqual(bytes);
     expect(uuidFromBytes(bytes)).toBe(uuid);
     expect(idToBytes(`dev_${uuid.replaceAll('-', '')}`)).toEqual(bytes);
-    for (const text of ['', 'dev_', `${uuid}0`, uuid.slice(1), uuid.replace(/^./, 'g'), uuid.toUpperCase()]) {
-      if (text !== uuid) expect(() => uuidToBytes(text), text).toThrow(SyntaxError);
-    }
   });
 
   it('sort by creation time', () => {

@@ -1,5 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { DIMENSION_EDITS } from '../catalogue/with-dimensions.ts';
+import { KIND_EDITS } from '../catalogue/with-subscription.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -46,6 +48,15 @@ it.each([
 ] as const)('a %s takes at most %d files', (name, bar) => {
   const changed = new Set(CHANGES[name].map(({ file }) => file)).size;
   expect(changed + (ADDED[name] ?? 0)).toBeLessThanOrEqual(bar);
+});
+
+// Those that `new-kind` and `new-dimension` are built with. The file of the kind is one more.
+it.each([
+  ['kind of event with a measure', KIND_EDITS, 1, 3],
+  ['dimension of events', DIMENSION_EDITS.filter(({ file }) => !file.includes('/devices/')), 0, 1],
+  ['dimension of devices', DIMENSION_EDITS, 0, 2],
+])('a %s takes the files that it is said to', (_, edits, added, files) => {
+  expect(new Set(edits.map(({ file }) => file)).size + added).toBe(files);
 });
 
 it('has a new metric in reports, CSV and documentation', async () => {

@@ -148,6 +148,14 @@ it('leaves runs alone that have many rows already, and takes the others', async 
   expect((await compactParts(env.DB, owner, PLACE)).replaced).not.toContain(17);
 });
 
+it.each(['rollup', 'grain'])('leaves parts of a %s that only a newer release knows', async (column) => {
+  const owner = await withRuns(MIN_COMPACTED);
+  await env.DB.prepare(`UPDATE cube_parts SET ${column} = 'later_' || ${column} WHERE application_id = ?`)
+    .bind(owner.applicationId)
+    .run();
+  expect(await placesToCompact(env.DB, owner)).toEqual([]);
+});
+
 it('leaves a few parts, and those of other shards', async () => {
   const owner = await withRuns(MIN_COMPACTED - 1);
   expect(await placesToCompact(env.DB, owner)).toEqual([]);

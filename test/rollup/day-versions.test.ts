@@ -210,13 +210,21 @@ describe('the version of a device’s day', () => {
     });
   });
 
+  it('is read whichever columns there were, in whatever order', () => {
+    const stored = '[["unknown","sdk_version","second","day"],["x","7",50,0]]';
+    expect(String(DayVersions.parse(stored))).toBe(
+      '[["day","second","app_version","sdk_version"],[0,50,"","7"]]',
+    );
+  });
+
   it.each([
     '{}',
     '[1]',
     '[[],[0]]',
-    '[["app_version"],["0",1,"1.0"]]',
-    '[[],[0,1,2]]',
-    '[[0,1]]',
+    '[["day","second","app_version"],["0",1,"1.0"]]',
+    '[["day","app_version"],[0,"1.0"]]',
+    '[["day","second","app_version"],[0,1,2]]',
+    '["day",[0,1]]',
     '[',
     'null',
   ])('is not read from %s', (text) => {

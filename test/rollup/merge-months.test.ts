@@ -43,6 +43,23 @@ it('merges every rollup and grain of months that ended 35 days ago, and publishe
   expect(await hotParts(app)).toBe(0);
 });
 
+it('leaves a rollup that only a newer release knows in the database, and merges the others', async () => {
+  const app = await withMarch();
+  await env.DB.prepare(
+    "UPDATE cube_parts SET rollup = 'rollup_later' WHERE application_id = ? AND grain = 'both'",
+  )
+    .bind(app)
+    .run();
+  await mergeMonths(env, NOW);
+  expect(await months(app)).toBe(GRAINS.length - 1);
+  expect(
+    await count(
+      "SELECT count(*) AS n FROM cube_parts WHERE application_id = ? AND rollup = 'rollup_later' AND replaced_at IS NULL",
+      app,
+    ),
+  ).toBeGreaterThan(0);
+});
+
 it('deletes parts ten minutes after they were merged, and versions after 35 days', async () => {
   const app = await withMarch();
   const place = { applicationId: app, ...MARCH };

@@ -83,12 +83,16 @@ describe.each(versions)('the stores of %s', (version) => {
     vi.restoreAllMocks();
   });
 
-  async function totals(worker: ReturnType<typeof startWorker>): Promise<CountryTotals[]> {
+  async function report<Row>(worker: ReturnType<typeof startWorker>, groupBy: string): Promise<Row[]> {
     await settleAll(applicationId);
-    const query = `application_id=${applicationId}&from=${history.from}&to=${history.to}&group_by=country`;
+    const query = `application_id=${applicationId}&from=${history.from}&to=${history.to}&group_by=${groupBy}`;
     const answer = await worker.team(tenant, `/v1/reports/performance?${query}`);
     expect(answer.status).toBe(200);
-    const { data }: { data: CountryTotals[] } = await answer.json();
+    return (await answer.json<{ data: Row[] }>()).data;
+  }
+
+  async function totals(worker: ReturnType<typeof startWorker>): Promise<CountryTotals[]> {
+    const data = await report<CountryTotals>(worker, 'country');
     // Earlier releases answered countries in lower case.
     return data
       .map((row) => ({ ...row, country: row.country.toLowerCase() }))
@@ -155,6 +159,25 @@ describe.each(versions)('the stores of %s', (version) => {
         : row,
     );
     expect(await totals(worker)).toMatchObject(expected);
+  });
+
+  it('count a refund where its purchase was counted, in a segment that no new event has', async () => {
+    const worker = startWorker();
+    const net = async () =>
+      (await report<{ app_version: string; net_revenue: number }>(worker, 'app_version'))
+        .map((row) => [row.app_version, Math.round(row.net_revenue * 100) / 100] as const)
+        .sort();
+    const before = new Map(await net());
+    const refund = {
+      type: 'custom.purchase',
+      created_at: new Date().toISOString(),
+      creativeToken: history.tokens.us,
+      app_version: '1.6',
+      payload: { item_id: 'gold', value: 1, currency: 'usd', status: 'refunded', tr_id: 'tr-us-0' },
+    };
+    expect((await worker.post(tenant, '/webhook', refund)).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    expect(await net()).toEqual([...before.set('1.5', Number(before.get('1.5')) - 1).set('1.6', 0)].sort());
   });
 
   it('send messages to webhooks that they have as they are', async () => {

@@ -100,6 +100,7 @@ async function sendHistory(address: URL): Promise<StoredHistory> {
         {
           ...own,
           type: 'custom.purchase',
+          app_version: '1.5',
           payload: {
             item_id: 'gold',
             value: price,

@@ -1,5 +1,5 @@
 import { and, eq, inArray, lt, min, sql } from 'drizzle-orm';
-import { type AppleAnswer, type Attribution, settleAttribution } from '#attribution';
+import { type AppleAnswer, type Attribution, creditAfterApple } from '#attribution';
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
@@ -75,7 +75,7 @@ function settleDevice(
   const before: Attribution = JSON.parse(row.attribution);
   const description: DeviceDescription = JSON.parse(row.description);
   if (before.apple_ads) return { creativeId: row.creativeId, description, attribution: before };
-  const attribution = settleAttribution(before, answer, creativeId, row.acquiredAt);
+  const attribution = creditAfterApple(before, answer, creativeId, row.acquiredAt);
   const isAd = answer.outcome === 'attributed';
   const placed = isAd ? withoutClick(description) : description;
   const settled = {

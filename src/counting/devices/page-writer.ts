@@ -31,8 +31,9 @@ const MAX_PAYLOAD_CHARACTERS = 200_000;
 /** The number of devices that are packed at once: a few milliseconds. */
 const DEVICES_PER_STEP = 400;
 
-type PreparedPage = [id: number, facts: string, histories: string];
-/** What a run writes to pages: absolute values, the packed columns in base64. */
+/** The packed columns are in base64. */
+type PreparedPage = { id: number; facts: string; histories: string };
+/** What a run writes to pages: absolute values. */
 export type PreparedPages = { pages: PreparedPage[]; days: DeviceDay[] };
 
 type Packed = { facts: Buffer; histories: Buffer };
@@ -95,11 +96,11 @@ export class PageWriter {
       // An empty page needs no row, but one that has lost all its devices has one.
       if (rows.facts.length === 0 && (target !== page || stored.facts.length === 0)) continue;
       const { facts, histories } = packPage(rows);
-      const prepared: PreparedPage = [
-        pageId(before.day, target),
-        facts.toString('base64'),
-        histories.toString('base64'),
-      ];
+      const prepared: PreparedPage = {
+        id: pageId(before.day, target),
+        facts: facts.toString('base64'),
+        histories: histories.toString('base64'),
+      };
       if (target === page || kept.has(target)) together.push(prepared);
       else this.add([prepared]);
       this.devicesInStep += rows.facts.length;
@@ -143,7 +144,7 @@ export class PageWriter {
 
   private add(pages: readonly PreparedPage[]): void {
     this.prepared.pages.push(...pages);
-    this.characters += pages.reduce((sum, [, facts, histories]) => sum + facts.length + histories.length, 0);
+    this.characters += pages.reduce((sum, { facts, histories }) => sum + facts.length + histories.length, 0);
     if (this.characters < MAX_PAYLOAD_CHARACTERS) return;
     const { days } = this.prepared;
     this.prepared.days = [];
@@ -179,7 +180,7 @@ const statementsOf = perStore((store) => ({
 export function applyPages(store: Store, payload: string): void {
   const { pages, days }: PreparedPages = JSON.parse(payload);
   const { savePage, saveDay } = statementsOf(store);
-  for (const [id, facts, histories] of pages) {
+  for (const { id, facts, histories } of pages) {
     savePage.run({
       id,
       facts: Buffer.from(facts, 'base64'),

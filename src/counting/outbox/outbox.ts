@@ -10,6 +10,7 @@ import {
   type Parked,
   type PartRow,
   parkStatements,
+  ROLLUP_TABLES,
   replaceParts,
   type SegmentOfId,
   type StoredTable,
@@ -20,7 +21,7 @@ import {
 import { outbox, progress } from '../schema.ts';
 import { readCounterName } from '../shards.ts';
 import type { Store } from '../store.ts';
-import { findRefused, parkRefused } from './refused-rows.ts';
+import { findRefused, parkNewer, parkRefused } from './refused-rows.ts';
 import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
@@ -91,6 +92,32 @@ function addTo(part: Part, added: Rows): void {
 /** A part of the outbox of a counter, by its name. */
 type Source = { counter: string; sequence: number };
 
+const KINDS: Readonly<Record<Rows['kind'], true>> = {
+  sums: true,
+  parts: true,
+  compacted: true,
+  parked: true,
+};
+
+/** Whether this release can add these rows. */
+const isKnown = (own: Rows): boolean =>
+  Object.hasOwn(KINDS, own.kind) && (own.kind !== 'sums' || ROLLUP_TABLES.includes(own.table));
+
+/**
+ * A part of the outbox. What a newer release stored, and this one cannot add, is parked: after a rollback it holds up nothing else, and
+ * can be added once the newer release is back.
+ */
+async function readPart({ counter, sequence }: Source, payload: string): Promise<Part> {
+  const part: Part = JSON.parse(payload);
+  const newer = part.filter((own) => !isKnown(own));
+  if (newer.length === 0) return part;
+  const { applicationId } = readCounterName(counter);
+  return [
+    ...part.filter(isKnown),
+    { kind: 'parked', rows: await parkNewer(applicationId, `${counter}/${sequence}`, newer) },
+  ];
+}
+
 /** The sums of a part's rows; null for rows of another kind. */
 function sumsOf({ counter, sequence }: Source, own: Rows): SumRows | null {
   if (own.kind === 'sums') return own;
@@ -102,16 +129,11 @@ function sumsOf({ counter, sequence }: Source, own: Rows): SumRows | null {
 function statementsOf(db: D1Database, source: Source, own: Rows, now: number): D1PreparedStatement[] {
   const sums = sumsOf(source, own);
   if (sums) return [sumStatement(db, sums)];
-  switch (own.kind) {
-    case 'compacted':
-      return own.rows.flatMap((compacted) =>
-        replaceParts(db, { ...readCounterName(source.counter), sequence: source.sequence }, compacted, now),
-      );
-    case 'parked':
-      return parkStatements(db, own.rows, now);
-    default:
-      throw new Error('the outbox has rows of an unknown kind');
+  if (own.kind === 'compacted') {
+    const part = { ...readCounterName(source.counter), sequence: source.sequence };
+    return own.rows.flatMap((compacted) => replaceParts(db, part, compacted, now));
   }
+  return own.kind === 'parked' ? parkStatements(db, own.rows, now) : [];
 }
 
 /**
@@ -122,7 +144,9 @@ const toKeep = (part: Part): Part =>
   part.flatMap((own): Part => {
     if (own.kind === 'compacted') return [];
     if (own.kind !== 'parked') return [own];
-    const sums = own.rows.filter(({ reason }) => reason === PARK_REASON.refused);
+    const sums = own.rows.filter(
+      ({ reason }) => reason === PARK_REASON.refused || reason === PARK_REASON.newer,
+    );
     return sums.length > 0 ? [{ kind: 'parked', rows: sums }] : [];
   });
 
@@ -143,8 +167,8 @@ export async function flushNext(
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
-  const part: Part = JSON.parse(next.payload);
   const source = { counter, sequence: next.sequence };
+  const part = await readPart(source, next.payload);
   if (next.sequence === 1 && !hasStarted(store)) {
     const applied = await readApplied(db, counter);
     if (applied > 0) throw new SequenceGap(applied, 1);

@@ -1,5 +1,5 @@
 import { isTransient } from '#db';
-import { logError } from '#lib/log';
+import { logError, logLine } from '#lib/log';
 import {
   neutralSums,
   PARK_REASON,
@@ -78,6 +78,22 @@ export async function parkRefused(
       const id = await parkedId(`${part}/${body}`, 'whole');
       logError('sums parked', error, { message_id: id, application_id: applicationId, table });
       return { id, applicationId, body, reason: PARK_REASON.refused };
+    }),
+  );
+}
+
+/** Rows that only a newer release can add, as parked messages. */
+export async function parkNewer(
+  applicationId: string,
+  part: string,
+  newer: readonly unknown[],
+): Promise<Parked[]> {
+  return Promise.all(
+    newer.map(async (rows) => {
+      const body = parkedSums(rows);
+      const id = await parkedId(`${part}/${body}`, 'whole');
+      logLine('error', 'sums of a newer release parked', { message_id: id, application_id: applicationId });
+      return { id, applicationId, body, reason: PARK_REASON.newer };
     }),
   );
 }

@@ -4,7 +4,7 @@
  */
 const PER_INVOCATION = 900;
 
-/** More than a part of the outbox, or a merge of blocks, takes. */
+/** More than a part of the outbox, or a compaction, takes. */
 const PER_PIECE = 30;
 
 /** Counts the D1 statements of one invocation. What no longer fits is left for the next one. */

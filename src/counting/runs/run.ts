@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isOfDevice, type LoggedEvent, type OutboundRule, SegmentBook, valuesOfSegment } from '#catalogue';
+import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
 import type { Outcome } from '../api.ts';
@@ -13,11 +13,12 @@ import { type Head, readBatch } from '../log/log-heads.ts';
 import { OutboundCollector } from '../outbound/collect.ts';
 import { toParts } from '../outbox/outbox.ts';
 import { KEY_DAY, KEY_WORDS } from '../pack.ts';
-import { logOutcomes, progress, revokedTokens, segments } from '../schema.ts';
+import { logOutcomes, progress, revokedTokens } from '../schema.ts';
 import { openStore, type Store, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
 import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
 import { RunDevices } from './run-devices.ts';
+import { openSegments, saveSegments } from './segments.ts';
 
 /** A run ends with the batch that reaches one of these limits. */
 export type RunLimits = {
@@ -97,12 +98,7 @@ export class Run {
     this.outbound = new OutboundCollector(store, outbound);
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
-    const known = store.select().from(segments).all();
-    const values = new Map<number, string[]>(
-      known.flatMap((own) => (own.values === '' ? [] : [[own.segmentId, JSON.parse(own.values)]])),
-    );
-    // A segment of an earlier release is stored again, with its values.
-    this.segments = new SegmentBook(values.keys(), values);
+    this.segments = openSegments(store);
     this.tally = startTally({
       deviceOf: () => this.device,
       deviceNamed: ({ device_id, acquired_day }) =>
@@ -279,14 +275,7 @@ export class Run {
 
   private saveSegments(): void {
     const { added } = this.segments;
-    const rows = added
-      .slice(this.storedSegments)
-      .map((own) => [own.id, JSON.stringify(valuesOfSegment(own))]);
-    for (const parameter of toParameters(rows)) {
-      this.store.run(
-        sql`INSERT OR REPLACE INTO ${segments} (segment_id, "values") SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`,
-      );
-    }
+    saveSegments(this.store, added.slice(this.storedSegments));
     this.storedSegments = added.length;
   }
 }

@@ -5,7 +5,7 @@ import { chunksBySize } from '#lib/collections/chunks';
 import { Additions } from '../tables.ts';
 import { addRows } from './add-parts.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
-import type { Grain } from './grains.ts';
+import { type Grain, isKnownPlace } from './grains.ts';
 import { openPart } from './part-file.ts';
 import { PartSegments } from './part-segments.ts';
 
@@ -51,7 +51,7 @@ export type DuePlace = PartPlace & { level: number };
 /** Returns the places and levels where a counter has enough parts to compact. */
 export async function placesToCompact(d1: D1Database, { applicationId, shard }: Owner): Promise<DuePlace[]> {
   const { rollup, grain, month, level, sequence } = cubeParts;
-  return database(d1).all<DuePlace>(
+  const places = await database(d1).all<DuePlace>(
     sql`SELECT rollup, grain, month, level FROM (
         SELECT ${rollup} AS rollup, ${grain} AS grain, ${month} AS month, ${level} AS level FROM ${cubeParts}
           WHERE ${cubeParts.applicationId} = ${applicationId} AND ${cubeParts.shard} = ${shard}
@@ -59,6 +59,7 @@ export async function placesToCompact(d1: D1Database, { applicationId, shard }: 
           GROUP BY 1, 2, 3, 4, ${sequence} HAVING sum(${cubeParts.rows}) <= ${MAX_ROWS_TO_COMPACT}
       ) GROUP BY 1, 2, 3, 4 HAVING count(*) >= ${MIN_COMPACTED}`,
   );
+  return places.filter(isKnownPlace);
 }
 
 /** Reads the oldest parts of a place and level, as many as a compaction may have, and adds up their rows. Writes nothing. */

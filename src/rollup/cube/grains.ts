@@ -1,5 +1,6 @@
 import {
   keysTogether,
+  MEASURES,
   ROLLUP_KEYS,
   type RollupTable,
   SEGMENT_DIMENSIONS,
@@ -12,6 +13,10 @@ import {
 /** All together; by segment (`SEGMENT_DIMENSIONS`) with all creatives together; by creative with all segments together; by both. */
 export const GRAINS = ['total', 'segment', 'creative', 'both'] as const;
 export type Grain = (typeof GRAINS)[number];
+
+/** Whether this release knows a rollup and a grain. What a newer one added stays as it is after a rollback. */
+export const isKnownPlace = ({ rollup, grain }: { rollup: string; grain: Grain }): boolean =>
+  Object.hasOwn(MEASURES, rollup) && GRAINS.includes(grain);
 
 /** The grains of a rollup. Figures by hour have no segments. */
 export const grainsOf = (rollup: RollupTable): readonly Grain[] =>

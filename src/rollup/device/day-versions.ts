@@ -11,6 +11,8 @@ const MAX_VERSION_DAYS = 7;
 
 type KeptDay = VersionAt & { day: number };
 
+const COLUMNS: readonly string[] = ['day', 'second', ...EVENT_DIMENSIONS];
+
 /** The versions of the latest event on each of a device's last days. */
 export class DayVersions {
   /** By ascending day. */
@@ -28,8 +30,8 @@ export class DayVersions {
     const parsed: unknown = JSON.parse(text);
     if (!Array.isArray(parsed)) throw new Error(UNREADABLE);
     const [names, ...rows]: unknown[] = parsed;
-    if (!isTexts(names)) throw new Error(UNREADABLE);
-    const places = EVENT_DIMENSIONS.map((name) => names.indexOf(name));
+    if (!Array.isArray(names)) throw new Error(UNREADABLE);
+    const places = COLUMNS.map((name) => names.indexOf(name));
     return new DayVersions(rows.map((row) => toKeptDay(row, places)));
   }
 
@@ -54,7 +56,7 @@ export class DayVersions {
 
   toString(): string {
     if (this.kept.length === 0) return '';
-    return JSON.stringify([EVENT_DIMENSIONS, ...this.kept.map(toRow)]);
+    return JSON.stringify([COLUMNS, ...this.kept.map(toRow)]);
   }
 }
 
@@ -64,14 +66,14 @@ const isLater = (event: VersionAt, latest: VersionAt): boolean =>
 
 const UNREADABLE = 'The versions of days cannot be parsed';
 
-const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
-
 const toRow = ({ day, second, own }: KeptDay) => [day, second, ...own.values];
 
-/** `places` are those of today's dimensions among the stored ones; -1 for a new one. */
+/** `places` are those of `COLUMNS` among the stored ones; -1 for a dimension that was not stored. */
 function toKeptDay(row: unknown, places: readonly number[]): KeptDay {
-  const [day, second, ...values]: unknown[] = Array.isArray(row) ? row : [];
+  const stored: unknown[] = Array.isArray(row) ? row : [];
+  const [day, second, ...values] = places.map((place) => stored[place] ?? '');
   if (typeof day !== 'number' || typeof second !== 'number' || !isTexts(values)) throw new Error(UNREADABLE);
-  return { day, second, own: ownValues(places.map((place) => values[place] ?? '')) };
+  return { day, second, own: ownValues(values) };
 }
+
+const isTexts = (values: unknown[]): values is string[] => values.every((one) => typeof one === 'string');

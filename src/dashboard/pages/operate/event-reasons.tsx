@@ -11,6 +11,8 @@ const SENTENCES: Readonly<Record<IgnoredReason | (typeof PARK_REASON)[keyof type
   [PARK_REASON.uncounted]: 'Counting it failed. The log of this service has the error.',
   [PARK_REASON.refused]:
     'It was counted, but the database refused to add its sums to the reports. Replay it.',
+  [PARK_REASON.newer]:
+    'It was counted by a newer release, and the running one cannot add its sums to the reports. Replay it after an upgrade.',
   'test event': 'It is a test event.',
   'sent with a revoked token': 'It was sent with a revoked device token.',
   'its device was erased': 'Its device was erased.',

@@ -20,7 +20,7 @@ type Credit = CreditMessage['open_credit'];
  * Settles the open credits that messages are about, by asking Apple. Never throws: each message is acknowledged or delivered again. Redelivery
  * at any point changes nothing: a credit that is settled stays as it is, and a click that its device lost to Apple is given back again.
  */
-export async function settleCredits(messages: readonly Message[], env: Env): Promise<void> {
+export async function resolveCredits(messages: readonly Message[], env: Env): Promise<void> {
   const deadline = Date.now() + MAX_BATCH_MS;
   const waiting = [...messages];
   const next = async (): Promise<void> => {
