@@ -166,7 +166,7 @@ export async function readGroupCohorts(
   const scanOf = (rollup: 'cohort_activity' | 'cohort_revenue'): CubeScan => ({
     ...{ applicationId: application.id, rollup, from, to, filters },
     byCreative: names.some(isNamed),
-    bySegment: names.some(isSegmentDimension),
+    segments: names.filter(isSegmentDimension),
   });
   for await (const chunk of scanCube(stores, scanOf('cohort_activity'))) await activity.read(chunk);
   if (targets.length > 0) {
