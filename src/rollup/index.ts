@@ -7,7 +7,7 @@ export {
 } from './cube/compact.ts';
 export { type PartRow, type SegmentOfId, sumRowsOf } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
-export { type NumberedColumn, type OpenPart, openPart } from './cube/part-file.ts';
+export { type NumberedColumn, type OpenPart, openPart, type PartSelection } from './cube/open-part.ts';
 export { PartSegments } from './cube/part-segments.ts';
 export { pruneHours } from './cube/prune-hours.ts';
 export { type CubeStores, readParts } from './cube/read-parts.ts';

@@ -23,6 +23,7 @@ const ENTRIES = [
     (part) => `hono/${part}`,
   ),
   'hyparquet',
+  ...['column', 'datapage', 'encoding', 'plain'].map((part) => `hyparquet/src/${part}.js`),
   'hyparquet-writer',
   ...['client', 'server'].map((part) => `@modelcontextprotocol/${part}`),
   'zod',

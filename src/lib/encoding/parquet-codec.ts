@@ -5,6 +5,7 @@ import { InternedTexts } from './interned-texts.ts';
 
 export { parquetMetadata, parquetMetadataAsync, parquetRead } from 'hyparquet';
 export { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+export { readColumnPages } from './column-pages.ts';
 export { compressors, decompressors } from './gzip.ts';
 
 // A byte order mark at the start of a text is part of the text.
@@ -20,7 +21,5 @@ export const plainParsers: Partial<ParquetParsers> = {
 
 const interned = new InternedTexts(utf8);
 
-/** Like `plainParsers`, but texts are numbers: those of `texts`, in which the same text may come several times. */
-export function numberingParsers(texts: string[]): Partial<ParquetParsers> {
-  return { ...plainParsers, stringFromBytes: (bytes: Uint8Array) => texts.push(interned.of(bytes)) - 1 };
-}
+/** The text of a cell's bytes. */
+export const textOfBytes = (bytes: Uint8Array): string => interned.of(bytes);

@@ -2,6 +2,8 @@
 // events. It is imported once: objects that share an isolate must not wait for each other's promises, as two that import a module at the same
 // time may do.
 
+export type { ColumnPages } from './column-pages.ts';
+
 type ParquetCodec = typeof import('./parquet-codec.ts');
 let codec: ParquetCodec | null = null;
 

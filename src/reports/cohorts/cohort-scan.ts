@@ -51,5 +51,5 @@ export const cohortScan = (
 ): CubeScan => ({
   ...{ applicationId, rollup, from, to, filters },
   byCreative: group !== undefined && isOfCreatives(group),
-  bySegment: group !== undefined && !isOfCreatives(group),
+  segments: group !== undefined && !isOfCreatives(group) ? [group] : [],
 });

@@ -163,14 +163,19 @@ export async function readGroupCohorts(
     ...{ to: new CohortRevenue(count, numbers, rates), net: isNet ? application : null },
   }));
   const revenue = new RevenueReader(places, rates, targets);
-  const scanOf = (rollup: 'cohort_activity' | 'cohort_revenue'): CubeScan => ({
-    ...{ applicationId: application.id, rollup, from, to, filters },
+  const scan: Omit<CubeScan, 'rollup'> = {
+    ...{ applicationId: application.id, from, to, filters },
     byCreative: names.some(isNamed),
-    bySegment: names.some(isSegmentDimension),
-  });
-  for await (const chunk of scanCube(stores, scanOf('cohort_activity'))) await activity.read(chunk);
+    segments: names.filter(isSegmentDimension),
+  };
+  const ofActivity: CubeScan = {
+    ...{ ...scan, rollup: 'cohort_activity' },
+    ...{ sums: ['active_devices'], ages: [0, ...numbers] },
+  };
+  for await (const chunk of scanCube(stores, ofActivity)) await activity.read(chunk);
   if (targets.length > 0) {
-    for await (const chunk of scanCube(stores, scanOf('cohort_revenue'))) await revenue.read(chunk);
+    const ofRevenue: CubeScan = { ...scan, rollup: 'cohort_revenue' };
+    for await (const chunk of scanCube(stores, ofRevenue)) await revenue.read(chunk);
   }
   if (targets.some(({ needsSpend }) => needsSpend)) {
     const costs = {

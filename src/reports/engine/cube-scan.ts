@@ -1,4 +1,4 @@
-import { attributionOf, type RollupTable, SEGMENT_DIMENSIONS, type Segment } from '#catalogue';
+import { attributionOf, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
@@ -9,9 +9,9 @@ import {
   type NumberedColumn,
   type OpenPart,
   PartSegments,
+  type PartSelection,
   readParts,
   sumColumnsOf,
-  type TakeEntries,
 } from '#rollup';
 import { isBySegment } from '../dimensions.ts';
 import { isByCreative, storedValue } from '../filters.ts';
@@ -27,12 +27,16 @@ export type CubeScan = {
   filters: ReportFilters;
   /** Whether rows are needed by creative. Otherwise rows have all creatives together, by attribution, and far fewer are read. */
   byCreative: boolean;
-  /** Whether rows are needed by segment. */
-  bySegment: boolean;
+  /** The dimensions by which rows are needed. */
+  segments: readonly SegmentDimension[];
+  /** The columns of sums that are needed; all if absent. The others are null. */
+  sums?: readonly string[];
   /** Of figures by hour: the last day ends at this hour of the clock. */
   untilHour?: number | undefined;
   /** Of a rollup of cohorts: the last day whose revenue is read. */
   through?: string | undefined;
+  /** Of `cohort_activity`: the days since the acquisition whose rows are needed; all if absent. */
+  ages?: readonly number[];
 };
 
 /** Figures by hour have some of the sums of a day, and are added up with them. */
@@ -59,115 +63,83 @@ export async function* scanCube(
   scan: CubeScan,
   pageCharacters?: number,
 ): AsyncGenerator<Chunk> {
-  const { applicationId, rollup, from, to, filters, untilHour, through } = scan;
-  const bySegment = scan.bySegment || isBySegment(filters);
+  const {
+    applicationId,
+    rollup,
+    from,
+    to,
+    filters,
+    segments: dimensions,
+    sums = sumColumnsOf(rollup),
+  } = scan;
   const byCreative = scan.byCreative || isByCreative(filters);
   const creativeIds = isByCreative(filters)
     ? new Set(await findCreativeIds(database(stores.DB), applicationId, filters))
     : null;
-  const grain = GRAIN_OF[`${byCreative}/${bySegment}`];
+  const grain = GRAIN_OF[`${byCreative}/${dimensions.length > 0 || isBySegment(filters)}`];
   const columns = keyColumns(rollup, grain);
-  const { attribution } = filters;
-  const isWanted: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
-    day: through === undefined ? undefined : (day) => day <= through,
-    [columns[0] ?? '']: (day) => day >= from && day <= to,
-    // An hour is text such as `2026-11-01T01:00:00-04:00`.
-    hour:
-      untilHour === undefined ? undefined : (hour) => hour < `${to}T${String(untilHour).padStart(2, '0')}`,
-    attribution: attribution ? (own) => own === attribution : undefined,
-    creative_id:
-      creativeIds || attribution
-        ? (id) => (!creativeIds || creativeIds.has(id)) && (!attribution || attributionOf(id) === attribution)
-        : undefined,
-  };
+  const selection = { segments: dimensions, sums, filters: filtersOf(scan, columns, creativeIds) };
+  const query = { applicationId, rollup, grain, from, to, selection };
   const known = new PartSegments();
   const giveWay = givingWay();
   let rows = 0;
-  for await (const stored of readParts(stores, { ...scan, grain }, pageCharacters)) {
+  for await (const stored of readParts(stores, query, pageCharacters)) {
     const part = rollup === 'rollup_hours' ? asDaily(stored) : stored;
-    const { segments, numbers } = known.in(part);
-    const wanted = wantedRows(
-      part,
-      columns.map((name) => isWanted[name]),
-      segmentsWanted(segments, filters),
-      numbers,
-    );
-    if (wanted?.length === 0) continue;
-    yield {
-      isOfCosts: false,
-      day: latestIn(part.keys[0], to),
-      columns,
-      values: part.keys.map(({ values }) => values),
-      segments,
-      read: (take) => readRows(part, numbers, wanted, take),
-    };
-    rows += part.size;
+    const { size, keys } = part;
+    if (size > 0) {
+      const { segments, numbers } = known.in(part);
+      const entries = {
+        size,
+        keys: keys.map((column) => column.numbers),
+        segments: numbers,
+        sums: part.sums,
+      };
+      yield {
+        isOfCosts: false,
+        day: latestIn(keys[0], to),
+        columns,
+        values: keys.map(({ values }) => values),
+        segments,
+        read: (take) => take(entries),
+      };
+    }
+    rows += part.searched;
     if (rows < ROWS_PER_TURN) continue;
     rows = 0;
     await giveWay();
   }
 }
 
+/** By column, which values the rows of a scan must have. */
+function filtersOf(
+  { from, to, filters, untilHour, through, ages }: CubeScan,
+  columns: readonly string[],
+  creativeIds: ReadonlySet<string> | null,
+): PartSelection['filters'] {
+  const { attribution } = filters;
+  const among = (values: readonly string[]) => {
+    const wanted = new Set(values);
+    return (own: string) => wanted.has(own);
+  };
+  const ofKeys: Readonly<Record<string, ((value: string) => boolean) | undefined>> = {
+    day: through === undefined ? undefined : (day) => day <= through,
+    [columns[0] ?? '']: (day) => day >= from && day <= to,
+    // An hour is text such as `2026-11-01T01:00:00-04:00`.
+    hour:
+      untilHour === undefined ? undefined : (hour) => hour < `${to}T${String(untilHour).padStart(2, '0')}`,
+    age: ages && among(ages.map(String)),
+    attribution: attribution ? (own) => own === attribution : undefined,
+    creative_id:
+      creativeIds || attribution
+        ? (id) => (!creativeIds || creativeIds.has(id)) && (!attribution || attributionOf(id) === attribution)
+        : undefined,
+  };
+  const ofSegments = SEGMENT_DIMENSIONS.map((name) => [name, filters[name]?.map(storedValue)] as const);
+  return new Map([
+    ...columns.flatMap((name) => (ofKeys[name] ? [[name, ofKeys[name]] as const] : [])),
+    ...ofSegments.flatMap(([name, values]) => (values ? [[name, among(values)] as const] : [])),
+  ]);
+}
+
 const latestIn = (days: NumberedColumn | undefined, to: string) =>
   (days?.values ?? []).reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
-
-/** Marks the wanted ones among values with 1; null if all are wanted. */
-function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => boolean): Uint8Array | null {
-  const flags = Uint8Array.from(values, (value) => (isWanted(value) ? 1 : 0));
-  return flags.includes(0) ? flags : null;
-}
-
-/** The segments that match the filters; null if all do. */
-function segmentsWanted(segments: readonly Segment[], filters: ReportFilters): Uint8Array | null {
-  if (!isBySegment(filters)) return null;
-  const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
-    const values = filters[name];
-    return values ? [{ name, values: new Set(values.map(storedValue)) }] : [];
-  });
-  return flagsOf(segments, (segment) => wanted.every(({ name, values }) => values.has(segment[name])));
-}
-
-/** The rows that all filters want; null if these are all. */
-function wantedRows(
-  { size, keys }: OpenPart,
-  filters: readonly (((value: string) => boolean) | undefined)[],
-  ofSegments: Uint8Array | null,
-  segments: Int32Array,
-): Int32Array | null {
-  const flags = keys.flatMap(({ values, numbers }, at) => {
-    const isWanted = filters[at];
-    const own = isWanted ? flagsOf(values, isWanted) : null;
-    return own ? [{ own, numbers }] : [];
-  });
-  if (ofSegments) flags.push({ own: ofSegments, numbers: segments });
-  if (flags.length === 0) return null;
-  const rows = new Int32Array(size);
-  let count = 0;
-  for (let row = 0; row < size; row++) {
-    if (flags.every(({ own, numbers }) => own[numbers[row] ?? 0] === 1)) rows[count++] = row;
-  }
-  return rows.subarray(0, count);
-}
-
-function readRows(part: OpenPart, segments: Int32Array, wanted: Int32Array | null, take: TakeEntries): void {
-  const { size, keys, sums } = part;
-  if (!wanted) {
-    take({ size, keys: keys.map(({ numbers }) => numbers), segments, sums });
-    return;
-  }
-  take({
-    size: wanted.length,
-    keys: keys.map(({ numbers }) => chosen(numbers, wanted, new Int32Array(wanted.length))),
-    segments: chosen(segments, wanted, new Int32Array(wanted.length)),
-    sums: sums.map((column) => column && chosen(column, wanted, new Float64Array(wanted.length))),
-  });
-}
-
-function chosen<Column extends Int32Array | Float64Array>(
-  column: Column,
-  rows: Int32Array,
-  into: Column,
-): Column {
-  for (let at = 0; at < rows.length; at++) into[at] = column[rows[at] ?? 0] ?? 0;
-  return into;
-}

@@ -97,7 +97,7 @@ async function* scanFigures(
     applicationId,
     filters,
     byCreative: names.some(isNamed) || isByCreative(filters),
-    bySegment: names.some(isSegmentDimension),
+    segments: names.filter(isSegmentDimension),
   };
   if (byHour || untilHour !== undefined) {
     yield* scanCube(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour });
@@ -124,7 +124,7 @@ async function addAcquired(
     filters,
     through,
     byCreative,
-    bySegment: names.some(isSegmentDimension),
+    segments: names.filter(isSegmentDimension),
   };
   for await (const chunk of scanCube(stores, scan)) await acquired.read(chunk);
   acquired.finish();

@@ -1,6 +1,6 @@
 import type { RollupTable } from '#catalogue';
 import type { Additions } from '../tables.ts';
-import type { OpenPart } from './part-file.ts';
+import type { OpenPart } from './open-part.ts';
 import type { PartSegments } from './part-segments.ts';
 
 /** Adds the rows of a part to what `into` returns for their first day. Rows for which it returns null are left out. */

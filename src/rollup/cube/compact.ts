@@ -6,7 +6,7 @@ import { Additions } from '../tables.ts';
 import { addRows } from './add-parts.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
 import { type Grain, isKnownPlace } from './grains.ts';
-import { openPart } from './part-file.ts';
+import { openPart } from './open-part.ts';
 import { PartSegments } from './part-segments.ts';
 
 // Compaction, as in a log-structured merge tree: every run adds parts of level 0. Once a counter has many of one level in one place, their rows

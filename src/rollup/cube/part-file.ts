@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { DecodedArray, FileMetaData, SchemaElement } from 'hyparquet';
+import type { FileMetaData, SchemaElement } from 'hyparquet';
 import type { ColumnSource, Writer } from 'hyparquet-writer';
-import { type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import type { RollupTable } from '#catalogue';
 import { loadedParquet, loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import { sumColumnsOf } from '../tables.ts';
@@ -12,7 +12,7 @@ import { keyColumns, segmentColumns } from './grains.ts';
 // ignored, one that the file lacks is 0 or empty. Columns of sums that are all 0 are left out.
 //
 // Every column is required (no nulls), and sums are stored plainly and compressed: they are read back as typed arrays without a loop over
-// their values. Optional columns took ten times as long.
+// their values. Optional columns took ten times as long. `part-columns.ts` reads them.
 
 /** Rows of a part, column by column. */
 export type PartColumns = {
@@ -21,18 +21,6 @@ export type PartColumns = {
   /** In the order of `sumColumnsOf`. */
   sums: readonly (readonly number[])[];
 };
-
-/** What a part has: texts are numbered, in order of first use. */
-export type OpenPart = {
-  size: number;
-  /** By column of `keyColumns`. */
-  keys: readonly NumberedColumn[];
-  /** By dimension of `SEGMENT_DIMENSIONS`; without values in the grain without segments. */
-  segments: readonly NumberedColumn[];
-  /** In the order of `sumColumnsOf`; null if all are 0. */
-  sums: readonly (Float64Array | null)[];
-};
-export type NumberedColumn = { values: string[]; numbers: Int32Array };
 
 /** All rows of a part are one row group. */
 const MAX_GROUP_ROWS = 1_000_000;
@@ -48,7 +36,7 @@ type TextOf = (stored: number) => string;
 type StoredText = { element: object; write: (text: string) => string | number; read: TextOf };
 
 /** How a column of texts is stored, unless as text: days and ages as the numbers that they are. */
-const storedText: Readonly<Record<string, StoredText>> = {
+export const storedText: Readonly<Record<string, StoredText>> = {
   day: { element: DATE, write: dayNumber, read: dayFromNumber },
   acquired_day: { element: DATE, write: dayNumber, read: dayFromNumber },
   age: { element: INT32, write: Number, read: String },
@@ -154,17 +142,10 @@ export function writePart(table: RollupTable, grain: Grain, columns: PartColumns
 /** A file of the cube, or the bytes of it from `start` on. */
 export type Bytes = { buffer: ArrayBuffer; start: number };
 
-const bytesOfText = (text: string): Bytes => {
+export const bytesOfText = (text: string): Bytes => {
   const { buffer, byteOffset, byteLength } = Buffer.from(text, 'base64');
   return { buffer: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer, start: 0 };
 };
-
-/** Reads a part. Throws if the text is none. */
-export async function openPart(table: RollupTable, grain: Grain, text: string): Promise<OpenPart> {
-  const { parquetMetadata } = await loadParquet();
-  const bytes = bytesOfText(text);
-  return openRows(table, grain, parquetMetadata(bytes.buffer), bytes);
-}
 
 /** The columns of sums that a part has. */
 export async function sumTypesOfPart(text: string): Promise<SumTypes> {
@@ -176,99 +157,3 @@ export const sumTypesIn = ({ schema }: FileMetaData): SumTypes =>
   new Map(
     schema.flatMap(({ name, type }) => (type === 'INT32' || type === 'INT64' ? [[name, type] as const] : [])),
   );
-
-/** Reads the rows of a file whose row groups are among the bytes. */
-export async function openRows(
-  table: RollupTable,
-  grain: Grain,
-  metadata: FileMetaData,
-  { buffer, start }: Bytes,
-): Promise<OpenPart> {
-  const { decompressors, parquetRead, numberingParsers } = loadedParquet();
-  const texts: string[] = [];
-  const size = Number(metadata.num_rows);
-  const found = new Map<string, DecodedArray[]>();
-  const sums = new Set(sumColumnsOf(table));
-  const [, ...columns] = metadata.schema.map(({ name }) => name);
-  await parquetRead({
-    columns: columns.filter((name) => !sums.has(name) || !isZero(metadata, name)),
-    file: {
-      byteLength: start + buffer.byteLength,
-      slice: (from, to) => buffer.slice(from - start, to && to - start),
-    },
-    metadata,
-    compressors: decompressors,
-    parsers: numberingParsers(texts),
-    onChunk: ({ columnName, columnData }) => {
-      found.set(columnName, [...(found.get(columnName) ?? []), columnData]);
-    },
-  });
-  const missing: NumberedColumn = { values: size > 0 ? [''] : [], numbers: new Int32Array(size) };
-  const textsOf = (name: string) => {
-    const chunks = found.get(name);
-    const textOf = storedText[name]?.read ?? ((index: number) => texts[index] ?? '');
-    return chunks ? numbered(size, chunks, textOf) : missing;
-  };
-  return {
-    size,
-    keys: keyColumns(table, grain).map(textsOf),
-    segments: SEGMENT_DIMENSIONS.map(textsOf),
-    sums: sumColumnsOf(table).map((name) => toSums(size, found.get(name))),
-  };
-}
-
-/** Numbers the values of a column in the order of first use. Rows with the same value usually follow one another. */
-function numbered(size: number, chunks: readonly DecodedArray[], textOf: TextOf): NumberedColumn {
-  const ofStored = new Map<number, number>();
-  const ofText = new Map<string, number>();
-  const values: string[] = [];
-  const numberOf = (stored: number): number => {
-    const text = textOf(stored);
-    const number = ofText.get(text) ?? values.push(text) - 1;
-    ofStored.set(stored, number);
-    ofText.set(text, number);
-    return number;
-  };
-  const numbers = new Int32Array(size);
-  let [at, last, lastNumber] = [0, Number.NaN, 0];
-  for (const chunk of chunks as readonly ArrayLike<number>[]) {
-    for (let row = 0; row < chunk.length; row++) {
-      const stored = chunk[row] ?? 0;
-      if (stored !== last) {
-        last = stored;
-        lastNumber = ofStored.get(stored) ?? numberOf(stored);
-      }
-      numbers[at++] = lastNumber;
-    }
-  }
-  return { values, numbers };
-}
-
-/** Whether the row groups record that a column has nothing but zeros. */
-const isZero = ({ row_groups: groups }: FileMetaData, name: string): boolean =>
-  groups.every(({ columns }) => {
-    const column = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name);
-    const { min_value: least, max_value: greatest } = column?.meta_data?.statistics ?? {};
-    return least !== undefined && Number(least) === 0 && Number(greatest) === 0;
-  });
-
-const LOW_HALF = 2 ** 32;
-
-function toSums(size: number, chunks: readonly DecodedArray[] | undefined): Float64Array | null {
-  if (!chunks) return null;
-  const sums = new Float64Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    if (chunk instanceof BigInt64Array) {
-      // A sum is exact as a number, and its halves are read without making a BigInt.
-      const halves = new Int32Array(chunk.buffer, chunk.byteOffset, 2 * chunk.length);
-      for (let row = 0; row < chunk.length; row++) {
-        sums[at++] = (halves[2 * row + 1] ?? 0) * LOW_HALF + ((halves[2 * row] ?? 0) >>> 0);
-      }
-    } else {
-      sums.set(chunk as Int32Array, at);
-      at += chunk.length;
-    }
-  }
-  return sums;
-}

@@ -1,5 +1,5 @@
 import { type Segment, segmentOf } from '#catalogue';
-import type { NumberedColumn, OpenPart } from './part-file.ts';
+import type { OpenPart } from './open-part.ts';
 
 /** A segment of parts with its number, from 1 on. */
 export type NumberedSegment = Segment & { index: number };
@@ -11,9 +11,18 @@ export class PartSegments {
 
   /** The segments of a part, and the index among them of each row's. Each combination of values is looked up once per part. */
   in({ size, segments: columns }: OpenPart): { segments: NumberedSegment[]; numbers: Int32Array } {
+    const textsAt = (row: number) => columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
     const varying = columns.filter(({ values }) => values.length > 1);
     const [first, ...others] = varying;
-    if (!first) return { segments: [this.segmentAt(columns, 0)], numbers: new Int32Array(size) };
+    if (!first) return { segments: [this.segmentOfTexts(textsAt(0))], numbers: new Int32Array(size) };
+    if (others.length === 0) {
+      const textsOf = (value: string) =>
+        columns.map((own) => (own === first ? value : (own.values[0] ?? '')));
+      return {
+        segments: first.values.map((value) => this.segmentOfTexts(textsOf(value))),
+        numbers: first.numbers,
+      };
+    }
     const combined = Float64Array.from(first.numbers);
     for (const { values, numbers } of others) {
       for (let row = 0; row < size; row++)
@@ -27,7 +36,7 @@ export class PartSegments {
     for (let row = 0; row < size; row++) {
       const one = combined[row] ?? 0;
       if (one !== last) {
-        number = found.get(one) ?? segments.push(this.segmentAt(columns, row)) - 1;
+        number = found.get(one) ?? segments.push(this.segmentOfTexts(textsAt(row))) - 1;
         found.set(one, number);
         last = one;
       }
@@ -43,8 +52,7 @@ export class PartSegments {
     return segment;
   };
 
-  private segmentAt(columns: readonly NumberedColumn[], row: number): NumberedSegment {
-    const texts = columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
+  private segmentOfTexts(texts: readonly string[]): NumberedSegment {
     const key = texts.join('\0');
     let segment = this.known.get(key);
     if (!segment) {

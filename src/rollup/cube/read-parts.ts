@@ -4,8 +4,9 @@ import { cubeMonths, cubeParts, database } from '#db';
 import { chunksBySize } from '#lib/collections/chunks';
 import { type MonthFile, type ReadableBucket, readMonth } from '../months/month-file.ts';
 import type { Grain } from './grains.ts';
-import { PartCache } from './part-cache.ts';
-import { type OpenPart, openPart } from './part-file.ts';
+import { type OpenPart, type PartSelection, RowSelector, selectAll } from './open-part.ts';
+import { PartCache, PartlyKept } from './part-cache.ts';
+import type { ColumnSource } from './part-columns.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 const MAX_PAGE_CHARACTERS = 1_000_000;
@@ -20,6 +21,8 @@ export type PartQuery = CubePlace & {
   /** The requested days. Parts may also have other days. */
   from: string;
   to: string;
+  /** Everything if absent. */
+  selection?: PartSelection;
 };
 
 /** Reads the parts that have rows of these days, those with the latest first. A row group of a month is a part, too. */
@@ -34,6 +37,7 @@ export async function* readParts(
     isWanted: (days) => days.toDay >= from && days.fromDay <= to,
     maxCharacters,
     cache,
+    selection: query.selection,
   });
 }
 
@@ -77,8 +81,10 @@ type Reading = {
   /** Asked right before something is read, and once more for each row group of a month. */
   isWanted: (days: DayRange) => boolean;
   maxCharacters?: number;
-  /** Keeps opened parts of the database. */
+  /** Keeps columns of parts of the database. */
   cache?: PartCache;
+  /** Everything if absent. */
+  selection?: PartSelection | undefined;
 };
 
 /** Opens parts and months in their order. The next ones load while the caller adds up these. */
@@ -99,30 +105,35 @@ async function* load(
   { DB, RAW_EVENTS }: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
-  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0) }: Reading,
+  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0), selection }: Reading,
 ): AsyncGenerator<OpenLater[]> {
+  const { rollup, grain } = place;
+  const selector = new RowSelector(rollup, grain, selection ?? selectAll(rollup, grain));
+  const select = (source: ColumnSource) => selector.open(source);
   const keep = cache.keeper();
   for (const page of pagesOf(listed, maxCharacters)) {
     const parts = page.flatMap((one) => (one.kind === 'part' && isWanted(one) ? [one] : []));
     const kept = new Map(parts.map((part) => [part, cache.get(nameOf(place, part))]));
-    const texts = await readTexts(
-      DB,
-      place,
-      parts.filter((part) => !kept.get(part)),
-    );
-    const openKept = async (part: ListedPart, data: string) => {
-      const open = await openPart(place.rollup, place.grain, data);
-      keep(nameOf(place, part), open);
-      return open;
-    };
+    const lacks = (part: ListedPart) => !selector.columns.every((name) => kept.get(part)?.columns.has(name));
+    const texts = await readTexts(DB, place, parts.filter(lacks));
     yield parts.flatMap((part): OpenLater[] => {
       const [known, data] = [kept.get(part), texts.get(part)];
-      if (known) return [async () => known];
-      return data === undefined ? [] : [() => openKept(part, data)];
+      if (data !== undefined) {
+        return [
+          async () => {
+            const source = await PartlyKept.open(data, known);
+            const open = select(source);
+            keep(nameOf(place, part), source);
+            return open;
+          },
+        ];
+      }
+      if (!known || lacks(part)) return [];
+      return [async () => select({ size: known.size, read: () => known.columns })];
     });
     for (const one of page) {
       if (one.kind === 'month' && isWanted(one)) {
-        yield* readMonth(RAW_EVENTS, place, one, isWanted);
+        yield* readMonth(RAW_EVENTS, place, one, { isWanted, open: select });
       }
     }
   }

@@ -3,7 +3,9 @@ import type { RollupTable } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
 import type { Grain } from '../cube/grains.ts';
-import { type Bytes, type OpenPart, openRows } from '../cube/part-file.ts';
+import type { OpenPart } from '../cube/open-part.ts';
+import { type ColumnSource, PartFile } from '../cube/part-columns.ts';
+import type { Bytes } from '../cube/part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
 // changed: a report reads what it has listed, and a restored database finds the objects that it knew.
@@ -70,23 +72,25 @@ export async function readFooter(
 
 type MonthRowGroup = { rowGroup: RowGroup; start: number; end: number; fromDay: string; toDay: string };
 
+type MonthReading = {
+  isWanted: (days: { fromDay: string; toDay: string }) => boolean;
+  open: (rows: ColumnSource) => OpenPart;
+};
+
 /** Reads the row groups that are wanted, several at a time. The opened part of each has nothing of the others. */
 export async function* readMonth(
   bucket: ReadableBucket,
   place: MonthScope,
   file: MonthFile,
-  isWanted: (days: { fromDay: string; toDay: string }) => boolean,
+  { isWanted, open: openRows }: MonthReading,
 ): AsyncGenerator<(() => Promise<OpenPart>)[]> {
   const key = monthKey(place, file);
   const { metadata, bytes: tail } = await readFooter(bucket, { key, ...file });
   const groups = metadata.row_groups.map(toGroup).filter(isWanted);
-  const open = (group: MonthRowGroup, bytes: Bytes) => () =>
-    openRows(
-      place.rollup,
-      place.grain,
-      { ...metadata, row_groups: [group.rowGroup], num_rows: group.rowGroup.num_rows },
-      bytes,
-    );
+  const open = (group: MonthRowGroup, bytes: Bytes) => async () => {
+    const own = { ...metadata, row_groups: [group.rowGroup], num_rows: group.rowGroup.num_rows };
+    return openRows(new PartFile(own, bytes));
+  };
   while (groups.length > 0) {
     const [first] = groups;
     if (!first) return;
