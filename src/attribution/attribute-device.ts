@@ -15,6 +15,7 @@ import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.t
 import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
 import { playReferrerOf } from './play-referrer.ts';
 import { MATCH_RULES, ruleOf } from './rules/list.ts';
+import { metaReferrer } from './rules/named.ts';
 import type { Device } from './rules/rule.ts';
 
 /** Whether the report itself names a click, passed on by the store or by the device's application. */
@@ -112,14 +113,15 @@ export async function prepareAttribution<Own extends Installation>(
     installations.map(async ({ report, acquiredAt }) => {
       const ipHash = await hashAddress(hashKey, application.id, report.ip);
       const playReferrer = playReferrerOf(report);
-      // A network's click id in the referrer is certain, and no guess may contradict it.
-      const mayGuess = mayBeGuessed(acquiredAt, now) && !playReferrer?.network;
+      const metaAd = await readMetaAd(metaKey, report);
+      // An ad of Meta's, or a network's click id, in the referrer is certain, and no guess may contradict it.
+      const mayGuess = mayBeGuessed(acquiredAt, now) && !metaAd && !playReferrer?.network;
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeTokens: creativeTokensIn(report),
         playReferrer,
-        metaAd: await readMetaAd(metaKey, report),
+        metaAd,
         guessable: mayGuess && windows.probabilisticMs > 0,
         viewable: mayGuess && windows.viewThroughMs > 0,
       };
@@ -143,8 +145,10 @@ export async function prepareAttribution<Own extends Installation>(
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
       const hints = { named: one.named, creatives: found.creativesOf(one) };
+      const outcome = attribute(one.device, hints, clicks, windows, now);
       const matched = {
-        ...attribute(one.device, hints, clicks, windows, now),
+        ...outcome,
+        ...(one.metaAd && outcome.creative_id === null ? { method: metaReferrer.method } : {}),
         ...(one.playReferrer ? { play_referrer: one.playReferrer } : {}),
         ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
       };
@@ -166,7 +170,7 @@ export async function prepareAttribution<Own extends Installation>(
       const creative = found.creatives.get(attribution.creative_id ?? '');
       const network =
         attribution.creative_id === null
-          ? (one.playReferrer?.network ?? '')
+          ? ((one.metaAd ? metaReferrer.network : one.playReferrer?.network) ?? '')
           : toNetwork(installation.report.network) ||
             (rule?.network ?? credited?.network ?? creative?.network ?? '') ||
             networkOfParams(paramsOf(installation.report.install_referrer) ?? {});
