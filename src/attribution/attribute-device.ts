@@ -178,7 +178,7 @@ export async function prepareAttribution<Own extends Installation>(
       const attribution = installation.test
         ? matched
         : doubtInstall(matched, {
-            rows,
+            addressClicks: matched.click_id === null ? null : found.addressClicksOf(one, matched.click_id),
             clickedAt: matched.click_id === null ? null : idTime(matched.click_id),
             acquiredAt: installation.acquiredAt,
             play: one.playReferrer,

@@ -38,6 +38,8 @@ export type FoundClicks = {
   adItemsOf: (query: DeviceQuery) => AdItems;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (query: DeviceQuery) => ClickRow[];
+  /** How many clicks came from the address of one of these: see `DoubtFacts`. Null if they were not counted. */
+  addressClicksOf: (query: DeviceQuery, clickId: string) => number | null;
 };
 
 /** `network` is the one that its link is for; null if the clicks tell. */
@@ -97,8 +99,14 @@ const readCreatives = (application: string, linkTokens: readonly string[], ids: 
   WHERE (${isAmong(creatives.token, linkTokens)} OR ${isAmong(creatives.id, ids)})
     AND ${creatives.applicationId} = ${application}`;
 
-const readNamed = (application: string, ids: readonly string[]) => sql`
-  SELECT ${COLUMNS} FROM ${clicks}
+/** Each with the number of clicks from its address since the id `first`, which are a range of an index. */
+const readNamed = (application: string, ids: readonly string[], first: string) => sql`
+  SELECT ${COLUMNS}, CASE WHEN ${ipHash} IS NOT NULL AND ${id} >= ${first} THEN (SELECT count(*) FROM (
+      SELECT 1 FROM ${clicks} AS "same" INDEXED BY clicks_by_ip
+      WHERE "same"."application_id" = ${application} AND "same"."ip_hash" = ${ipHash}
+        AND "same"."ip_hash" IS NOT NULL AND "same"."id" >= ${first}
+      LIMIT ${sql.raw(String(MAX_WEIGHED))})) END AS address_clicks
+  FROM ${clicks}
   WHERE ${applicationId} = ${application} AND ${isAmong(id, ids)}`;
 
 const { placeholder } = sql;
@@ -213,16 +221,16 @@ export async function findClicks(
   if (linkTokens.length + creativeIds.length > 0) {
     reads.set('creatives', toStatement(db, readCreatives(application, linkTokens, creativeIds)));
   }
-  if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
-  if (ads.length > 0) reads.set('ads', toStatement(db, readAdItems(application, ads)));
   const first = { clk: firstIdAt('clk', since.clicks), imp: firstIdAt('imp', since.impressions) };
+  if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids, first.clk)));
+  if (ads.length > 0) reads.set('ads', toStatement(db, readAdItems(application, ads)));
   for (const [key, { of, read }] of ranges) reads.set(key, read(db, application, first[of]));
   const statements = [...reads.values(), ...alongside()];
   const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
   const adRows = (rowsOfRead.get('ads') ?? []) as Parameters<typeof itemsOf>[0];
   const adItemsOf = ({ ad }: DeviceQuery) => (ad ? itemsOf(adRows, ad) : {});
-  const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
+  const namedRows = (rowsOfRead.get('named') ?? []) as (ClickRow & { address_clicks: number | null })[];
   const foundCreatives = new Map(
     ((rowsOfRead.get('creatives') ?? []) as FoundCreative[]).flatMap((creative) => [
       [creative.id, creative] as const,
@@ -239,6 +247,13 @@ export async function findClicks(
         return creative?.token === token ? [[method, creative.id] as const] : [];
       });
       return Object.fromEntries([...(ofAd ? [[metaReferrer.method, ofAd]] : []), ...byToken]);
+    },
+    addressClicksOf: ({ named, device, guessable }, clickId) => {
+      const isNamed = named.some((click) => click.id === clickId);
+      if (isNamed) return namedRows.find((click) => click.id === clickId)?.address_clicks ?? null;
+      if (!guessable || device.ipHash === null) return null;
+      const own = (rowsOfRead.get(sameAddress(device.ipHash).key) ?? []) as ClickRow[];
+      return own.some((click) => click.id === clickId) ? own.length : null;
     },
     rowsOf: (one) => {
       const own = new Set(one.named.map((click) => click.id));
