@@ -27,5 +27,7 @@ export function creditAfterApple(
     apple_ads: { outcome: 'attributed', ...answer.ad },
     replaced: { method, creative_id, click_id },
   };
-  return doubtInstall(attributed, { rows: [], clickedAt: null, acquiredAt, play: null, settings: {} });
+  return doubtInstall(attributed, {
+    ...{ addressClicks: null, clickedAt: null, acquiredAt, play: null, settings: {} },
+  });
 }

@@ -12,9 +12,11 @@ import { type DeviceReport, paramsOf } from './device-report.ts';
 import { doubtInstall } from './doubt-install.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.ts';
-import { decryptMetaAd, type MetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
+import { decryptMetaAd, metaSourceOf, networkAdOf, showMetaAd } from './meta-referrer.ts';
+import type { AdItems, NetworkAd } from './network-ad.ts';
 import { playReferrerOf } from './play-referrer.ts';
 import { MATCH_RULES, ruleOf } from './rules/list.ts';
+import { metaReferrer } from './rules/named.ts';
 import type { Device } from './rules/rule.ts';
 
 /** Whether the report itself names a click, passed on by the store or by the device's application. */
@@ -42,10 +44,14 @@ const creativeTokensIn = (report: DeviceReport): [method: string, token: string]
   });
 
 /** The ad in Meta's install referrer; null without one, and if the application's key is not that of the referrer. */
-async function readMetaAd(key: string | null, { install_referrer }: DeviceReport): Promise<MetaAd | null> {
-  const source = key === null ? null : metaSourceOf(install_referrer);
-  return source && key !== null ? decryptMetaAd(source, key) : null;
+async function readMetaAd(key: string | null, { install_referrer }: DeviceReport) {
+  if (key === null) return null;
+  const source = metaSourceOf(install_referrer);
+  const ad = source && (await decryptMetaAd(source, key));
+  return ad && { ad: networkAdOf(ad), shown: showMetaAd(ad) };
 }
+
+const adKey = (ad: NetworkAd) => JSON.stringify(ad);
 
 function describe(report: DeviceReport, ipHash: string | null, acquiredAt: number): Device {
   const { family, version } = parseOs(report.os_system, report.device_name, report.device_model);
@@ -84,20 +90,26 @@ export type AttributionSettings = {
   installDoubts?: DoubtSettings;
 };
 
+/**
+ * Finds a creative for an ad that no creative has an id of, or creates one; null to leave the install without one. `items`: what else has
+ * ids of the ad. A failure fails the whole attribution, which the sender repeats.
+ */
+export type PlaceAd = (ad: NetworkAd, items: AdItems) => Promise<string | null>;
+
 /** `clickCountry` is the credited click's, as reported by the edge. `network` is empty if unknown. */
 export type Attributed = { attribution: Attribution; clickCountry: string | null; network: string };
 
 /**
  * Reads the clicks that may have led to some devices, in one round trip however many devices there are. The returned function finds the
  * creative of each device that turns out to be new, in their order; a given click is guessed for at most one of them, the first. The
- * only writes are those of the statements in `alongside`, in the same transaction. Windows are measured from `now`.
+ * only writes are those of the statements in `alongside`, in the same transaction, and of `placeAd`. Windows are measured from `now`.
  */
 export async function prepareAttribution<Own extends Installation>(
   env: Env,
   application: AttributionSettings,
   installations: readonly Own[],
   now: number,
-  alongside?: () => D1PreparedStatement[],
+  { alongside, placeAd }: { alongside?: () => D1PreparedStatement[]; placeAd?: PlaceAd } = {},
 ): Promise<(chosen: readonly Own[]) => Attributed[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   const hashKey = await hashKeyOf(env);
@@ -112,14 +124,16 @@ export async function prepareAttribution<Own extends Installation>(
     installations.map(async ({ report, acquiredAt }) => {
       const ipHash = await hashAddress(hashKey, application.id, report.ip);
       const playReferrer = playReferrerOf(report);
-      // A network's click id in the referrer is certain, and no guess may contradict it.
-      const mayGuess = mayBeGuessed(acquiredAt, now) && !playReferrer?.network;
+      const meta = await readMetaAd(metaKey, report);
+      // An ad of Meta's, or a network's click id, in the referrer is certain, and no guess may contradict it.
+      const mayGuess = mayBeGuessed(acquiredAt, now) && !meta && !playReferrer?.network;
       return {
         device: describe(report, ipHash, acquiredAt),
         named: await readHints(secret, application.id, report),
         creativeTokens: creativeTokensIn(report),
         playReferrer,
-        metaAd: await readMetaAd(metaKey, report),
+        ad: meta?.ad ?? null,
+        metaAd: meta?.shown,
         guessable: mayGuess && windows.probabilisticMs > 0,
         viewable: mayGuess && windows.viewThroughMs > 0,
       };
@@ -127,6 +141,13 @@ export async function prepareAttribution<Own extends Installation>(
   );
   const since = { clicks: now - windows.probabilisticMs, impressions: now - windows.viewThroughMs };
   const found = await findClicks(env.DB, application.id, sought, since, alongside);
+  const placed = new Map<string, string | null>();
+  for (const [index, one] of sought.entries()) {
+    const { ad } = one;
+    if (!placeAd || !ad || installations[index]?.test || found.adItemsOf(one).creative) continue;
+    const key = adKey(ad);
+    if (!placed.has(key)) placed.set(key, await placeAd(ad, found.adItemsOf(one)));
+  }
   const soughtOf = new Map(sought.map((one, index) => [installations[index], one]));
   return (chosen) => {
     /** The clicks that earlier devices in the list take. */
@@ -142,16 +163,22 @@ export async function prepareAttribution<Own extends Installation>(
           ? click
           : { ...click, credited: true, namedInstalls: click.namedInstalls + named };
       });
-      const hints = { named: one.named, creatives: found.creativesOf(one) };
+      const place = one.ad && !installation.test ? placed.get(adKey(one.ad)) : null;
+      const hints = {
+        named: one.named,
+        creatives: { ...(place ? { [metaReferrer.method]: place } : {}), ...found.creativesOf(one) },
+      };
+      const outcome = attribute(one.device, hints, clicks, windows, now);
       const matched = {
-        ...attribute(one.device, hints, clicks, windows, now),
+        ...outcome,
+        ...(one.metaAd && outcome.creative_id === null ? { method: metaReferrer.method } : {}),
         ...(one.playReferrer ? { play_referrer: one.playReferrer } : {}),
-        ...(one.metaAd ? { meta_ad: showMetaAd(one.metaAd) } : {}),
+        ...(one.metaAd ? { meta_ad: one.metaAd } : {}),
       };
       const attribution = installation.test
         ? matched
         : doubtInstall(matched, {
-            rows,
+            addressClicks: matched.click_id === null ? null : found.addressClicksOf(one, matched.click_id),
             clickedAt: matched.click_id === null ? null : idTime(matched.click_id),
             acquiredAt: installation.acquiredAt,
             play: one.playReferrer,
@@ -166,7 +193,7 @@ export async function prepareAttribution<Own extends Installation>(
       const creative = found.creatives.get(attribution.creative_id ?? '');
       const network =
         attribution.creative_id === null
-          ? (one.playReferrer?.network ?? '')
+          ? ((one.metaAd ? metaReferrer.network : one.playReferrer?.network) ?? '')
           : toNetwork(installation.report.network) ||
             (rule?.network ?? credited?.network ?? creative?.network ?? '') ||
             networkOfParams(paramsOf(installation.report.install_referrer) ?? {});

@@ -4,7 +4,6 @@ import {
   clicks,
   commaList,
   creatives,
-  externalIds,
   impressions,
   isAmong,
   named,
@@ -13,7 +12,7 @@ import {
 } from '#db';
 import { firstIdAt } from '#lib/ids';
 import { type Hints, toOsFamily } from './match.ts';
-import { idsOfMetaAd, type MetaAd } from './meta-referrer.ts';
+import { type AdItems, itemsOf, type NetworkAd, readAdItems } from './network-ad.ts';
 import { metaReferrer } from './rules/named.ts';
 import type { Click, Device } from './rules/rule.ts';
 
@@ -23,8 +22,8 @@ type DeviceQuery = {
   named: Hints['named'];
   /** The tokens of creatives that it named, by the method of the rule that found them. */
   creativeTokens: readonly (readonly [method: string, token: string])[];
-  /** The ad in its install referrer. */
-  metaAd: MetaAd | null;
+  /** The ad in Meta's install referrer. */
+  ad: NetworkAd | null;
   /** Whether the device is recent enough to be matched by a guess: to a click, and to an impression. */
   guessable: boolean;
   viewable: boolean;
@@ -35,8 +34,12 @@ export type FoundClicks = {
   creatives: ReadonlyMap<string, FoundCreative>;
   /** The creatives that a device named, by the method of the rule that found them: by a token, or by the id of its ad. */
   creativesOf: (query: DeviceQuery) => Hints['creatives'];
+  /** What has the ids of a device's ad. */
+  adItemsOf: (query: DeviceQuery) => AdItems;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (query: DeviceQuery) => ClickRow[];
+  /** How many clicks came from the address of one of these: see `DoubtFacts`. Null if they were not counted. */
+  addressClicksOf: (query: DeviceQuery, clickId: string) => number | null;
 };
 
 /** `network` is the one that its link is for; null if the clicks tell. */
@@ -96,13 +99,14 @@ const readCreatives = (application: string, linkTokens: readonly string[], ids: 
   WHERE (${isAmong(creatives.token, linkTokens)} OR ${isAmong(creatives.id, ids)})
     AND ${creatives.applicationId} = ${application}`;
 
-const readMetaCreatives = (application: string, adIds: readonly string[]) => sql`
-  SELECT ${externalIds.externalId} AS ad, ${externalIds.itemId} AS id FROM ${externalIds}
-  WHERE ${externalIds.applicationId} = ${application} AND ${externalIds.network} = 'meta'
-    AND ${externalIds.kind} = 'creative' AND ${isAmong(externalIds.externalId, adIds)}`;
-
-const readNamed = (application: string, ids: readonly string[]) => sql`
-  SELECT ${COLUMNS} FROM ${clicks}
+/** Each with the number of clicks from its address since the id `first`, which are a range of an index. */
+const readNamed = (application: string, ids: readonly string[], first: string) => sql`
+  SELECT ${COLUMNS}, CASE WHEN ${ipHash} IS NOT NULL AND ${id} >= ${first} THEN (SELECT count(*) FROM (
+      SELECT 1 FROM ${clicks} AS "same" INDEXED BY clicks_by_ip
+      WHERE "same"."application_id" = ${application} AND "same"."ip_hash" = ${ipHash}
+        AND "same"."ip_hash" IS NOT NULL AND "same"."id" >= ${first}
+      LIMIT ${sql.raw(String(MAX_WEIGHED))})) END AS address_clicks
+  FROM ${clicks}
   WHERE ${applicationId} = ${application} AND ${isAmong(id, ids)}`;
 
 const { placeholder } = sql;
@@ -209,7 +213,7 @@ export async function findClicks(
 ): Promise<FoundClicks> {
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = queries.flatMap((one) => one.creativeTokens.map(([, token]) => token));
-  const adIds = queries.flatMap(({ metaAd }) => (metaAd ? idsOfMetaAd(metaAd) : []));
+  const ads = queries.flatMap(({ ad }) => ad ?? []);
   const creativeIds = queries.flatMap(({ named }) => named.flatMap((click) => click.creativeId ?? []));
   const ranges = new Map(queries.flatMap(rangesOf).map((range) => [range.key, range]));
   /** The reads, each under a key by which its rows are found again. */
@@ -217,16 +221,16 @@ export async function findClicks(
   if (linkTokens.length + creativeIds.length > 0) {
     reads.set('creatives', toStatement(db, readCreatives(application, linkTokens, creativeIds)));
   }
-  if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
-  if (adIds.length > 0) reads.set('ads', toStatement(db, readMetaCreatives(application, adIds)));
   const first = { clk: firstIdAt('clk', since.clicks), imp: firstIdAt('imp', since.impressions) };
+  if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids, first.clk)));
+  if (ads.length > 0) reads.set('ads', toStatement(db, readAdItems(application, ads)));
   for (const [key, { of, read }] of ranges) reads.set(key, read(db, application, first[of]));
   const statements = [...reads.values(), ...alongside()];
   const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
-  const adRows = (rowsOfRead.get('ads') ?? []) as { ad: string; id: string }[];
-  const creativeOfAd = new Map(adRows.map(({ ad, id: creative }) => [ad, creative]));
-  const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
+  const adRows = (rowsOfRead.get('ads') ?? []) as Parameters<typeof itemsOf>[0];
+  const adItemsOf = ({ ad }: DeviceQuery) => (ad ? itemsOf(adRows, ad) : {});
+  const namedRows = (rowsOfRead.get('named') ?? []) as (ClickRow & { address_clicks: number | null })[];
   const foundCreatives = new Map(
     ((rowsOfRead.get('creatives') ?? []) as FoundCreative[]).flatMap((creative) => [
       [creative.id, creative] as const,
@@ -235,13 +239,21 @@ export async function findClicks(
   );
   return {
     creatives: foundCreatives,
-    creativesOf: ({ metaAd, creativeTokens }) => {
-      const ofAd = metaAd ? idsOfMetaAd(metaAd).flatMap((one) => creativeOfAd.get(one) ?? []) : [];
-      const byToken = creativeTokens.flatMap(([method, token]) => {
+    adItemsOf,
+    creativesOf: (one) => {
+      const ofAd = adItemsOf(one).creative;
+      const byToken = one.creativeTokens.flatMap(([method, token]) => {
         const creative = foundCreatives.get(token);
         return creative?.token === token ? [[method, creative.id] as const] : [];
       });
-      return Object.fromEntries([...ofAd.slice(0, 1).map((id) => [metaReferrer.method, id]), ...byToken]);
+      return Object.fromEntries([...(ofAd ? [[metaReferrer.method, ofAd]] : []), ...byToken]);
+    },
+    addressClicksOf: ({ named, device, guessable }, clickId) => {
+      const isNamed = named.some((click) => click.id === clickId);
+      if (isNamed) return namedRows.find((click) => click.id === clickId)?.address_clicks ?? null;
+      if (!guessable || device.ipHash === null) return null;
+      const own = (rowsOfRead.get(sameAddress(device.ipHash).key) ?? []) as ClickRow[];
+      return own.some((click) => click.id === clickId) ? own.length : null;
     },
     rowsOf: (one) => {
       const own = new Set(one.named.map((click) => click.id));

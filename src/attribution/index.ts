@@ -1,7 +1,13 @@
 export { hashAddress, networkOf as networkOfAddress } from './address.ts';
 export { creditAfterApple, isOpenToApple } from './apple-ads.ts';
 export { APPLE_FIELDS, type AppleAd, type AppleAnswer, readAppleAnswer } from './apple-answer.ts';
-export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
+export {
+  type Attributed,
+  type Installation,
+  namesClick,
+  type PlaceAd,
+  prepareAttribution,
+} from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {
@@ -21,6 +27,7 @@ export { type Explanation, explainDevice } from './explain-device.ts';
 export { pruneImpressions } from './impressions.ts';
 export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';
+export { type AdItems, findAdItems, type NetworkAd } from './network-ad.ts';
 export { PLAY_TIMES } from './play-referrer.ts';
 export { METHODS, ruleOf } from './rules/list.ts';
 export { isImpressionId } from './rules/rule.ts';

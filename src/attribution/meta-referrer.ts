@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseExactJson } from '#lib/encoding/exact-json';
+import type { NetworkAd } from './network-ad.ts';
 import { readingsOf } from './play-referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
@@ -55,9 +56,12 @@ export type MetaAd = {
   platform: string | null;
 };
 
-/** The ids by which a creative may be found. */
-export const idsOfMetaAd = ({ ad, otherAdId }: MetaAd): string[] =>
-  otherAdId === null ? [ad.id] : [ad.id, otherAdId];
+export const networkAdOf = ({ campaign, adset, ad, otherAdId }: MetaAd): NetworkAd => ({
+  network: 'meta',
+  campaign: { ids: [campaign.id], name: campaign.name },
+  adset: { ids: [adset.id], name: adset.name },
+  creative: { ids: otherAdId === null ? [ad.id] : [ad.id, otherAdId], name: ad.name },
+});
 
 /** In the form that is stored to explain an attribution. */
 export const showMetaAd = ({ campaign, adset, ad }: MetaAd) => ({

@@ -74,6 +74,8 @@ export type Creative = z.input<typeof Creative>;
 export const Creatives = list(Creative);
 export type Creatives = z.input<typeof Creatives>;
 
+const serverLinks = () => z.object({ click: z.url(), impression: z.url() });
+
 export const NetworkLinks = z.object({
   data: z.array(
     z.object({
@@ -82,6 +84,10 @@ export const NetworkLinks = z.object({
       link: z.url().nullable().meta({
         description:
           'The tracking link with the macros of the network. Null if its ads take no tracking link.',
+      }),
+      server_links: serverLinks().nullable().meta({
+        description:
+          'The URLs to which its servers report clicks and impressions, with its macros. Null if they are not known to.',
       }),
       click_ids: z
         .array(z.string())
@@ -92,7 +98,7 @@ export const NetworkLinks = z.object({
         .meta({ description: "What the network's documentation or a test has not confirmed." }),
     }),
   ),
-  server_links: z.object({ click: z.url(), impression: z.url() }).meta({
+  server_links: serverLinks().meta({
     description:
       'To these URLs, the servers of a network report clicks and impressions: see `GET /t/{token}`. Keep them secret: whoever has them can report any.',
   }),

@@ -28,7 +28,7 @@ export const ExternalId = z.object({
 });
 export type ExternalId = z.infer<typeof ExternalId>;
 
-type Item = { applicationId: string; kind: ExternalIdKind; id: string };
+type Item<Id = string> = { applicationId: string; kind: ExternalIdKind; id: Id };
 
 /** A column with the ids of an item as a JSON array, by network and id. See `readExternalIds`. */
 export const externalIdsOf = (itemId: SQLWrapper) =>
@@ -38,10 +38,13 @@ export const externalIdsOf = (itemId: SQLWrapper) =>
 
 export const readExternalIds = (json: string): ExternalIds => JSON.parse(json);
 
-/** Stores the ids of an item that it does not have yet, if a condition holds. The transaction fails if another item has one: see `isTaken`. */
+/**
+ * Stores the ids of an item that it does not have yet, if a condition holds. The transaction fails if another item has one: see `isTaken`. `id` may
+ * be an expression.
+ */
 export function insertExternalIds(
   db: Database,
-  { applicationId, kind, id }: Item,
+  { applicationId, kind, id }: Item<string | SQL<string>>,
   ids: ExternalIds,
   { now, when }: { now: number; when: SQL },
 ) {

@@ -1,38 +1,75 @@
 import { and, asc, eq } from 'drizzle-orm';
-import { adsets, campaigns, creatives, database } from '#db';
+import type { Caller } from '#audit';
+import { adsets, campaigns, creatives, database, retryTransient } from '#db';
+import { AppError, unavailable } from '#http';
 import { askRegistry, mintIds } from './create-creative.ts';
+import { type ExternalIdKind, type ExternalIds, listExternalIds } from './external-ids.ts';
+import { changeCreative } from './list.ts';
 
-type Names = { campaign: string; adset: string; creative: string };
+type Names = Record<ExternalIdKind, string>;
 
 /** The first creative of this name, in the campaign and ad set of these names; null if there is none. */
 async function findNamed(d1: D1Database, applicationId: string, names: Names): Promise<string | null> {
-  const [row] = await database(d1)
-    .select({ id: creatives.id })
-    .from(campaigns)
-    .innerJoin(adsets, and(eq(adsets.campaignId, campaigns.id), eq(adsets.name, names.adset)))
-    .innerJoin(creatives, and(eq(creatives.adsetId, adsets.id), eq(creatives.name, names.creative)))
-    .where(and(eq(campaigns.applicationId, applicationId), eq(campaigns.name, names.campaign)))
-    .orderBy(asc(creatives.id))
-    .limit(1);
+  const find = () =>
+    database(d1)
+      .select({ id: creatives.id })
+      .from(campaigns)
+      .innerJoin(adsets, and(eq(adsets.campaignId, campaigns.id), eq(adsets.name, names.adset)))
+      .innerJoin(creatives, and(eq(creatives.adsetId, adsets.id), eq(creatives.name, names.creative)))
+      .where(and(eq(campaigns.applicationId, applicationId), eq(campaigns.name, names.campaign)))
+      .orderBy(asc(creatives.id))
+      .limit(1);
+  const [row] = await retryTransient(find);
   return row?.id ?? null;
 }
 
+/** Gives a creative further ids, unless another one has one of them. */
+async function addIds(caller: Caller, creativeId: string, ids: ExternalIds): Promise<void> {
+  if (ids.length === 0) return;
+  const own = await listExternalIds(caller.db, [creativeId]);
+  const all = [...own.map(({ network, id }) => ({ network, id })), ...ids];
+  await changeCreative(caller, creativeId, { external_ids: all }, (end) => end).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+  });
+}
+
+type Named = {
+  names: Names;
+  /** Calls with the same one create one creative, also at the same time. */
+  key: string;
+  /** See `Caller`. */
+  actor: string;
+  now: number;
+  /** The network whose ad it is, and its ids of the ad, its ad set and its campaign. What is created gets them, and so does what has the names. */
+  at?: { network: string; ids: Record<ExternalIdKind, readonly string[]> };
+};
+
 /**
- * The id of the creative with these names, which is created if there is none. Calls with the same `key` create one, also at the same time. Throws
- * `unavailable` if the database fails.
+ * The id of the creative with these names, which is created if there is none. Ids that another item of the application has stay with it.
+ * Throws `unavailable` if the database fails; may be repeated.
  */
 export async function getOrCreateNamed(
   env: Env,
   { id: applicationId, teamId }: { id: string; teamId: string },
-  { names, key, actor, now }: { names: Names; key: string; actor: string; now: number },
+  { names, key, actor, now, at }: Named,
 ): Promise<string> {
+  const idsOf = (kind: ExternalIdKind) =>
+    (at?.ids[kind] ?? []).map((id) => ({ network: at?.network ?? '', id }));
   const known = await findNamed(env.DB, applicationId, names);
-  if (known) return known;
-  await askRegistry(env, {
-    ...{ applicationId, teamId, actor, names, now, minted: mintIds() },
+  if (known) {
+    await addIds({ db: database(env.DB), team: { id: teamId }, actor, now }, known, idsOf('creative'));
+    return known;
+  }
+  const minted = mintIds();
+  const made = await askRegistry(env, {
+    ...{ applicationId, teamId, actor, names, now, minted, network: at?.network ?? null },
+    ...{ externalIds: idsOf('creative'), groupIds: { campaign: idsOf('campaign'), adset: idsOf('adset') } },
     idempotency: { key, requestHash: key, answer: '{}' },
   });
-  const made = await findNamed(env.DB, applicationId, names);
-  if (made === null) throw new Error('The creative was not created');
-  return made;
+  // Someone has just entered one of the ids elsewhere: a repetition finds it.
+  if (made.isIdTaken) throw unavailable();
+  if (made.replayed === null) return minted.creativeId;
+  const first = await findNamed(env.DB, applicationId, names);
+  if (first === null) throw new Error('The creative was not created');
+  return first;
 }

@@ -32,8 +32,10 @@ export type WantedCreative = {
   /** See `Caller`. */
   actor: string;
   names: { creative: string; campaign: string; adset: string };
-  /** Absent from what an earlier release kept. */
+  /** These are absent from what an earlier release kept. `groupIds` are given to what has the names of the campaign and the ad set. */
+  network?: string | null;
   externalIds?: ExternalIds;
+  groupIds?: { campaign: ExternalIds; adset: ExternalIds };
   minted: Minted;
   now: number;
   idempotency: { key: string; requestHash: string; answer: string } | null;
@@ -90,7 +92,17 @@ export async function getOrCreate(
 }
 
 function createStatements(db: Database, wanted: WantedCreative) {
-  const { applicationId, teamId, actor, names, externalIds: ids = [], minted, now, idempotency } = wanted;
+  const {
+    applicationId,
+    teamId,
+    actor,
+    names,
+    externalIds: ids = [],
+    minted,
+    now,
+    idempotency,
+    network = null,
+  } = wanted;
   const item = { applicationId, kind: 'creative', id: minted.creativeId } as const;
   const isFirst = isFirstCall(db, wanted);
   const ofCampaign = and(
@@ -136,7 +148,7 @@ function createStatements(db: Database, wanted: WantedCreative) {
             adsetId: sql<string>`${adsets.id}`.as('adset_id'),
             name: sql<string>`${names.creative}`.as('name'),
             token: sql<string>`${minted.token}`.as('token'),
-            network: sql<null>`NULL`.as('network'),
+            network: sql<string | null>`${network}`.as('network'),
             deepLink: sql<null>`NULL`.as('deep_link'),
             preview: sql<null>`NULL`.as('preview'),
             archivedAt: sql<null>`NULL`.as('archived_at'),
@@ -148,9 +160,28 @@ function createStatements(db: Database, wanted: WantedCreative) {
       )
       .onConflictDoNothing({ target: creatives.id }),
     ...(ids.length > 0 ? [insertExternalIds(db, item, ids, { now, when: made })] : []),
+    ...groupIdStatements(db, wanted, made),
     auditStatement(caller, { ...entry, id: minted.auditId }, made),
     outcomeStatement(db, wanted),
   ];
+}
+
+/** Gives the campaign and ad set of a new creative their ids. One that another has stays with it. */
+function groupIdStatements(
+  db: Database,
+  { applicationId, names, groupIds, minted, now }: WantedCreative,
+  made: SQL,
+) {
+  const adsetId = sql<string>`(SELECT ${creatives.adsetId} FROM ${creatives} WHERE ${creatives.id} = ${minted.creativeId})`;
+  const campaignId = sql<string>`(SELECT ${campaigns.id} FROM ${campaigns}
+    WHERE ${campaigns.applicationId} = ${applicationId} AND ${campaigns.name} = ${names.campaign})`;
+  const itemIds = { campaign: campaignId, adset: adsetId };
+  return (['campaign', 'adset'] as const).flatMap((kind) => {
+    const ids = groupIds?.[kind] ?? [];
+    if (ids.length === 0) return [];
+    const item = { applicationId, kind, id: itemIds[kind] };
+    return [insertExternalIds(db, item, ids, { now, when: made }).onConflictDoNothing()];
+  });
 }
 
 /** Creates nothing under an idempotency key that another call used first. */
@@ -259,12 +290,18 @@ function undoStatements(db: Database, teamId: string, unconfirmed: readonly Mint
   const hasAdsets = exists(
     db.select({ id: adsets.id }).from(adsets).where(eq(adsets.campaignId, campaigns.id)),
   );
+  const isAdset = exists(db.select({ id: adsets.id }).from(adsets).where(eq(adsets.id, externalIds.itemId)));
+  const isCampaign = exists(
+    db.select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, externalIds.itemId)),
+  );
   return [
     db.delete(externalIds).where(inArray(externalIds.itemId, idsOf('creativeId'))),
     db.delete(creatives).where(inArray(creatives.id, idsOf('creativeId'))),
     db.delete(creativeRequests).where(inArray(creativeRequests.creativeId, idsOf('creativeId'))),
     db.delete(adsets).where(and(inArray(adsets.id, idsOf('adsetId')), not(hasCreatives))),
     db.delete(campaigns).where(and(inArray(campaigns.id, idsOf('campaignId')), not(hasAdsets))),
+    db.delete(externalIds).where(and(inArray(externalIds.itemId, idsOf('adsetId')), not(isAdset))),
+    db.delete(externalIds).where(and(inArray(externalIds.itemId, idsOf('campaignId')), not(isCampaign))),
     db.delete(auditLog).where(and(eq(auditLog.teamId, teamId), inArray(auditLog.id, idsOf('auditId')))),
   ] as const;
 }

@@ -8,8 +8,8 @@ const UNCONFIRMED = 'unconfirmed';
 /** A stored value takes 2 MB. So many failures in a row are an outage, in which D1 commits nothing anyway. */
 const MAX_UNCONFIRMED = 2_000;
 
-/** Per call: each takes six statements, of which an invocation has 1,000. */
-const MAX_RECREATED = 150;
+/** Per call: each takes up to eight statements, of which an invocation has 1,000. */
+const MAX_RECREATED = 120;
 
 /**
  * Creates the creatives of one application, one at a time. The platform's input gates do not cover waits for D1, so calls queue up on a

@@ -15,7 +15,7 @@ import {
   queryString,
   requireTeamToken,
 } from '#http';
-import { linkFor, NETWORKS } from '#networks';
+import { linkFor, NETWORKS, serverLinksFor } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import type {
@@ -98,15 +98,16 @@ export const creativeRoutes = new Hono<AppEnv>()
   })
   .get('/v1/creatives/:id/links', requireTeamToken, noQuery, async (c) => {
     const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
+    const server_links = await serverLinks(c.env, found.id, found.tracking_link);
     const data = NETWORKS.map((network) => ({
       network: network.id,
       name: network.name,
       link: linkFor(network, found.tracking_link),
+      server_links: serverLinksFor(network, server_links),
       click_ids: [...network.clickIds],
       notes: [...network.notes],
       unverified: [...network.unverified],
     }));
-    const server_links = await serverLinks(c.env, found.id, found.tracking_link);
     return c.json<NetworkLinks>({ data, server_links });
   })
   .patch(

@@ -12,6 +12,7 @@ import type { AuthenticatedApplication } from '#http';
 import { logWarning } from '#lib/log';
 import type { Draft, NewDraft } from './draft.ts';
 import type { KnownDevices } from './known-devices.ts';
+import { placingAds } from './placing-ads.ts';
 import { deleteTokens } from './token-rows.ts';
 
 type Attribute = Awaited<ReturnType<typeof prepareAttribution<Draft>>>;
@@ -51,7 +52,9 @@ export async function creditClicks(
         throw error;
       }
     }
-    attribute = await prepareAttribution(env, application, candidates, now);
+    attribute = await prepareAttribution(env, application, candidates, now, {
+      placeAd: placingAds(env, application, now),
+    });
   }
 }
 

@@ -10,6 +10,7 @@ import { creditClicks, takeBackFailed, takeBackStatements } from './credit.ts';
 import type { DeviceMetrics } from './device-metrics.ts';
 import { type Draft, draftOf, installOf, type NewDraft, newDeviceOf } from './draft.ts';
 import { KnownDevices } from './known-devices.ts';
+import { placingAds } from './placing-ads.ts';
 import { signToken } from './token.ts';
 import { TokenRows } from './token-rows.ts';
 
@@ -46,7 +47,10 @@ export async function fetchTokens(
   const devices = known.found;
   const deviceIdOf = ({ claim }: Draft) => devices.get(claim)?.device.id ?? firsts.get(claim)?.deviceId ?? '';
   const [attribute] = await Promise.all([
-    prepareAttribution(env, application, candidates, now, () => tokens.insert('first', deviceIdOf)),
+    prepareAttribution(env, application, candidates, now, {
+      alongside: () => tokens.insert('first', deviceIdOf),
+      placeAd: placingAds(env, application, now),
+    }),
     known.ask(
       candidates.filter((draft) => draft.tokenStored === 'with_credit' || known.mayLiveElsewhere(draft)),
     ),

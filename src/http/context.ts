@@ -22,6 +22,8 @@ export type AuthenticatedApplication = {
   metaReferrerKey: string | null;
   /** Whether Apple is asked about AdServices tokens. */
   appleAdsLookup: boolean;
+  /** Whether ads that networks name are created with the first install. */
+  createFromNetworks: boolean;
 };
 
 /** A team, authenticated by its access token. */

@@ -41,6 +41,7 @@ async function loadApplication(env: Env, hash: string) {
       installDoubts: applications.installDoubts,
       metaReferrerKey: applications.metaReferrerKey,
       appleAdsLookup: applications.appleAdsLookup,
+      createFromNetworks: applications.createFromNetworks,
       expiresAt: apiKeys.expiresAt,
     })
     .from(apiKeys)

@@ -25,7 +25,23 @@ export const MEDIA_SOURCE_NAMES: Readonly<Record<string, string>> = Object.assig
  * as they are. Null if its ads take no tracking link.
  */
 export function linkFor({ id, macros }: Network, trackingLink: string): string | null {
-  if (macros === null) return null;
-  const parameters = [`network=${id}`, ...Object.entries(macros).map(([name, macro]) => `${name}=${macro}`)];
-  return `${trackingLink}${trackingLink.includes('?') ? '&' : '?'}${parameters.join('&')}`;
+  return macros && withMacros(trackingLink, { network: id, ...macros });
+}
+
+/** The links for a network's servers, likewise. Null if they are not known to report clicks and impressions. */
+export function serverLinksFor(
+  { id, macros, serverMacros }: Network,
+  links: ServerLinks,
+): ServerLinks | null {
+  if (!serverMacros) return null;
+  const fill = (link: string) => withMacros(link, { network: id, ...macros, ...serverMacros });
+  return { click: fill(links.click), impression: fill(links.impression) };
+}
+
+/** Where a network's servers report the clicks on a creative and its impressions. */
+type ServerLinks = { click: string; impression: string };
+
+function withMacros(link: string, macros: Readonly<Record<string, string>>): string {
+  const parameters = Object.entries(macros).map(([name, macro]) => `${name}=${macro}`);
+  return `${link}${link.includes('?') ? '&' : '?'}${parameters.join('&')}`;
 }

@@ -16,6 +16,7 @@ export const mintegral: Network = {
     ad_name: '{creative_name}',
     site_id: '{affiliate_id}',
   },
+  serverMacros: { ip: '{ip}', ua: '{ua}' },
   postback: {
     method: 'GET',
     url: 'https://postback.mintegral.net/install?clickid={click.mtg_click_id}&campuuid={click.mtg_uuid}&idfa={idfa?}&gaid={gaid?}',
@@ -28,8 +29,11 @@ export const mintegral: Network = {
   },
   notes: [
     '`{click_id}` and `{uuid}` are required.',
-    'Mintegral can call a link from its server and then expects a 200 instead of a redirect. This service answers with a redirect.',
+    'Mintegral can report clicks and impressions from its servers (asynchronous clicks). It then expects a 200 instead of a redirect: give it the links for its servers, and enter the store URL at Mintegral. No macro of the time is documented, so a report that Mintegral repeats counts again.',
   ],
   unverified: [],
-  sources: ['https://helpcenter.mintegral.com/en/docs/integration-parameter'],
+  sources: [
+    'https://helpcenter.mintegral.com/en/docs/integration-parameter',
+    'https://helpcenter.mintegral.com/en/docs/update-tracking-url',
+  ],
 };

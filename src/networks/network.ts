@@ -49,6 +49,11 @@ export type Network = {
    * link. Macros of device ids are left out, because the parameters of a click are stored.
    */
   macros: Readonly<Partial<Record<LinkParameter, string>> & Record<string, string>> | null;
+  /**
+   * The macros that it replaces in the links for its servers, by parameter of `?s2s=`. Absent if its servers are not known to report clicks and
+   * impressions.
+   */
+  serverMacros?: Readonly<Record<'ip' | 'ua', string> & Partial<Record<'id' | 'time' | 'country', string>>>;
   /** Absent if the network documents none. */
   postback?: PostbackPreset;
   /** What to know before using it. */

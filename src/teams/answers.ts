@@ -47,6 +47,10 @@ export const Application = z
       description:
         'Whether Apple is asked which ad led to an install whose `/fetch-token` has an `adservices_token`. Off by default.',
     }),
+    create_from_networks: z.boolean().meta({
+      description:
+        'Whether the campaign, ad set and creative of an ad that Meta or Apple Ads names are created with its first install, with their ids. Off by default.',
+    }),
     google_push_account: nullableText().meta({
       description: 'The email of the service account that signs the pushes of Google Play’s notifications.',
     }),

@@ -125,7 +125,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'teams',
     ],
     owns: ['tokens'],
-    reads: ['adsets', 'applications', 'campaigns', 'creatives', 'external_ids'],
+    reads: ['adsets', 'applications', 'campaigns', 'creatives'],
     writes: {
       rejections: 'an erased device takes the samples of refused requests with it, in one transaction',
     },

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOUBT_RULES, type DoubtFacts, type DoubtSettings, doubtsOf } from '#catalogue';
 import { forgetCredentials } from '#http';
-import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
@@ -31,6 +31,11 @@ describe('the rules', () => {
       'a click after the installation began',
       { play_install_began_at: CLICKED - 19 * SECOND },
       ['click_after_install_began: the installation began 20 s before the click'],
+    ],
+    [
+      'our click after it, although Play saw an earlier one',
+      { play_clicked_at: CLICKED - 100 * SECOND, play_install_began_at: CLICKED - 2 * SECOND },
+      ['click_after_install_began: the installation began 2 s before the click'],
     ],
     [
       'a click in the second in which the installation began',
@@ -78,6 +83,16 @@ describe('the rules', () => {
     expect(doubtsOf(nothing, {})).toEqual({ doubts: [], notChecked: all });
     const behind = doubtsOf({ ...CLEAN, first_opened_at: CLICKED - 1 }, {});
     expect(behind).toEqual({ doubts: [], notChecked: ['fast_install'] });
+  });
+
+  it('have a higher version where they decide otherwise than before', () => {
+    expect(DOUBT_RULES.map(({ id, version }) => [id, version])).toEqual([
+      ['click_after_install_began', 2],
+      ['fast_install', 1],
+      ['repeated_click', 1],
+      ['busy_address', 1],
+      ['different_click', 1],
+    ]);
   });
 
   it('follow the settings', () => {
@@ -238,6 +253,53 @@ describe('an install', () => {
     expect(none).toMatchObject({ attributed_installs: 0 });
     // What was counted when the installs came stays.
     expect(await totals()).toMatchObject({ installs: 2, doubted_installs: 2 });
+  });
+
+  it('counts the clicks of the address where it can look, and says so where it cannot', async () => {
+    const own = await createTenant({ ...STORES, install_doubts: { busy_address: { threshold: 3 } } });
+    const { path: link } = await createCreative(worker, own);
+    const click = async (address: string) => {
+      const { publicId, messages } = await follow(worker, link, ANDROID_AGENT, address);
+      await worker.deliver(messages);
+      return publicId;
+    };
+    const attributed = async (data: object) => {
+      const token = await fetchToken(worker, own, { data: { ...ANDROID_METRICS, ...data } });
+      const answer = await worker.team(own, `/v1/devices/${token}/attribution`);
+      const told = await answer.json<{
+        method: string;
+        doubts: { rule: string }[];
+        doubts_not_checked: string[];
+      }>();
+      const busy = told.doubts.some(({ rule }) => rule === 'busy_address');
+      return [told.method, told.doubts_not_checked.includes('busy_address') ? null : busy];
+    };
+    const farm = '203.0.113.80';
+    const named = await click(farm);
+    expect(await attributed({ click_id: named })).toEqual(['click_id', false]);
+    for (let count = 1; count < 3; count++) await click(farm);
+    // Whatever else is known of the device, and although no other click is read for it.
+    for (const data of [
+      {},
+      { install_referrer: 'gclid=1' },
+      { ip: '203.0.113.81' },
+      { os_system: 'iOS 18' },
+    ]) {
+      expect(await attributed({ ...data, click_id: named })).toEqual(['click_id', true]);
+    }
+    expect(await attributed({ ip: farm })).toEqual(['probabilistic', true]);
+    // A guess at an address that is not known to be the device's own: its clicks are not all read.
+    const far = await createTenant({ ...STORES, install_doubts: { busy_address: { threshold: 2 } } });
+    const { path: farLink } = await createCreative(worker, far);
+    for (let count = 0; count < 2; count++) {
+      await worker.deliver((await follow(worker, farLink, ANDROID_AGENT, '203.0.113.90')).messages);
+    }
+    const token = await fetchToken(worker, far, { data: ANDROID_METRICS });
+    const answer = await worker.team(far, `/v1/devices/${token}/attribution`);
+    expect(await answer.json()).toMatchObject({
+      method: 'probabilistic',
+      doubts_not_checked: expect.arrayContaining(['busy_address']),
+    });
   });
 
   it.each([

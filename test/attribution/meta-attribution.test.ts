@@ -3,11 +3,12 @@ import { expect, it } from 'vitest';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
 import { reencryptApiKeys } from '#teams';
-import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { performanceBy } from './apple-ads.ts';
 import { META_REFERRER } from './meta-vector.ts';
 
 const worker = startWorker();
@@ -60,13 +61,40 @@ it.each([
   expect((await attributionOf(other, { install_referrer: referrer })).creative_id).not.toBe(creative.id);
 });
 
-it('says which ad it was if no creative has its id', async () => {
+it('counts for Meta and says which ad it was if no creative has its id', async () => {
   const { tenant } = await withAd(['1']);
   expect(await attributionOf(tenant, { install_referrer: referrer })).toMatchObject({
-    method: 'organic',
+    method: 'meta_referrer',
+    confidence: 1,
     creative_id: null,
+    network: 'meta',
     meta_ad: META_AD,
   });
+  expect(await performanceBy(worker, tenant, 'network')).toMatchObject([{ network: 'meta', installs: 1 }]);
+});
+
+it('guesses no click and no impression for an install that Meta’s referrer proves', async () => {
+  const { tenant } = await withAd(['1']);
+  const { id, path } = await createCreative(worker, tenant, { creative: 'TikTok' });
+  const address = '203.0.113.61';
+  const { messages } = await follow(worker, `${path}?network=tiktok`, ANDROID_AGENT, address);
+  await worker.deliver(messages);
+  const links = await worker.team(tenant, `/v1/creatives/${id}/links`);
+  const { server_links } = await links.json<{ server_links: { impression: string } }>();
+  const told = new URLSearchParams({ ip: address, ua: ANDROID_AGENT });
+  const { pathname, search } = new URL(`${server_links.impression}&${told}`);
+  expect((await worker.request(pathname + search)).status).toBe(200);
+  await worker.deliver(worker.queue.take());
+  const device = { ...ANDROID_METRICS, ip: address };
+  expect(await attributionOf(tenant, { ...device, install_referrer: referrer })).toMatchObject({
+    method: 'meta_referrer',
+    creative_id: null,
+    click_id: null,
+    network: 'meta',
+    candidates: [],
+  });
+  // The click would have been similar enough.
+  expect(await attributionOf(tenant, device)).toMatchObject({ method: 'probabilistic', creative_id: id });
 });
 
 it.each([

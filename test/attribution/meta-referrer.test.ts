@@ -1,24 +1,11 @@
-import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decryptMetaAd, isMetaKey, metaSourceOf } from '../../src/attribution/meta-referrer.ts';
-import { META_REFERRER } from './meta-vector.ts';
+import { encryptAd, META_REFERRER } from './meta-vector.ts';
 
 const REFERRER = META_REFERRER.referrer;
 const KEY = META_REFERRER.key;
 const source = metaSourceOf(REFERRER) ?? { data: '', nonce: '' };
-
-const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
-const nonce = 'd65685722f88f93e019002e4';
-async function encrypt(text: string) {
-  const key = await crypto.subtle.importKey('raw', bytes(KEY), 'AES-GCM', false, ['encrypt']);
-  const cipher = await crypto.subtle.encrypt(
-    { name: 'AES-GCM', iv: bytes(nonce) },
-    key,
-    new TextEncoder().encode(text),
-  );
-  return { data: Buffer.from(cipher).toString('hex'), nonce };
-}
 
 describe('an encrypted referrer', () => {
   it('names the ad under the names of Ads Manager', async () => {
@@ -60,7 +47,7 @@ describe('an encrypted referrer', () => {
       fc.asyncProperty(digits, digits, digits, fc.string(), async (campaign, adset, ad, name) => {
         const fields = `"campaign_group_id":${campaign},"campaign_id":${adset},"adgroup_id":${ad}`;
         const plain = `{${fields},"campaign_group_name":${JSON.stringify(name)},"platform_position":null}`;
-        expect(await decryptMetaAd(await encrypt(plain), KEY)).toEqual({
+        expect(await decryptMetaAd(await encryptAd(plain), KEY)).toEqual({
           accountId: null,
           campaign: { id: String(campaign), name: name.toWellFormed() },
           adset: { id: String(adset), name: '' },
@@ -75,7 +62,7 @@ describe('an encrypted referrer', () => {
   it.each(['', 'x', '[]', '{}', 'null', '{"campaign_group_id":1.5,"campaign_id":1,"adgroup_id":1}'])(
     'that contains %j names no ad',
     async (plain) => {
-      expect(await decryptMetaAd(await encrypt(plain), KEY)).toBeNull();
+      expect(await decryptMetaAd(await encryptAd(plain), KEY)).toBeNull();
     },
   );
 });

@@ -207,6 +207,47 @@ it('undoes a creative without the campaign and ad set that another one uses sinc
   expect(await all()).toEqual([[], [], []]);
 });
 
+it('gives a campaign and ad set ids that no other has, and takes them back with them', async () => {
+  const { team, application } = await createTenant();
+  const meta = (id: string) => [{ network: 'meta', id }];
+  const wanted = (campaign: string, adset: string): WantedCreative => ({
+    ...{ applicationId: application.id, teamId: team.id, actor: 'Meta', now: 1, idempotency: null },
+    names: { creative: 'Ad', campaign, adset },
+    network: 'meta',
+    groupIds: { campaign: meta('1'), adset: meta(adset) },
+    minted: {
+      creativeId: newId('crt'),
+      token: crypto.randomUUID(),
+      campaignId: newId('cmp'),
+      adsetId: newId('ads'),
+      auditId: newId('aud'),
+    },
+  });
+  const stored = async () => {
+    const { results } = await env.DB.prepare(
+      'SELECT kind, external_id, item_id FROM external_ids WHERE application_id = ? ORDER BY kind, external_id',
+    )
+      .bind(application.id)
+      .raw<string[]>()
+      .then((rows) => ({ results: rows }));
+    return results;
+  };
+  const [first, second, other] = [wanted('One', '10'), wanted('One', '11'), wanted('Other', '12')];
+  for (const one of [first, second, other]) await getOrCreate(env.DB, one);
+  const all = [
+    ['adset', '10', first.minted.adsetId],
+    ['adset', '11', second.minted.adsetId],
+    ['adset', '12', other.minted.adsetId],
+    ['campaign', '1', first.minted.campaignId],
+  ];
+  expect(await stored()).toEqual(all);
+  await undo(env.DB, team.id, [first.minted]);
+  // The campaign has another ad set.
+  expect(await stored()).toEqual(all.slice(1));
+  await undo(env.DB, team.id, [{ ...second.minted, campaignId: first.minted.campaignId }, other.minted]);
+  expect(await stored()).toEqual([]);
+});
+
 it('deletes an Idempotency-Key after a week, not before', async () => {
   const tenant = await createTenant();
   const body = { creative: 'Dragon', app_api_key: tenant.apiKey };

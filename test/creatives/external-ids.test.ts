@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { getOrCreateNamed } from '#creatives';
 import { createCreative, postCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -127,6 +128,28 @@ it('creates a lost creative again without an id that another has taken', async (
       [other.id, [meta('1')]],
     ]),
   );
+});
+
+it('finds or creates a creative by its names, and takes no id from another', async () => {
+  const tenant = await createTenant();
+  const own = await createCreative(worker, tenant, { creative: 'Cat', campaign: 'C', adset: 'A' });
+  const other = await createCreative(worker, tenant, { creative: 'Dog', external_ids: [meta('1')] });
+  const application = { id: tenant.application.id, teamId: tenant.team.id };
+  const named = (creative: string) =>
+    getOrCreateNamed(env, application, {
+      ...{ names: { campaign: 'C', adset: 'A', creative }, key: creative, actor: 'Meta', now: Date.now() },
+      at: { network: 'meta', ids: { campaign: ['7'], adset: [], creative: ['2', '1'] } },
+    });
+  expect(await named('Cat')).toBe(own.id);
+  await expect(named('Fox')).rejects.toMatchObject({ code: 'unavailable' });
+  const shown = new Map((await list(tenant, 'creatives')).map((row) => [row.id, row.external_ids]));
+  expect(shown).toEqual(
+    new Map([
+      [own.id, []],
+      [other.id, [meta('1')]],
+    ]),
+  );
+  expect((await list(tenant, 'campaigns')).flatMap(({ external_ids }) => external_ids)).toEqual([]);
 });
 
 it.each(KINDS)('keeps the %s of a team to the team', async (kind) => {

@@ -44,6 +44,37 @@ it('offers a link for each network, whose parameters come with the click', async
   });
 });
 
+it('offers links for the servers of a network that reports from them, which are answered without a redirect', async () => {
+  const tenant = await createTenant();
+  const { id } = await createCreative(worker, tenant);
+  const { body } = await get(tenant, `/v1/creatives/${id}/links`);
+  const links = body.data as {
+    network: string;
+    server_links: { click: string; impression: string } | null;
+  }[];
+  const offered = links.filter(({ server_links }) => server_links !== null);
+  expect(offered.map(({ network }) => network)).toEqual(['mintegral']);
+  for (const kind of ['click', 'impression'] as const) {
+    // As Mintegral fills it in.
+    const link = (offered[0]?.server_links?.[kind] ?? '')
+      .replace('{ip}', '203.0.113.7')
+      .replace('{ua}', encodeURIComponent(ANDROID_AGENT))
+      .replace('{click_id}', 'mtg0a1b2c');
+    const { pathname, search } = new URL(link);
+    const answer = await worker.request(pathname + search, { redirect: 'manual' });
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ counted: true })]);
+    const [message] = worker.queue.take();
+    expect(message?.body).toMatchObject({
+      clicks: [
+        {
+          ...{ os_family: 'android', device_model: 'Pixel 8', ip_hash: expect.any(String) },
+          ...{ network: 'mintegral', params: { mtg_click_id: 'mtg0a1b2c' } },
+        },
+      ],
+    });
+  }
+});
+
 it.each(['', '/links'])('answers 404 to another team at /v1/creatives/:id%s', async (suffix) => {
   const [tenant, stranger] = [await createTenant(), await createTenant()];
   const { id } = await createCreative(worker, tenant);

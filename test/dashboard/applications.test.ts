@@ -187,14 +187,17 @@ it('saves the app’s identities and Meta’s key, which it never shows', async 
       android_fingerprints: [print, print],
       meta_referrer_key_set: true,
       apple_ads_lookup: false,
+      create_from_networks: false,
     });
   }
-  for (const apple_ads_lookup of ['on', undefined, 'off']) {
-    const changes = apple_ads_lookup === undefined ? {} : { apple_ads_lookup };
-    expect((await admin.post(path, { ...fields, ...changes })).status).toBe(303);
-    // A form without the field changes nothing.
-    expect(await stored()).toMatchObject({ apple_ads_lookup: apple_ads_lookup !== 'off' });
-    expect((await pageOf(await admin.get(path))).value('apple_ads_lookup')).toBe(apple_ads_lookup ?? 'on');
+  for (const name of ['apple_ads_lookup', 'create_from_networks']) {
+    for (const choice of ['on', undefined, 'off']) {
+      const changes = choice === undefined ? {} : { [name]: choice };
+      expect((await admin.post(path, { ...fields, ...changes })).status).toBe(303);
+      // A form without the field changes nothing.
+      expect(await stored()).toMatchObject({ [name]: choice !== 'off' });
+      expect((await pageOf(await admin.get(path))).value(name)).toBe(choice ?? 'on');
+    }
   }
   const page = await (await admin.get(path)).text();
   expect(page).not.toContain(key);

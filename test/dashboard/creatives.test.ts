@@ -167,6 +167,7 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'Retention and LTV',
     'Deep link and preview',
     'IDs at networks',
+    'Links for networks',
     'Links for a network’s servers',
     'Test this link',
   ]);
@@ -268,6 +269,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     'Retention and LTV',
     'Deep link and preview',
     'IDs at networks',
+    'Links for networks',
     'Links for a network’s servers',
     'Test this link',
   ]);

@@ -1,11 +1,19 @@
 import { expect, it } from 'vitest';
 import { valueName } from '#catalogue';
-import { CLICK_ID_PARAMETERS, LINK_PARAMETERS, linkFor, MEDIA_SOURCE_NAMES, NETWORKS } from '#networks';
+import {
+  CLICK_ID_PARAMETERS,
+  LINK_PARAMETERS,
+  linkFor,
+  MEDIA_SOURCE_NAMES,
+  NETWORKS,
+  serverLinksFor,
+} from '#networks';
 import { clickParams } from '../../src/tracking/click-details.ts';
 import { parseQuery, queryOf } from '../../src/tracking/query.ts';
 
 const LINK = 'https://attr.example.com/t/q3VbYt0GmLxwZ2nEq3VbYt';
 const MAX_CLICK_PARAMS = 20;
+const queryEntries = (link: string) => Object.fromEntries(queryOf(link));
 
 it('has each network once, under values of media_source of its own', () => {
   const values = NETWORKS.flatMap(({ id, aliases }) => [id, ...Object.keys(aliases)]);
@@ -53,6 +61,29 @@ it.each(linked)('fills its macros into a link, which keeps every parameter: $nam
   expect(clickParams(query)).toEqual({ network: network.id, ...network.macros });
   // A macro must not end the query, nor look like another parameter.
   expect(macros.filter(([, macro]) => /[#&=?\s]/.test(macro))).toEqual([]);
+});
+
+it('fills the macros of the device into the links for servers', () => {
+  const click = `${LINK}?s2s=secret`;
+  const links = { click, impression: `${click}&event=impression` };
+  const filled = NETWORKS.flatMap((network) => {
+    const own = serverLinksFor(network, links);
+    return own ? [{ network, own }] : [];
+  });
+  expect(filled.map(({ network }) => network.id)).toEqual(['mintegral']);
+  for (const { network, own } of filled) {
+    for (const kind of ['click', 'impression'] as const) {
+      expect(own[kind].startsWith(`${links[kind]}&network=${network.id}&`)).toBe(true);
+      const told = {
+        ...queryEntries(links[kind]),
+        network: network.id,
+        ...network.macros,
+        ...network.serverMacros,
+      };
+      expect(queryEntries(own[kind])).toEqual(told);
+      expect(queryOf(own[kind]).length).toBeLessThan(MAX_CLICK_PARAMS);
+    }
+  }
 });
 
 it('offers no link for networks whose ads take none, and adds to a query that is there', () => {

@@ -87,6 +87,8 @@ type Install = {
   click: number;
   opened: number;
   play: { clicked: number; began: number } | null;
+  /** Whether the referrer proves Google, so that no click is guessed. */
+  google: boolean;
 };
 type Drawn = {
   clicks: Click[];
@@ -114,6 +116,7 @@ const drawn = fc.record<Drawn>({
       play: fc.option(
         fc.record({ clicked: fc.integer({ min: -400, max: 40 }), began: fc.integer({ min: -100, max: 60 }) }),
       ),
+      google: fc.boolean(),
     }),
     { minLength: 1, maxLength: 5 },
   ),
@@ -141,15 +144,14 @@ function judge({ clicks, installs, actions, thresholds }: Drawn): Verdict[] {
     const index = any % clicks.length;
     const click = clicks[index];
     if (!click) throw new RangeError('there is a click');
-    // Clicks outside the window are not read, but the named one is, with its address.
-    const ofAddress = clicks.filter(
-      (one) => one.address === click.address && (one === click || one.minutesAgo < 60),
-    ).length;
+    // The address of a click is forgotten with the window.
+    const ofAddress = clicks.filter((one) => one.address === click.address && one.minutesAgo < 60).length;
     const fires: Record<Rule, boolean | null> = {
-      click_after_install_began: play && play.clicked > play.began,
+      // Our click, at 0, or the one that Play saw.
+      click_after_install_began: play && (play.began < 0 || play.began < play.clicked),
       fast_install: opened < thresholds.fast,
       repeated_click: (used.get(index) ?? 0) > 0,
-      busy_address: ofAddress >= thresholds.busy,
+      busy_address: click.minutesAgo < 60 ? ofAddress >= thresholds.busy : null,
       different_click: play && Math.abs(play.clicked) > thresholds.different,
     };
     const rules = asked.filter((rule) => fires[rule] === true);
@@ -196,7 +198,7 @@ describe('clicks of networks', () => {
         }
         await worker.deliver(worker.queue.take());
         const verdicts = judge(own);
-        for (const [number, { click, opened, play }] of installs.entries()) {
+        for (const [number, { click, opened, play, google }] of installs.entries()) {
           const index = click % clicks.length;
           const clickedAt = timeOf(clicks[index] ?? { creative: 0, address: 0, minutesAgo: 0 }, index);
           const second = clickedAt / SECOND;
@@ -204,6 +206,7 @@ describe('clicks of networks', () => {
             created_at: new Date(clickedAt + opened * SECOND).toISOString(),
             data: {
               click_id: ids[index],
+              ...(google && { install_referrer: 'gclid=Cj0K' }),
               ...(play && {
                 referrer_click_timestamp_server_seconds: second + play.clicked,
                 install_begin_timestamp_server_seconds: second + play.began,

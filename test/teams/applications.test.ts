@@ -40,6 +40,7 @@ const defaults = {
   impression_template: null,
   meta_referrer_key_set: false,
   apple_ads_lookup: false,
+  create_from_networks: false,
   google_push_account: null,
   revenuecat_authorization_set: false,
   store_fee: 0,
@@ -86,6 +87,7 @@ describe('POST /v1/applications', () => {
     [{ name: 'x', currency: 'zzz' }, 'currency must be a currency code (ISO 4217), such as eur'],
     [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
     [{ name: 'x', apple_ads_lookup: 'on' }, 'apple_ads_lookup must be true or false'],
+    [{ name: 'x', create_from_networks: 1 }, 'create_from_networks must be true or false'],
     [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
     [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
     ...[
@@ -183,7 +185,7 @@ it('creates at most 100 applications per team', async () => {
     createdAt: index,
   }));
   const db = database(env.DB);
-  for (const part of chunksOf(rows, 6)) await db.insert(applications).values(part);
+  for (const part of chunksOf(rows, 5)) await db.insert(applications).values(part);
   expect((await call(of, 'POST', '/v1/applications', { name: 'The last' })).status).toBe(201);
   const refused = await call(of, 'POST', '/v1/applications', { name: 'One more' });
   expect([refused.status, refused.body]).toEqual([409, { message: 'A team has at most 100 applications' }]);

@@ -8,7 +8,10 @@ export type DoubtFacts = {
   play_install_began_at: number | null;
   /** The number of devices that had named the click before. */
   earlier_installs: number | null;
-  /** The clicks from the address of the credited click within the probabilistic window, itself included; at most 200 are counted. */
+  /**
+   * The clicks from the address of the credited click within the probabilistic window, itself included; at most 200 are counted. Null if they were
+   * not counted: the address is unknown, or forgotten with the window, or the click was guessed at another address than the device's own.
+   */
   address_clicks: number | null;
 };
 

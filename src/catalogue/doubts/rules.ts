@@ -2,16 +2,19 @@ import type { DoubtRule } from './rule.ts';
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
-/** Click injection: malware sees an installation begin and reports a click. Source: Airbridge and Adjust, which compare the same two times. */
+/**
+ * Click injection: malware sees an installation begin and reports a click. Either click may be the late one: ours, or the one that Play saw. Source:
+ * Airbridge and Adjust, which compare the same times.
+ */
 export const clickAfterInstallBegan: DoubtRule = {
   id: 'click_after_install_began',
-  version: 1,
+  version: 2,
   label: 'Click after the installation began',
   threshold: null,
   check: ({ clicked_at, play_clicked_at, play_install_began_at: began }) => {
-    const clicked = play_clicked_at ?? clicked_at;
-    if (began === null || clicked === null) return 'not_checked';
-    const late = seconds(clicked) - seconds(began);
+    const clicks = [clicked_at, play_clicked_at].flatMap((at) => at ?? []);
+    if (began === null || clicks.length === 0) return 'not_checked';
+    const late = seconds(Math.max(...clicks)) - seconds(began);
     return { reason: late > 0 ? `the installation began ${late} s before the click` : null };
   },
 };

@@ -5,6 +5,7 @@ import {
   linkFor,
   NETWORKS,
   type Network,
+  serverLinksFor,
 } from '#networks';
 import { COST_REPORTS, type CostReport } from '#networks/costs';
 import { CONVERSIONS } from '#networks/outbound';
@@ -54,6 +55,8 @@ function costsOf({ id }: Network): string {
 function section(network: Network): string {
   const { id, name, aliases, roles, clickIds, notes, unverified, sources } = network;
   const link = linkFor(network, 'https://example.com/t/…');
+  const click = 'https://example.com/t/…?s2s=<secret>';
+  const servers = serverLinksFor(network, { click, impression: `${click}&event=impression` });
   const facts = [
     `${name} ${and.format(roles.map((role) => ROLES[role]))}.`,
     `In \`media_source\`: ${code([id, ...Object.keys(aliases)])}.`,
@@ -63,6 +66,11 @@ function section(network: Network): string {
   return [
     `## ${name}\n\n${facts.join(' ')}\n`,
     ...(link === null ? [] : [`\n\`\`\`\n${link}\n\`\`\`\n`]),
+    ...(servers === null
+      ? []
+      : [
+          `\nFor its servers, clicks and impressions:\n\n\`\`\`\n${servers.click}\n${servers.impression}\n\`\`\`\n`,
+        ]),
     conversionsOf(network),
     ...(notes.length > 0 ? [`\n${list(notes)}`] : []),
     ...(unverified.length > 0 ? [`\nNot verified:\n\n${list(unverified)}`] : []),

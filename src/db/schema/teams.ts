@@ -43,6 +43,8 @@ export const applications = sqliteTable(
     metaReferrerKey: text('meta_referrer_key'),
     /** Whether Apple is asked which ad led to an install. */
     appleAdsLookup: integer('apple_ads_lookup', { mode: 'boolean' }).notNull().default(false),
+    /** Whether the campaigns, ad sets and creatives that networks name are created with their first install. */
+    createFromNetworks: integer('create_from_networks', { mode: 'boolean' }).notNull().default(false),
     /** The service account that signs the pushes of Google Play's notifications. */
     googlePushAccount: text('google_push_account'),
     /** SHA-256 of the Authorization value that RevenueCat sends, hex. */

@@ -1,10 +1,13 @@
-import { giveBackClick } from '#attribution';
+import { eq } from 'drizzle-orm';
+import { type AppleAd, findAdItems, giveBackClick, type NetworkAd } from '#attribution';
 import { counterOf, eventDelaySeconds, retryCall } from '#counting';
-import { database, retryTransient } from '#db';
+import { applications, database, retryTransient } from '#db';
 import { logWarning } from '#lib/log';
+import { placeAd } from '../place-ad.ts';
 import { askApple } from './ask-apple.ts';
-import { findAppleCreative, findLookup } from './find-creative.ts';
 import { type CreditMessage, creditIn } from './message.ts';
+
+export { placeAd };
 
 /** Of Apple's documentation: ask again after five seconds, three times. */
 const ASK_AGAIN_SECONDS = 5;
@@ -70,8 +73,7 @@ async function isSettled(
   const asked = application.isWanted ? await askApple(open.token) : ({ outcome: 'not_asked' } as const);
   if (asked === null && !isLast) return false;
   const answer = asked ?? ({ outcome: 'unanswered' } as const);
-  const creativeId =
-    answer.outcome === 'attributed' ? await findAppleCreative(env, application, answer.ad, Date.now()) : null;
+  const creativeId = answer.outcome === 'attributed' ? await placeAppleAd(env, application, answer.ad) : null;
   const settled = { answer, creativeId };
   await giveBack(
     await retryCall<Pick<ReadCredit, 'replacedClickId'>>(
@@ -79,4 +81,32 @@ async function isSettled(
     ),
   );
   return true;
+}
+
+/** The application of a credit: its team, and what it wants of Apple. Null once it is deleted. */
+async function findLookup(db: D1Database, id: string) {
+  const [row] = await database(db)
+    .select({
+      id: applications.id,
+      teamId: applications.teamId,
+      isWanted: applications.appleAdsLookup,
+      createFromNetworks: applications.createFromNetworks,
+    })
+    .from(applications)
+    .where(eq(applications.id, id));
+  return row ?? null;
+}
+
+/** Apple tells ids only. */
+function networkAdOf({ campaign_id, ad_group_id, ad_id }: AppleAd): NetworkAd {
+  const level = (id: string | undefined) => ({ ids: id === undefined ? [] : [id], name: '' });
+  return {
+    ...{ network: 'apple_ads', campaign: level(campaign_id) },
+    ...{ adset: level(ad_group_id), creative: level(ad_id) },
+  };
+}
+
+async function placeAppleAd(env: Env, application: Parameters<typeof placeAd>[1], answer: AppleAd) {
+  const ad = networkAdOf(answer);
+  return placeAd(env, application, ad, await findAdItems(database(env.DB), application.id, ad), Date.now());
 }

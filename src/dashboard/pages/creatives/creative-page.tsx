@@ -24,6 +24,7 @@ import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { ExternalIds } from './external-ids.tsx';
 import { LinkSettings } from './link-settings.tsx';
+import { NetworkLinks } from './network-links.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
@@ -251,6 +252,7 @@ export async function creativePage(
               />
             </>
           )}
+          <NetworkLinks creative={creative} servers={servers} />
           {servers && <ServerLinks {...servers} />}
           <TestLink
             c={c}

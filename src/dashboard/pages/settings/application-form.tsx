@@ -101,6 +101,15 @@ const attributionFields = (row: ApplicationRow): readonly FormField[] => [
       ['on', 'On'],
     ],
   },
+  {
+    label: 'Create what networks name',
+    name: 'create_from_networks',
+    hint: 'The campaign, ad set and creative of an ad of Meta or Apple Ads that leads to an install, with their IDs. Off: such installs count for the network without a creative.',
+    options: [
+      ['off', 'Off'],
+      ['on', 'On'],
+    ],
+  },
 ];
 
 const revenueFields = (row: ApplicationRow): readonly FormField[] => [

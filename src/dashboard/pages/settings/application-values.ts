@@ -22,6 +22,7 @@ export const toValues = (row: ApplicationRow): Values => ({
   view_through_window_hours: String(row.viewThroughWindowHours),
   ...doubtValues(row),
   apple_ads_lookup: row.appleAdsLookup ? 'on' : 'off',
+  create_from_networks: row.createFromNetworks ? 'on' : 'off',
   google_push_account: row.googlePushAccount ?? '',
   store_fee_percent: String(row.storeFeeBasisPoints / 100),
 });
@@ -32,6 +33,7 @@ const percentToShare = (percent: string | undefined) =>
 
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
 export function toChanges(values: Values) {
+  const isOn = (text: string | undefined) => (text === undefined ? undefined : text === 'on');
   const optional = (text: string | undefined) => text?.trim() || null;
   const listOf = (text: string | undefined) => text?.split(/[\s,]+/).filter((item) => item !== '');
   return {
@@ -49,7 +51,8 @@ export function toChanges(values: Values) {
     // These are never shown, so an empty field leaves them as they are.
     meta_referrer_key: values.meta_referrer_key?.trim() || undefined,
     revenuecat_authorization: values.revenuecat_authorization?.trim() || undefined,
-    apple_ads_lookup: values.apple_ads_lookup === undefined ? undefined : values.apple_ads_lookup === 'on',
+    apple_ads_lookup: isOn(values.apple_ads_lookup),
+    create_from_networks: isOn(values.create_from_networks),
     google_push_account: optional(values.google_push_account),
     store_fee: percentToShare(values.store_fee_percent),
     attribution_window_hours: Number(values.attribution_window_hours),

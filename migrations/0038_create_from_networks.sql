@@ -1,0 +1,1 @@
+ALTER TABLE `applications` ADD `create_from_networks` integer DEFAULT false NOT NULL;

@@ -1,0 +1,44 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, externalIds } from '#db';
+
+// The ad that led to an install, as its network names it, and what here has its ids.
+
+type Kind = 'campaign' | 'adset' | 'creative';
+/** Ids are text: they exceed 2^53. The name is empty if the network tells none. */
+type Level = { ids: readonly string[]; name: string };
+
+/** A level that the network does not tell has no ids. */
+export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<Kind, Level>;
+
+/** The campaign, ad set and creative of an application that have ids of an ad. */
+export type AdItems = Readonly<Partial<Record<Kind, string>>>;
+
+const idsOf = ({ network, campaign, adset, creative }: NetworkAd) =>
+  Object.entries({ campaign, adset, creative }).flatMap(([kind, { ids }]) =>
+    ids.map((id) => [network, kind, id] as const),
+  );
+
+type ItemRow = { network: string; kind: string; external_id: string; item_id: string };
+
+const { applicationId, network, kind, externalId, itemId } = externalIds;
+
+/** The rows of what has ids of some ads: ranges of the primary key. */
+export const readAdItems = (application: string, ads: readonly NetworkAd[]): SQL => sql`
+  SELECT ${network} AS network, ${kind} AS kind, ${externalId} AS external_id, ${itemId} AS item_id
+  FROM ${externalIds}
+  WHERE ${applicationId} = ${application} AND (${network}, ${kind}, ${externalId}) IN (
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(ads.flatMap(idsOf))}))`;
+
+/** What has the ids of an ad, among the rows that were read for several. The first id of a level that something has decides. */
+export function itemsOf(rows: readonly ItemRow[], ad: NetworkAd): AdItems {
+  const keyOf = (parts: readonly string[]) => parts.join(' ');
+  const found = new Map(rows.map((row) => [keyOf([row.network, row.kind, row.external_id]), row.item_id]));
+  const own = idsOf(ad).flatMap((id) => {
+    const item = found.get(keyOf(id));
+    return item === undefined ? [] : [[id[1], item] as const];
+  });
+  return Object.fromEntries(own.toReversed());
+}
+
+export const findAdItems = async (db: Database, application: string, ad: NetworkAd): Promise<AdItems> =>
+  itemsOf(await db.all<ItemRow>(readAdItems(application, [ad])), ad);

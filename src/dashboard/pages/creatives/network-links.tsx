@@ -1,0 +1,60 @@
+import { linkFor, NETWORKS, type Network, serverLinksFor } from '#networks';
+import type { serverLinks } from '#tracking';
+import { Copyable } from '../../shell/copyable.tsx';
+import { FoldedCard } from '../../shell/parts.tsx';
+import type { Creative } from './test-link.tsx';
+
+/** Of who may see them: their secret lets anyone report clicks. */
+type Servers = Awaited<ReturnType<typeof serverLinks>> | null;
+
+/** A note as its network's file has it, for people who do not read Markdown. */
+const plain = (note: string) => note.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+
+const Links = ({ network, link, servers }: { network: Network; link: string; servers: Servers }) => {
+  const { name, notes, unverified } = network;
+  const reported = servers && serverLinksFor(network, servers);
+  return (
+    <details class="fold">
+      <summary>{name}</summary>
+      <Copyable text={link} label={`the link for ${name}`} />
+      {reported && (
+        <>
+          <p>If its servers report clicks and impressions, with a secret:</p>
+          <Copyable text={reported.click} label={`the link for clicks of ${name}`} />
+          <Copyable text={reported.impression} label={`the link for impressions of ${name}`} />
+        </>
+      )}
+      <ul class="muted">
+        {notes.map((note) => (
+          <li>{plain(note)}</li>
+        ))}
+        {unverified.map((note) => (
+          <li>Not verified: {plain(note)}</li>
+        ))}
+      </ul>
+    </details>
+  );
+};
+
+/** The tracking link for the ads of each network, with its macros; of that network alone if the creative's link is for one. */
+export const NetworkLinks = ({ creative, servers }: { creative: Creative; servers: Servers }) => {
+  const possible = NETWORKS.filter(({ id }) => creative.network === null || creative.network === id);
+  const linked = possible.flatMap((network) => {
+    const link = linkFor(network, creative.tracking_link);
+    return link === null ? [] : [{ network, link }];
+  });
+  if (linked.length === 0) return null;
+  const without = possible.filter(({ macros, roles }) => macros === null && roles.includes('advertising'));
+  return (
+    <FoldedCard title="Links for networks" id="network-links">
+      <p class="muted">
+        Use the link of the network where you buy the ads. The network replaces the macros in it, so that each
+        click tells its campaign, ad set and ad.
+        {without.map(({ name }) => ` Ads of ${name} take no tracking link.`)}
+      </p>
+      {linked.map(({ network, link }) => (
+        <Links network={network} link={link} servers={servers} />
+      ))}
+    </FoldedCard>
+  );
+};
