@@ -178,7 +178,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   skan: {
     imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],
     owns: ['skan_postbacks', 'skan_schemas'],
-    reads: ['applications'],
+    reads: ['applications', 'teams'],
   },
   stores: {
     imports: ['catalogue', 'counting', 'db', 'devices', 'http', 'lib', 'rollup', 'teams'],

@@ -2,7 +2,9 @@ import { env } from 'cloudflare:workers';
 import { Buffer } from 'node:buffer';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { database } from '#db';
 import { IMPRESSION_PRESETS } from '#networks';
+import { listPostbacks } from '#skan';
 import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { PINNED } from '../../src/stores/apple-root.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -234,6 +236,58 @@ describe('SKAdNetwork', () => {
       'Verified, counted; arrived 2 more times; 1 of them with other values, which do not count',
     ]);
     expect(await figures()).toEqual(before);
+  });
+});
+
+describe('a genuine postback of an app that no application has', () => {
+  const kept = (app: string) =>
+    `Verified, not counted: no application has the App Store id ${app}. It is kept for 30 days, and counted once one has`;
+  it.each([
+    ['SKAdNetwork', SKAN, SKAN_POSTBACKS['4.0 coarse'], 'SKAdNetwork 4.0', kept(SKAN_APP)],
+    [
+      'AdAttributionKit',
+      AAK,
+      AAK_POSTBACK,
+      'AdAttributionKit',
+      'Verified with a key for development: in no report',
+    ],
+  ])('of %s is shown and not counted', async (_, path, body, framework, verification) => {
+    await setApp('1');
+    expect((await post(path, body)).status).toBe(200);
+    const rows = (await debuggerOf()).cells('Newest postbacks of Apple', 'Framework', 'Verification');
+    expect(rows).toContainEqual([framework, verification]);
+    await setApp(SKAN_APP);
+    expect(await figures()).toEqual(before);
+    await env.DB.prepare(`DELETE FROM skan_postbacks WHERE application_id = ''`).run();
+  });
+
+  it('is shown to nobody in a deployment of several teams', async () => {
+    await setApp('1');
+    await post(SKAN, SKAN_POSTBACKS['4.0 coarse']);
+    const other = await createTenant();
+    expect(await listPostbacks(database(env.DB), tenant.application.id)).toHaveLength(1);
+    await env.DB.batch([
+      env.DB.prepare('DELETE FROM applications WHERE team_id = ?').bind(other.team.id),
+      env.DB.prepare('DELETE FROM teams WHERE id = ?').bind(other.team.id),
+      env.DB.prepare(`DELETE FROM skan_postbacks WHERE application_id = ''`),
+    ]);
+    await setApp(SKAN_APP);
+  });
+});
+
+describe('what a network forwards', () => {
+  it.each<Case>([
+    ['a wrong key', () => post(`${SKAN}?key=${wrong()}`, FINE), 401, /Unknown or replaced intake secret/],
+    ['a changed field', () => post(`${SKAN}?key=${secret}`, { ...FINE, redownload: true }), 400, /signature/],
+  ])('is refused with %s', (_, send, status, why) => expectRefused(send, status, `POST ${SKAN}`, why));
+
+  it('is refused if it is of another app', async () => {
+    await expectRefused(
+      () => post(`${AAK}?key=${secret}`, AAK_POSTBACK),
+      400,
+      `POST ${AAK}`,
+      /postback is of another app/,
+    );
   });
 });
 

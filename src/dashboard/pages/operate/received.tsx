@@ -66,10 +66,14 @@ type Postback = Awaited<ReturnType<typeof listPostbacks>>[number];
 
 const FRAMEWORKS = { skadnetwork: 'SKAdNetwork', adattributionkit: 'AdAttributionKit' } as const;
 
-const verificationOf = (row: Postback) =>
-  [row.test ? 'Verified with a key for development: in no report' : 'Verified, counted', ...copies(row)].join(
-    '; ',
-  );
+function verificationOf(row: Postback): string {
+  const verified = row.test
+    ? 'Verified with a key for development: in no report'
+    : row.applicationId === ''
+      ? `Verified, not counted: no application has the App Store id ${row.appId}. It is kept for 30 days, and counted once one has`
+      : 'Verified, counted';
+  return [verified, ...copies(row)].join('; ');
+}
 
 /** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
 export const PostbackTable = ({
