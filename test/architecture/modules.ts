@@ -183,6 +183,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   stores: {
     imports: ['catalogue', 'counting', 'db', 'devices', 'http', 'lib', 'rollup', 'teams'],
     owns: ['store_notifications'],
+    reads: ['applications'],
   },
   impressions: {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],

@@ -315,36 +315,6 @@ describe('RevenueCat', () => {
   });
 });
 
-it('counts in the counter that knows the payment, and nowhere if none of several does', async () => {
-  const { application } = tenant;
-  const created = { type: 'device-metrics', created_at: '2026-03-01T10:00:00Z' };
-  const data = { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' };
-  await env.DB.prepare('UPDATE applications SET shards = 8 WHERE id = ?').bind(application.id).run();
-  vi.setSystemTime(Date.now() + 120_000);
-  for (let made = 0; made < 4; made++) {
-    const body = { ...created, data: { ...data, device_id: `d${made}` } };
-    const { token } = await (await worker.post(tenant, '/fetch-token', body)).json<{ token: string }>();
-    const payload = { item_id: 'gold', value: 10, currency: 'usd', status: 'completed', tr_id: `t${made}` };
-    const event = {
-      type: 'custom.purchase',
-      created_at: '2026-03-02T10:00:00Z',
-      creativeToken: token,
-      payload,
-    };
-    expect((await worker.post(tenant, '/webhook', event)).status).toBe(200);
-  }
-  expect((await figures()).slice(0, 2)).toEqual([4, 40]);
-  for (let made = 0; made < 4; made++) {
-    const renewal = { id: `r${made}`, type: 'RENEWAL', transaction_id: `t${made}.1`, currency: 'USD' };
-    const paid = { original_transaction_id: `t${made}`, price_in_purchased_currency: 5, app_user_id: null };
-    expect(await revenuecat({ ...renewal, ...paid })).toMatchObject({ body: { reason: null } });
-  }
-  expect(await revenuecat({ transaction_id: 'unknown', app_user_id: null })).toMatchObject({
-    body: { event_id: null, reason: expect.stringContaining('no known device') },
-  });
-  expect(await figures()).toEqual([8, 60, 0, 0, 0, 4]);
-});
-
 describe('Google Play', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' };

@@ -21,11 +21,13 @@ const receivedColumn = ({ application }: View, now: number): Column<{ receivedAt
 type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
 const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
 
-const outcomeOf = ({ reason, ...row }: Notification) =>
-  [
-    reason === null ? 'Verified, sent to be counted' : `Verified, not counted: ${reason}`,
-    ...copies(row),
-  ].join('; ');
+function outcomeOf({ reason, held, ...row }: Notification): string {
+  const verified =
+    reason === null
+      ? 'Verified, sent to be counted'
+      : `Verified, ${held === null ? 'not counted: ' : ''}${reason}`;
+  return [verified, ...copies(row)].join('; ');
+}
 
 /** What stores told, verified. */
 export const NotificationTable = ({
