@@ -414,6 +414,15 @@ describe('what stores verify and does not count', () => {
     ],
     ['an unknown type of Google Play', () => google({ somethingNew: {} }), 'unknown', /no payment/],
     [
+      'a refund that Google Play asks about',
+      () =>
+        google({
+          pendingRefundReviewNotification: { pendingRefundToken: 't', orderId: 'GPA.1', refundReason: 1 },
+        }),
+      'pendingRefundReviewNotification',
+      /no payment/,
+    ],
+    [
       'an unknown type of RevenueCat',
       () => revenuecat({ id: 'rc2', type: 'NEW_TYPE' }),
       'NEW_TYPE',

@@ -167,6 +167,28 @@ describe('the App Store', () => {
     expect(await figures()).toEqual(NOTHING);
   });
 
+  it('counts a payment for the device whose id is the app’s token for the account, in any case', async () => {
+    const appAccountToken = '7e3fb204-2ab0-4a8d-9f39-3f1a9c2d5e11';
+    await worker.post(tenant, '/fetch-token', {
+      type: 'device-metrics',
+      created_at: '2026-03-01T10:00:00Z',
+      data: {
+        ...{
+          device_name: 'iPhone',
+          device_model: 'iPhone 16',
+          os_system: 'iOS 26.0',
+          timezone: 'Europe/Berlin',
+        },
+        // As Swift's `uuidString` has it.
+        device_id: appAccountToken.toUpperCase(),
+      },
+    });
+    await apple('ONE_TIME_CHARGE', { transactionId: '7', originalTransactionId: '7', appAccountToken });
+    expect(await figures()).toEqual([1, 9.99, 0, 0, 0, 0]);
+    const cohorts = env.DB.prepare('SELECT acquired_day FROM cohort_revenue WHERE application_id = ?');
+    expect(await cohorts.bind(tenant.application.id).first('acquired_day')).toBe('2026-03-01');
+  });
+
   it('reads ids beyond 2^53 exactly', async () => {
     const data = { ...{ bundleId: 'com.example.game', environment: 'Production' } };
     const transaction = `{"transactionId":"9007199254740993","originalTransactionId":"9007199254740993","bundleId":"com.example.game",
