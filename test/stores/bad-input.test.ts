@@ -8,6 +8,7 @@ import { listPostbacks } from '#skan';
 import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { PINNED } from '../../src/stores/apple-root.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { unlimited } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -21,7 +22,8 @@ import { EXPIRED_LEAF, INTERMEDIATE, LEAF, signAsApple, signNotification, TEST_R
 // An isolate of its own: one that refused requests a short while ago notes the next ones later.
 vi.hoisted(() => vi.resetModules());
 
-const worker = startWorker();
+// The clock moves on for each test, so that each looks up its credentials anew.
+const worker = startWorker(unlimited);
 const MEGABYTE = 1024 * 1024;
 const SKAN = '/.well-known/skadnetwork/report-attribution/';
 const AAK = '/.well-known/appattribution/report-attribution/';
@@ -525,9 +527,17 @@ describe('impression callbacks', () => {
     expect(await figures()).toEqual(before);
   });
 
-  it('count a replay once, whatever its value', async () => {
+  it('count a replay once, whatever its value, and show each with its own', async () => {
     for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e1', revenue })).status).toBe(200);
     expect(await figures()).toEqual(before);
+    const page = await debuggerOf();
+    const shown = page
+      .cells('Newest events', 'What', 'Status')
+      .filter(([what]) => /0\.50|99/.test(what ?? ''));
+    expect(shown.slice(0, 2)).toEqual([
+      [expect.stringContaining('99'), 'Duplicate'],
+      [expect.stringContaining('0.50'), 'Duplicate'],
+    ]);
   });
 });
 
