@@ -107,9 +107,9 @@ it('says which line is wrong, keeps what was typed, and changes nothing', async 
     ...[`line 1: ${begin}`, `line 2: ${begin}`, `line 4: ${begin}`, 'line 5: has the value of line 3 again']
       .concat(
         'line 8: has too many cells: after the value, an event and two amounts with decimal points',
-        'line 6: most revenue must be at least least revenue',
-        'line 7: least revenue must be a number',
-        'line 9: least revenue must not be negative',
+        'line 6: highest revenue must be at least the lowest revenue',
+        'line 7: lowest revenue must be a number',
+        'line 9: lowest revenue must not be negative',
       )
       .map((text) => `Fine values, ${text}`),
     ...[
@@ -118,7 +118,7 @@ it('says which line is wrong, keeps what was typed, and changes nothing', async 
       `line 3: ${window}`,
       'line 5: has the value of line 4 again',
     ]
-      .concat('line 6: most revenue must be at least least revenue')
+      .concat('line 6: highest revenue must be at least the lowest revenue')
       .map((text) => `Coarse values, ${text}`),
   ]);
   expect([page.value('currency'), page.one('#field-fine').text.trim()]).toEqual(['Taler', typed.fine]);

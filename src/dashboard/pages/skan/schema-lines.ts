@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import type { Fault } from '#http';
 import type { SchemaVersion } from '#skan';
 
-// The meanings of conversion values as lines of text, as people have them in a spreadsheet: a value, its event, and its least and most revenue.
+// The meanings of conversion values as lines of text, as people have them in a spreadsheet: a value, its event, and its lowest and highest revenue.
 
 type Meaning = SchemaVersion['fine'][string];
 
@@ -29,8 +29,8 @@ function toCells([value, { event, revenue_min, revenue_max }]: [string, Meaning]
 /** What fields of a meaning are called on the page. */
 const LABELS: Readonly<Record<string, string>> = {
   event: 'event',
-  revenue_min: 'least revenue',
-  revenue_max: 'most revenue',
+  revenue_min: 'lowest revenue',
+  revenue_max: 'highest revenue',
 };
 
 /** One of the form's fields of lines. Values are the first cells of its lines, joined by points as in the paths of the team API's faults. */
@@ -83,7 +83,7 @@ function read({ field, first, value: form, mustBegin }: LinesOf, text: string) {
   const locate = ({ path, message }: Fault): Fault | null => {
     if (!path.startsWith(`${field}.`)) return null;
     const [, value = '', name = ''] = /^\w+\.(.*)\.(\w+)$/.exec(path) ?? [];
-    const said = message.replace(/revenue_\w+/, (found) => LABELS[found] ?? found);
+    const said = message.replace(/revenue_\w+/, (found) => `the ${LABELS[found] ?? found}`);
     return { path: field, message: `line ${lineOf.get(value)}: ${LABELS[name] ?? name} ${said}` };
   };
   return { meanings, faults, locate };

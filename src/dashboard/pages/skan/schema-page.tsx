@@ -103,7 +103,7 @@ const VersionForm = ({
     <LinesField
       label="Fine values"
       name="fine"
-      hint="One per line, or pasted from a spreadsheet: the value from 0 to 63, the event, the least revenue, the most. Only the value is needed; one amount means exactly that. Values that your app does not use may be left out."
+      hint="One per line, or pasted from a spreadsheet: the value from 0 to 63, the event, the lowest revenue, the highest. Only the value is needed; one amount means exactly that. Values that your app does not use may be left out."
       example={'0,install\n20,purchase,0.99,4.99'}
       value={values.fine ?? ''}
       faults={faults}
