@@ -17,7 +17,7 @@ import { recordRun, watchStores } from '#operations';
 import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
 import { keepPostbacks } from '#skan';
-import { pruneNotifications } from '#stores';
+import { pruneNotifications, sendHeldNotifications } from '#stores';
 import { pruneCredentials, reencryptApiKeys } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
@@ -71,6 +71,7 @@ function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
     // Listing a bucket costs as much as writing to it.
     'park undelivered messages': parkUndelivered(env),
     'keep postbacks': keepPostbacks(env.DB, now),
+    'send held store notifications': sendHeldNotifications(env, now),
     // While a secret is rotated, these read whole tables.
     'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),

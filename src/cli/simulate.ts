@@ -14,6 +14,7 @@ import {
   simulateEvents,
   simulateRates,
 } from './simulation/history.ts';
+import { isNamedByMeta, linkSettings, metaReferrer, newMetaKey } from './simulation/meta-ads.ts';
 import { Random } from './simulation/random.ts';
 import { sendForgedNotifications, sendPostbacks } from './simulation/send-postbacks.ts';
 import { simulateStoreEvents } from './simulation/stores.ts';
@@ -77,17 +78,23 @@ async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
     );
     const url = answer.creative.tracking_link;
     const token = url.slice(url.lastIndexOf('/') + 1);
-    const { click, impression } = await serverLinksOf(api, demo, url);
+    const id = await creativeOf(api, demo, url);
+    await api.team('PATCH', `/v1/creatives/${id}`, linkSettings(index, { network }));
+    const { click, impression } = await serverLinksOf(api, id);
     links.push({ url, network, token, clicks: click, impressions: impression });
   }
   return links;
 }
 
-/** Where a network's server reports clicks on the creative with a tracking link, and its impressions. */
-async function serverLinksOf(api: Api, demo: Demo, url: string) {
+/** The creative with a tracking link. */
+async function creativeOf(api: Api, demo: Demo, url: string): Promise<string> {
   const list = `/v1/creatives?application_id=${demo.application.id}&limit=200`;
   const { data } = await api.team<{ data: { id: string; tracking_link: string }[] }>('GET', list);
-  const { id } = data.find(({ tracking_link }) => tracking_link === url) ?? {};
+  return data.find(({ tracking_link }) => tracking_link === url)?.id ?? '';
+}
+
+/** Where a network's server reports clicks on a creative, and its impressions. */
+async function serverLinksOf(api: Api, id: string) {
   const path = `/v1/creatives/${id}/links`;
   type Links = { server_links: { click: string; impression: string } };
   return (await api.team<Links>('GET', path)).server_links;
@@ -195,6 +202,8 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   const addresses = await showCreatives(api, devices, links, seed, now);
   const clickIds = await reportClicks(api, devices, links, now);
   const referrers = await clickLinks(api, devices, links, now);
+  const metaKey = newMetaKey();
+  await api.team('PATCH', `/v1/applications/${demo.application.id}`, { meta_referrer_key: metaKey });
 
   const { tellPayment, tellImpression } = await connectSenders(api, demo);
   const bar = new SingleBar({
@@ -205,10 +214,12 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   let waiting: SimulatedEvent[] = [];
   try {
     await inParallel([...devices.entries()], PARALLEL, async ([index, device]) => {
-      const link = device.creative === null ? undefined : links[device.creative];
+      const { creative } = device;
+      const isMeta = creative !== null && isNamedByMeta(device, now);
+      const link = creative === null || isMeta ? undefined : links[creative];
       const creativeToken = await fetchToken(api, device, link, {
-        referrer: referrers.get(device.id),
-        clickId: clickIds.get(device.id),
+        referrer: isMeta ? await metaReferrer(creative, metaKey) : referrers.get(device.id),
+        clickId: isMeta ? undefined : clickIds.get(device.id),
         ip: addresses.get(device.id),
       });
       const events = simulateEvents(new Random(seed + 1 + index), device, now);

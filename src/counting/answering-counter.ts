@@ -85,8 +85,8 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
     return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
   }
 
-  async knowsTransaction(ids: string[]): Promise<boolean> {
-    return new TransactionBook(this.store, 0).knowsAny(ids);
+  async knownPurchases(ids: string[]): Promise<string[]> {
+    return new TransactionBook(this.store, 0).purchasesAmong(ids);
   }
 
   async isWaiting(event: LoggedEvent): Promise<boolean> {

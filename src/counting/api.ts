@@ -263,8 +263,8 @@ export interface CounterApi {
   /** The statuses of some events, in order; null where `eventStatus` returns null. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
-  /** Whether something that was counted names one of these transactions. */
-  knowsTransaction(ids: string[]): Promise<boolean>;
+  /** Which of these transactions have a purchase that was counted: one that a client sent, or that a store told. */
+  knownPurchases(ids: string[]): Promise<string[]>;
 
   /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
   isWaiting(event: LoggedEvent): Promise<boolean>;

@@ -21,7 +21,6 @@ import { home } from './pages/reports/home.tsx';
 import { ltv } from './pages/reports/ltv.tsx';
 import { retention } from './pages/reports/retention.tsx';
 import { search } from './pages/reports/search.tsx';
-import { skan } from './pages/reports/skan.tsx';
 import { views } from './pages/reports/views.tsx';
 import { account, signingOut } from './pages/settings/account.tsx';
 import { applications } from './pages/settings/applications.tsx';
@@ -29,6 +28,7 @@ import { audit } from './pages/settings/audit-page.tsx';
 import { destinations } from './pages/settings/destinations.tsx';
 import { members } from './pages/settings/members.tsx';
 import { tokens } from './pages/settings/tokens.tsx';
+import { skan } from './pages/skan/skan.tsx';
 import type { PageRecord } from './shell/page-record.ts';
 
 /** Every page, in the order of the navigation. */

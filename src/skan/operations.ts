@@ -40,6 +40,18 @@ const postback = {
   tag: shared.tag,
   method: 'post',
   credential: null,
+  parameters: {
+    query: z.object({
+      key: z.string().optional().meta({
+        description:
+          'The intake secret of the application, for a network that forwards postbacks: those of another app are refused, and requests are limited by application and not by address.',
+      }),
+    }),
+  },
+  errors: {
+    400: 'It is malformed or not genuine, or of another app than that of `key`.',
+    401: '`key` is no intake secret.',
+  },
   answer: {
     status: 200,
     description: 'The signature is genuine and the postback is stored. A repeated one counts once.',
@@ -48,7 +60,7 @@ const postback = {
 } as const;
 
 const RECEIVES =
-  'Apple sends copies of winning postbacks here, with or without the slash at the end. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
+  'Apple sends copies of winning postbacks here, with or without the slash at the end, and networks may forward those that they got. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
 
 export const operations: Operation[] = [
   {

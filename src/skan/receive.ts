@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
 import {
   applications,
   columnList,
@@ -7,6 +7,7 @@ import {
   excluded,
   retryTransient,
   skanPostbacks,
+  teams,
 } from '#db';
 import { DAY_MS, dayIn } from '#lib/time';
 import { findByAppStoreId, hasAppStoreId } from '#teams';
@@ -41,17 +42,29 @@ export async function storePostback(d1: D1Database, postback: Postback, now: num
 
 const LISTED = 20;
 
-/** The newest postbacks of an application, tests included. */
+/**
+ * The newest postbacks of an application, tests included, and those of apps that no application has if the deployment has a single team: they belong
+ * to nobody yet.
+ */
 export async function listPostbacks(db: Database, application: string) {
-  const newest = (isTest: boolean) =>
+  const newest = (owner: string, isTest: boolean, more?: SQL) =>
     db
       .select()
       .from(skanPostbacks)
-      .where(and(eq(applicationId, application), eq(test, isTest)))
+      .where(and(eq(applicationId, owner), eq(test, isTest), more))
       .orderBy(desc(receivedAt))
       .limit(LISTED);
-  const [real, tests] = await db.batch([newest(false), newest(true)]);
-  return [...real, ...tests].sort((left, right) => right.receivedAt - left.receivedAt).slice(0, LISTED);
+  const isOneTeam = sql`(SELECT count(*) FROM ${teams}) = 1`;
+  const lists = await db.batch([
+    newest(application, false),
+    newest(application, true),
+    newest('', false, isOneTeam),
+    newest('', true, isOneTeam),
+  ]);
+  return lists
+    .flat()
+    .sort((left, right) => right.receivedAt - left.receivedAt)
+    .slice(0, LISTED);
 }
 
 /** How long a postback waits for its application, and how long a test is kept. */

@@ -1,10 +1,9 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { apiCaller } from '#audit';
 import { database } from '#db';
 import {
-  type AppContext,
   type AppEnv,
   AppError,
   callerNetwork,
@@ -19,7 +18,14 @@ import {
   requireWithin,
 } from '#http';
 import { parseExactJson } from '#lib/encoding/exact-json';
-import { findByAppStoreId, getApplication } from '#teams';
+import { appStoreIdOf } from '#lib/store-urls';
+import {
+  authenticateIntake,
+  findByAppStoreId,
+  getApplication,
+  type IntakeApplication,
+  type IntakeEnv,
+} from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
 import type { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
 import { appStoreId, type Postback } from './postback.ts';
@@ -48,7 +54,7 @@ const ADATTRIBUTIONKIT: Framework = {
 };
 
 /** The body as JSON. Apple's devices send it, so nothing is asked of its content type. */
-async function readBody(c: AppContext): Promise<unknown> {
+async function readBody(c: Context<IntakeEnv>): Promise<unknown> {
   const text = await c.req.text();
   try {
     return parseExactJson(text);
@@ -58,26 +64,37 @@ async function readBody(c: AppContext): Promise<unknown> {
 }
 
 /** Names the application that a refused postback claims to be for, so that its team finds it in the debugger. */
-async function noteClaimedApp(c: AppContext, claimed: unknown): Promise<void> {
+async function noteClaimedApp(c: Context<IntakeEnv>, claimed: unknown): Promise<void> {
   const id = appStoreId().safeParse(claimed);
   const application = id.success && (await findByAppStoreId(database(c.env.DB), id.data).catch(() => null));
   if (application) c.set('claimedApplicationId', application.id);
 }
 
+/** Refuses a postback of another app than that of the application whose key came with it. */
+function requireOwnApp({ iosStoreUrl }: IntakeApplication, { appId }: Postback): void {
+  const own = appStoreIdOf(iosStoreUrl);
+  if (own !== null && own !== appId) throw new AppError('invalid_request', 'The postback is of another app');
+}
+
 /**
- * Receives a postback. 200 once it is stored. 400 if it is forged or malformed, which Apple may send again in vain; 500 if it could not be
- * stored, after which Apple sends it again.
+ * Receives a postback from Apple's devices, or from a network that forwards it with an intake secret as `key`. 200 once it is stored. 400 if it is
+ * forged or malformed, which Apple may send again in vain; 500 if it could not be stored, after which Apple sends it again.
  */
 const receive =
   ({ read, claimedApp }: Framework) =>
-  async (c: AppContext) => {
-    await requireWithin(c.env.CLICK_LIMIT, `postback:${callerNetwork(c)}`);
+  async (c: Context<IntakeEnv>) => {
+    const key = c.req.query('key');
+    if (key === undefined) await requireWithin(c.env.CLICK_LIMIT, `postback:${callerNetwork(c)}`);
     const body = await readBody(c);
     let postback: Postback;
     try {
+      const owner = key === undefined ? null : await authenticateIntake(c, key);
       postback = await read(body);
+      if (owner) requireOwnApp(owner, postback);
     } catch (error) {
-      if (error instanceof AppError) await noteClaimedApp(c, claimedApp(body));
+      if (error instanceof AppError && error.code !== 'rate_limited') {
+        await noteClaimedApp(c, claimedApp(body));
+      }
       throw error;
     }
     await storePostback(c.env.DB, postback, Date.now());
@@ -85,7 +102,7 @@ const receive =
   };
 
 /** What names no application is shown in the debugger of a deployment's only team. */
-const claimsNothing = createMiddleware<AppEnv>((c, next) => {
+const claimsNothing = createMiddleware<IntakeEnv>((c, next) => {
   c.set('claimedApplicationId', '');
   return next();
 });
@@ -93,7 +110,7 @@ const claimsNothing = createMiddleware<AppEnv>((c, next) => {
 const checks = [claimsNothing, limitBody(MAX_JSON_BODY_BYTES)] as const;
 
 /** Apple posts to the addresses with a slash at the end. */
-export const postbackRoutes = new Hono<AppEnv>()
+export const postbackRoutes = new Hono<IntakeEnv>()
   .post('/.well-known/skadnetwork/report-attribution', ...checks, receive(SKADNETWORK))
   .post('/.well-known/skadnetwork/report-attribution/', ...checks, receive(SKADNETWORK))
   .post('/.well-known/appattribution/report-attribution', ...checks, receive(ADATTRIBUTIONKIT))

@@ -116,10 +116,14 @@ export function describeNotification(
     amount: amountOf(kind, paid),
     currency: paid.currency?.toLowerCase() ?? null,
     percentage: kind === 'refund' ? (paid.revocationPercentage ?? WHOLE_PERCENTAGE) : null,
-    customerIds: paid.appAccountToken ? [paid.appAccountToken] : [],
+    customerIds: namesOf(paid.appAccountToken),
     occurredAt: occurredAt ?? signedDate ?? null,
   };
 }
+
+/** A UUID is written in any case: Apple sends small letters, and `uuidString` in an app, which may be the `device_id`, has capitals. */
+const namesOf = (token: string | null | undefined): string[] =>
+  token ? [...new Set([token, token.toLowerCase(), token.toUpperCase()])] : [];
 
 function amountOf(kind: StoreNotification['kind'], { price }: Transaction): bigint | null {
   if (kind === 'trial') return 0n;

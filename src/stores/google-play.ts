@@ -25,6 +25,7 @@ const Notification = z.object({
       refundType: z.int().nullish(),
     })
     .nullish(),
+  pendingRefundReviewNotification: z.looseObject({}).nullish(),
   testNotification: z.looseObject({}).nullish(),
 });
 
@@ -39,8 +40,12 @@ function typeOf(read: z.infer<typeof Notification>): string {
   })) {
     if (about) return `${name}Notification.${about.notificationType ?? 'unknown'}`;
   }
-  if (read.voidedPurchaseNotification) return 'voidedPurchaseNotification';
-  return read.testNotification ? 'testNotification' : 'unknown';
+  const names = [
+    'voidedPurchaseNotification',
+    'pendingRefundReviewNotification',
+    'testNotification',
+  ] as const;
+  return names.find((name) => read[name]) ?? 'unknown';
 }
 
 /**

@@ -28,29 +28,30 @@ const Claims = z.object({
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
 /**
- * Google's public keys, kept for an hour. `load` fetches the document at `GOOGLE_KEYS_URL`: at most once a minute, whatever tokens name and
- * whether or not it succeeds.
+ * Google's public keys, kept for an hour. `load` fetches the document at `GOOGLE_KEYS_URL`: when there are none, and once a minute for tokens that name
+ * a key which is not among them.
  */
 export class GoogleKeys {
   private readonly load: () => Promise<unknown>;
   private keys = new Map<string, CryptoKey>();
   private fetchedAt = Number.NEGATIVE_INFINITY;
-  private triedAt = Number.NEGATIVE_INFINITY;
 
   constructor(load: () => Promise<unknown>) {
     this.load = load;
   }
 
-  /** The key of an id; null if Google has none. Throws if that is not known, because the keys are being fetched or could not be. */
+  /**
+   * The key of an id; null if Google has none. Throws if the keys could not be fetched. Requests that find none at the same time each fetch them: one
+   * cannot wait for the work of another, which ends with that.
+   */
   async find(kid: string, now: number): Promise<CryptoKey | null> {
-    const known = now - this.fetchedAt < KEYS_LAST_MS ? this.keys.get(kid) : undefined;
+    const age = now - this.fetchedAt;
+    const known = age < KEYS_LAST_MS ? this.keys.get(kid) : undefined;
     if (known) return known;
-    if (now - this.triedAt >= FETCH_AGAIN_AFTER_MS) {
-      this.triedAt = now;
+    if (age >= FETCH_AGAIN_AFTER_MS) {
       this.keys = await importKeys(await this.load());
       this.fetchedAt = now;
     }
-    if (this.fetchedAt < this.triedAt) throw new Error('Google’s keys were not fetched yet');
     return this.keys.get(kid) ?? null;
   }
 }

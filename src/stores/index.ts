@@ -1,1 +1,2 @@
+export { sendHeldNotifications } from './held.ts';
 export { listNotifications, pruneNotifications } from './receive.ts';

@@ -1,5 +1,4 @@
 import { eq, lt, sql } from 'drizzle-orm';
-import { countersOf, retryCall } from '#counting';
 import { type Database, database, excluded, retryTransient, storeNotifications } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
 import { sha256Hex } from '#lib/crypto';
@@ -7,8 +6,9 @@ import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { sendEvent } from '#rollup';
 import type { IntakeApplication } from '#teams';
+import { shardsOfPurchases } from './held.ts';
 import type { StoreNotification } from './notification.ts';
-import { reasonNotCounted, toStoreEvent } from './to-event.ts';
+import { reasonNotCounted, type StoreEvent, toStoreEvent } from './to-event.ts';
 
 /** A customer may have more names than are worth asking for. */
 const MAX_NAMES = 20;
@@ -23,7 +23,7 @@ const contentOf = ({ type, kind, environment, amount, ...rest }: StoreNotificati
 export type Received = { eventId: string | null; reason: string | null };
 
 /**
- * Stores a verified notification and sends its event to the queue. Idempotent: a notification that arrives again has the same event, which counts
+ * Stores a verified notification and sends its event to the queue. Idempotent: a notification that arrives again has the same event and counter, and counts
  * once. If it tells something else then, the first copy stands. Throws `unavailable` if the queue does not accept the event.
  */
 export async function receiveNotification(
@@ -34,40 +34,46 @@ export async function receiveNotification(
 ): Promise<Received> {
   const reason = reasonNotCounted(notification);
   const place = reason === null ? await placeOf(env, application, notification) : null;
-  const kept = await keep(env, application, notification, reason ?? faultOf(place), now);
-  const { eventId, isOther } = kept;
-  if (eventId === null || isOther || !place) return kept;
-  const event = toStoreEvent(notification, { id: eventId, application, now, ...place });
-  await sendEvent(env, event, place.device?.creditOpen === true);
-  return kept;
+  const eventAt = (id: string, shard: number | null, device = place?.device ?? null) =>
+    toStoreEvent(notification, { id, application, device, shard: shard ?? 0, now });
+  const held = place?.shard === null ? eventAt('', null) : null;
+  const stored = { reason: reason ?? faultOf(place), shard: place?.shard ?? null, held };
+  const { eventId, isOther, ...kept } = await keep(env, application, notification, stored, now);
+  const outcome = { eventId, reason: kept.reason };
+  if (eventId === null || isOther || !place) return outcome;
+  // An earlier copy may have been sent to another counter, before its device was known.
+  const shard = kept.shard ?? place.shard;
+  const device = place.device?.shard === shard ? place.device : null;
+  await sendEvent(env, eventAt(eventId, shard, device), device?.creditOpen === true);
+  return outcome;
 }
+
+const WAITS =
+  'waits: no device or purchase is known, and the application has several counters. A payment counts without a device after 3 days, a refund once its purchase has arrived';
 
 function faultOf(place: Place | null): string | null {
-  if (place === null) return 'is of no known device, which an application with several counters needs';
-  return place.device?.test ? 'is of a test device' : null;
+  if (place?.shard === null) return WAITS;
+  return place?.device?.test ? 'is of a test device' : null;
 }
 
-type Place = { device: NamedDevice | null; shard: number };
+/** `shard`: null if it is not known yet. */
+type Place = { device: NamedDevice | null; shard: number | null };
 
 /**
- * The counter that counts a notification: that of its device, or the one that knows its transaction. Null if an application has several and none
- * does: the client's own event of the same payment may then be counted by any of them.
+ * The counter that counts a notification: that of its device, or the one that knows its transaction. An application may have several and none does: the
+ * client's own event of the same payment may then be counted by any of them.
  */
 async function placeOf(
   env: Env,
   application: IntakeApplication,
   { customerIds, transactionId, originalTransactionId }: StoreNotification,
-): Promise<Place | null> {
+): Promise<Place> {
   const device = await findNamedDevice(env, application, customerIds.slice(0, MAX_NAMES));
   if (device) return { device, shard: device.shard };
-  const { id, shards } = application;
-  if (shards === 1) return { device, shard: 0 };
+  if (application.shards === 1) return { device, shard: 0 };
   const ids = [transactionId, originalTransactionId].filter((one) => one !== null);
-  const known = await Promise.all(
-    countersOf(env, id, shards).map((counter) => retryCall(async () => await counter.knowsTransaction(ids))),
-  );
-  const shard = known.indexOf(true);
-  return shard === -1 ? null : { device, shard };
+  const known = await shardsOfPurchases(env, application, ids);
+  return { device, shard: ids.map((id) => known.get(id)).find((one) => one !== undefined) ?? null };
 }
 
 /** Stores the notification, or counts a further copy. The event's id is stored before the event is sent, so that each copy sends the same. */
@@ -75,9 +81,9 @@ async function keep(
   env: Env,
   application: IntakeApplication,
   notification: StoreNotification,
-  reason: string | null,
+  { reason, shard, held }: { reason: string | null; shard: number | null; held: StoreEvent | null },
   now: number,
-): Promise<Received & { isOther: boolean }> {
+): Promise<Received & { shard: number | null; isOther: boolean }> {
   const { store, id: notificationId, type, kind, environment, transactionId } = notification;
   const contentHash = await sha256Hex(contentOf(notification));
   const columns = storeNotifications;
@@ -88,6 +94,7 @@ async function keep(
       .values({
         ...{ applicationId: application.id, store, notificationId, type, kind, environment, transactionId },
         ...{ eventId: reason === null ? newId('evt') : null, reason, contentHash, receivedAt: now },
+        ...{ shard: reason === null ? shard : null, held },
       })
       .onConflictDoUpdate({
         target: [columns.applicationId, columns.store, columns.notificationId],
@@ -100,10 +107,11 @@ async function keep(
         eventId: columns.eventId,
         reason: columns.reason,
         contentHash: columns.contentHash,
+        shard: columns.shard,
       }),
   );
   if (!row) throw new Error('The notification was not stored');
-  return { eventId: row.eventId, reason: row.reason, isOther: row.contentHash !== contentHash };
+  return { ...row, isOther: row.contentHash !== contentHash };
 }
 
 const LISTED = 20;

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { applications, database, intakeSecrets } from '#db';
 import { type AppEnv, AppError, callerNetwork, LookupCache, requireWithin } from '#http';
@@ -22,9 +23,11 @@ const bySecret = new LookupCache<IntakeApplication>();
 
 export type IntakeEnv = { Bindings: Env; Variables: AppEnv['Variables'] & { intake: IntakeApplication } };
 
-/** Authenticates the application by the secret in the path; sets `intake` and `application`. */
-export const requireIntakeSecret = createMiddleware<IntakeEnv>(async (c, next) => {
-  const secret = c.req.param('secret') ?? '';
+/**
+ * Authenticates an application by its intake secret; sets `intake` and `application`. Its requests are counted apart from those with its API key, so
+ * that callbacks cannot take the place of events.
+ */
+export async function authenticateIntake(c: Context<IntakeEnv>, secret: string): Promise<IntakeApplication> {
   const now = Date.now();
   const lookUp = async () => {
     if (!bySecret.holds(secret, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, callerNetwork(c));
@@ -37,8 +40,14 @@ export const requireIntakeSecret = createMiddleware<IntakeEnv>(async (c, next) =
     c.set('claimedApplicationId', '');
     throw new AppError('unauthenticated', 'Unknown or replaced intake secret');
   }
-  await requireWithin(c.env.API_KEY_LIMIT, found.id);
+  await requireWithin(c.env.API_KEY_LIMIT, `intake:${found.id}`);
   c.set('intake', found);
   c.set('application', found);
+  return found;
+}
+
+/** Authenticates the application by the secret in the path. */
+export const requireIntakeSecret = createMiddleware<IntakeEnv>(async (c, next) => {
+  await authenticateIntake(c, c.req.param('secret') ?? '');
   return next();
 });

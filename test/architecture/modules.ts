@@ -178,11 +178,12 @@ export const MODULES: Readonly<Record<string, Module>> = {
   skan: {
     imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],
     owns: ['skan_postbacks', 'skan_schemas'],
-    reads: ['applications'],
+    reads: ['applications', 'teams'],
   },
   stores: {
     imports: ['catalogue', 'counting', 'db', 'devices', 'http', 'lib', 'rollup', 'teams'],
     owns: ['store_notifications'],
+    reads: ['applications'],
   },
   impressions: {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],

@@ -26,7 +26,9 @@ const arrive = (more: Parameters<typeof makePostback>[0], at = '2026-03-10T03:00
   store(makePostback({ appId: String(appId), ...more }), Date.parse(at));
 
 it('says what brings postbacks until one has arrived, and then when the last one did', async () => {
-  expect((await open()).text).toContain('NSAdvertisingAttributionReportEndpoint');
+  const empty = await open();
+  expect(empty.text).toContain("once your app's Info.plist has the keys below");
+  expect(empty.all('details[open]#set-up')).toHaveLength(1);
   await arrive({ test: true });
   expect((await open()).text).toContain('Last test');
   await arrive({}, '2026-04-10T20:00:00Z');
@@ -57,16 +59,34 @@ it('shows the figures of the report, with what a schema says that values mean', 
       ['two.skadnetwork', '1', '0', '0'],
     ],
   );
-  expect(page.cells('Postbacks by network id', 'Value hidden', 'Estimated revenue')).toEqual([
-    ['0', '€4.00 to €10.00'],
-    ['1', '–'],
+  expect(page.cells('Postbacks by network id', 'Value hidden', 'Null rate', 'Estimated revenue')).toEqual([
+    ['0', '0%', '€4.00 to €10.00'],
+    ['1', '100%', '–'],
   ]);
+  expect(page.one('[data-metric="null_rate"]').text).toBe('33.3%');
   expect(page.one('[data-metric="revenue_estimated"]').text).toBe('€4.00 to €10.00');
   const days = await open();
   expect(days.cells('Postbacks by day', 'Postbacks')).toEqual([['3']]);
   // Shown in dollars, for which there is no rate, the estimate is missing and not zero.
   const dollars = await open('&currency=usd');
   expect(dollars.text).toContain('lacks amounts in EUR');
+});
+
+it('has the keys of Info.plist with the domain to which Apple posts, folded once there is data', async () => {
+  await arrive({ fine: 1 });
+  const page = await open();
+  expect(page.all('details[open]#set-up')).toEqual([]);
+  const card = page.card('Set up your app');
+  expect(
+    card.one('[data-copy]').getAttribute('data-copy'),
+  ).toBe(`<key>NSAdvertisingAttributionReportEndpoint</key>
+<string>https://ingest.test</string>
+<key>AttributionCopyEndpoint</key>
+<string>https://ingest.test</string>
+<key>EligibleForAdAttributionKitReengagementPostbackCopies</key>
+<true/>`);
+  expect(card.text).toContain('Apple posts to ingest.test.');
+  expect(card.text).not.toContain('App Store URL');
 });
 
 it('has the CSV of the API', async () => {

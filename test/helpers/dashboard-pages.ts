@@ -8,6 +8,7 @@ export const PLAIN_PAGES = [
   '/breakdown?by=day&and=source',
   '/ads',
   '/skan',
+  '/skan/schema',
   '/doubts',
   '/ad-revenue',
   '/connectors',

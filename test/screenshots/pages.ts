@@ -38,6 +38,7 @@ export async function PAGES(page: Page, { base_url, application }: Demo): Promis
     { name: 'breakdown-day', address: '/breakdown?by=day' },
     { name: 'ads', address: '/ads' },
     { name: 'skan', address: '/skan' },
+    { name: 'skan-schema', address: '/skan/schema' },
     { name: 'doubts', address: '/doubts' },
     { name: 'ad-revenue', address: '/ad-revenue' },
     { name: 'connectors', address: '/connectors' },

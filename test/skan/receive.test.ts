@@ -5,7 +5,7 @@ import { keepPostbacks } from '#skan';
 import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { watchedLimit } from '../helpers/limits.ts';
-import { createTenant } from '../helpers/tenant.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { makePostback, store } from './postbacks.ts';
 
@@ -138,6 +138,54 @@ it('keeps every digit of an id beyond 2^53', async () => {
   await keepPostbacks(env.DB, Date.now());
   expect(await rows()).toMatchObject([{ app_id: '9007199254740993', application_id: application.id }]);
 });
+
+const secretOf = async (tenant: Tenant) => {
+  const path = `/v1/applications/${tenant.application.id}/intake-secret`;
+  const answer = await worker.team(tenant, path, { method: 'POST', body: {} });
+  return (await answer.json<{ intake_secret: string }>()).intake_secret;
+};
+
+it('takes what a network forwards with the application’s intake secret, limited apart from addresses and API keys', async () => {
+  const tenant = await withApp(SKAN_APP);
+  const path = `${SKAN}?key=${await secretOf(tenant)}`;
+  const [address, key] = [watchedLimit(), watchedLimit()];
+  const limited = startWorker({ CLICK_LIMIT: address.binding, API_KEY_LIMIT: key.binding });
+  expect(await send(path, FINE, limited)).toEqual(RECEIVED);
+  expect([address.keys, key.keys]).toEqual([[], [`intake:${tenant.application.id}`]]);
+  expect(await send(SKAN, FINE)).toEqual(RECEIVED);
+  expect(await rows()).toMatchObject([{ application_id: tenant.application.id, repeats: 1, conflicts: 0 }]);
+  const refusing = startWorker({ API_KEY_LIMIT: watchedLimit(() => true).binding });
+  expect((await send(path, FINE, refusing)).status).toBe(429);
+  expect(await rows()).toMatchObject([{ repeats: 1 }]);
+});
+
+it('keeps what is forwarded for an application without a store URL until one has it', async () => {
+  const path = `${AAK}?key=${await secretOf(await createTenant())}`;
+  expect(await send(path, AAK_POSTBACK)).toEqual(RECEIVED);
+  expect(await rows()).toMatchObject([{ application_id: '', app_id: AAK_APP }]);
+});
+
+it.each([
+  ['a wrong key', 'wrong', FINE, 401, 'Unknown or replaced intake secret'],
+  ['an empty key', '', FINE, 401, 'Unknown or replaced intake secret'],
+  ['a key of another app', 'other', FINE, 400, 'The postback is of another app'],
+  ['a changed field', 'own', { ...FINE, redownload: true }, 400, "The signature is not Apple's"],
+])(
+  'refuses a forward with %s, and shows it to the team that it concerns',
+  async (_, kind, body, status, why) => {
+    const [own, other] = [await withApp(SKAN_APP), await withApp('77')];
+    const keys: Record<string, string> = { own: await secretOf(own), other: await secretOf(other) };
+    vi.setSystemTime(Date.now() + 60_000 * ++minutes);
+    const answer = await send(`${SKAN}?key=${keys[kind] ?? (kind && 'iks_0123456789abcdefghijkl')}`, body);
+    expect(answer).toMatchObject({ status, body: { error: expect.stringContaining(why) } });
+    expect(await rows()).toEqual([]);
+    const [concerned, stranger] = kind === 'other' ? [other, own] : [own, other];
+    expect(await listRejections(env.DB, concerned.application.id)).toMatchObject([
+      { endpoint: `POST ${SKAN}`, status, error: expect.stringContaining(why), count: 1 },
+    ]);
+    expect(await listRejections(env.DB, stranger.application.id)).toEqual([]);
+  },
+);
 
 it('answers GET with 405 and limits requests by address', async () => {
   expect((await worker.request(SKAN)).status).toBe(405);

@@ -208,7 +208,7 @@ describe('a notification about a transaction', () => {
       amount: 10_990_000_000n,
       currency: 'eur',
       percentage: 50_000,
-      customerIds: ['7e3fb204-2ab0-4a8d-9f39-3f1a9c2d5e11'],
+      customerIds: ['7e3fb204-2ab0-4a8d-9f39-3f1a9c2d5e11', '7E3FB204-2AB0-4A8D-9F39-3F1A9C2D5E11'],
       occurredAt: 1_773_000_000_000,
     });
     expect(describe_('REFUND')?.percentage).toBe(100_000);

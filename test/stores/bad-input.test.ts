@@ -2,10 +2,13 @@ import { env } from 'cloudflare:workers';
 import { Buffer } from 'node:buffer';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { database } from '#db';
 import { IMPRESSION_PRESETS } from '#networks';
+import { listPostbacks } from '#skan';
 import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-postbacks.ts';
 import { PINNED } from '../../src/stores/apple-root.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { unlimited } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -19,7 +22,8 @@ import { EXPIRED_LEAF, INTERMEDIATE, LEAF, signAsApple, signNotification, TEST_R
 // An isolate of its own: one that refused requests a short while ago notes the next ones later.
 vi.hoisted(() => vi.resetModules());
 
-const worker = startWorker();
+// The clock moves on for each test, so that each looks up its credentials anew.
+const worker = startWorker(unlimited);
 const MEGABYTE = 1024 * 1024;
 const SKAN = '/.well-known/skadnetwork/report-attribution/';
 const AAK = '/.well-known/appattribution/report-attribution/';
@@ -237,6 +241,58 @@ describe('SKAdNetwork', () => {
   });
 });
 
+describe('a genuine postback of an app that no application has', () => {
+  const kept = (app: string) =>
+    `Verified, not counted: no application has the App Store id ${app}. It is kept for 30 days, and counted once one has`;
+  it.each([
+    ['SKAdNetwork', SKAN, SKAN_POSTBACKS['4.0 coarse'], 'SKAdNetwork 4.0', kept(SKAN_APP)],
+    [
+      'AdAttributionKit',
+      AAK,
+      AAK_POSTBACK,
+      'AdAttributionKit',
+      'Verified with a key for development: in no report',
+    ],
+  ])('of %s is shown and not counted', async (_, path, body, framework, verification) => {
+    await setApp('1');
+    expect((await post(path, body)).status).toBe(200);
+    const rows = (await debuggerOf()).cells('Newest postbacks of Apple', 'Framework', 'Verification');
+    expect(rows).toContainEqual([framework, verification]);
+    await setApp(SKAN_APP);
+    expect(await figures()).toEqual(before);
+    await env.DB.prepare(`DELETE FROM skan_postbacks WHERE application_id = ''`).run();
+  });
+
+  it('is shown to nobody in a deployment of several teams', async () => {
+    await setApp('1');
+    await post(SKAN, SKAN_POSTBACKS['4.0 coarse']);
+    const other = await createTenant();
+    expect(await listPostbacks(database(env.DB), tenant.application.id)).toHaveLength(1);
+    await env.DB.batch([
+      env.DB.prepare('DELETE FROM applications WHERE team_id = ?').bind(other.team.id),
+      env.DB.prepare('DELETE FROM teams WHERE id = ?').bind(other.team.id),
+      env.DB.prepare(`DELETE FROM skan_postbacks WHERE application_id = ''`),
+    ]);
+    await setApp(SKAN_APP);
+  });
+});
+
+describe('what a network forwards', () => {
+  it.each<Case>([
+    ['a wrong key', () => post(`${SKAN}?key=${wrong()}`, FINE), 401, /Unknown or replaced intake secret/],
+    ['a changed field', () => post(`${SKAN}?key=${secret}`, { ...FINE, redownload: true }), 400, /signature/],
+  ])('is refused with %s', (_, send, status, why) => expectRefused(send, status, `POST ${SKAN}`, why));
+
+  it('is refused if it is of another app', async () => {
+    await expectRefused(
+      () => post(`${AAK}?key=${secret}`, AAK_POSTBACK),
+      400,
+      `POST ${AAK}`,
+      /postback is of another app/,
+    );
+  });
+});
+
 describe('AdAttributionKit', () => {
   const jws = AAK_POSTBACK['jws-string'];
   const withHeader = (header: object) => [encode(header), ...jws.split('.').slice(1)].join('.');
@@ -360,6 +416,15 @@ describe('what stores verify and does not count', () => {
     ],
     ['an unknown type of Google Play', () => google({ somethingNew: {} }), 'unknown', /no payment/],
     [
+      'a refund that Google Play asks about',
+      () =>
+        google({
+          pendingRefundReviewNotification: { pendingRefundToken: 't', orderId: 'GPA.1', refundReason: 1 },
+        }),
+      'pendingRefundReviewNotification',
+      /no payment/,
+    ],
+    [
       'an unknown type of RevenueCat',
       () => revenuecat({ id: 'rc2', type: 'NEW_TYPE' }),
       'NEW_TYPE',
@@ -462,9 +527,17 @@ describe('impression callbacks', () => {
     expect(await figures()).toEqual(before);
   });
 
-  it('count a replay once, whatever its value', async () => {
+  it('count a replay once, whatever its value, and show each with its own', async () => {
     for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e1', revenue })).status).toBe(200);
     expect(await figures()).toEqual(before);
+    const page = await debuggerOf();
+    const shown = page
+      .cells('Newest events', 'What', 'Status')
+      .filter(([what]) => /0\.50|99/.test(what ?? ''));
+    expect(shown.slice(0, 2)).toEqual([
+      [expect.stringContaining('99'), 'Duplicate'],
+      [expect.stringContaining('0.50'), 'Duplicate'],
+    ]);
   });
 });
 

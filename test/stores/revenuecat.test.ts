@@ -108,30 +108,3 @@ it('compares the Authorization value', async () => {
     expect(await isAuthorized(sent, null)).toBe(false);
   }
 });
-
-// What RevenueCat's ten published samples say, in their order (docs/integrations/webhooks/sample-events): the event, its price in US dollars and in
-// the currency of the payment. Sample 8, a transfer between customers, has no price.
-it.each([
-  [1, { type: 'INITIAL_PURCHASE', price: 4.99, price_in_purchased_currency: 4.99, currency: 'USD' }, 4.99],
-  [2, { type: 'RENEWAL', price: 8.14, price_in_purchased_currency: 7.99, currency: 'EUR' }, 7.99],
-  [3, { type: 'CANCELLATION', cancel_reason: 'UNSUBSCRIBE', price: 0, price_in_purchased_currency: 0 }, 0],
-  [4, { type: 'UNCANCELLATION', price: 0, price_in_purchased_currency: 0 }, 0],
-  [
-    5,
-    { type: 'NON_RENEWING_PURCHASE', price: 25.487, price_in_purchased_currency: 32.99, currency: 'CAD' },
-    32.99,
-  ],
-  [6, { type: 'SUBSCRIPTION_PAUSED', price: 0, price_in_purchased_currency: 0 }, 0],
-  [7, { type: 'BILLING_ISSUE', price: 0, price_in_purchased_currency: 0 }, 0],
-  [
-    8,
-    { type: 'TRANSFER', transaction_id: undefined, price: undefined, price_in_purchased_currency: undefined },
-    0,
-  ],
-  [9, { ...REFUND, currency: 'USD' }, -9.99],
-  [10, { type: 'PRODUCT_CHANGE', price: 0, price_in_purchased_currency: 0 }, 0],
-])('reads the net revenue of sample %i', (_, sample, net) => {
-  const { kind, amount } = read(sample) ?? {};
-  const units = Number(amount ?? 0n) / 1e9;
-  expect(kind === 'refund' ? -units : units).toBe(net);
-});

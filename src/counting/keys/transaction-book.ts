@@ -62,8 +62,8 @@ export class TransactionBook implements Transactions {
     this.addedSteps++;
   }
 
-  knowsAny(ids: readonly string[]): boolean {
-    return readSteps(this.store, ids).size > 0;
+  purchasesAmong(ids: readonly string[]): string[] {
+    return [...readSteps(this.store, ids)].filter(([, steps]) => purchaseIn(steps)).map(([id]) => id);
   }
 
   /** Whether a counted event is a refund, or a reversal, that waits for its purchase. */

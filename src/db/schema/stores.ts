@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /** Verified notifications of stores, each once. Times are epoch milliseconds. */
@@ -24,9 +25,14 @@ export const storeNotifications = sqliteTable(
     repeats: integer().notNull().default(0),
     conflicts: integer().notNull().default(0),
     receivedAt: integer('received_at').notNull(),
+    /** The counter to which its event was sent, if one was decided. */
+    shard: integer(),
+    /** The event, as long as it waits for a counter that knows its transaction, or to be sent there. */
+    held: text({ mode: 'json' }),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.store, table.notificationId] }),
     index('store_notifications_by_time').on(table.applicationId, table.receivedAt),
+    index('store_notifications_held').on(table.receivedAt).where(sql`held IS NOT NULL`),
   ],
 );

@@ -21,11 +21,13 @@ const receivedColumn = ({ application }: View, now: number): Column<{ receivedAt
 type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
 const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
 
-const outcomeOf = ({ reason, ...row }: Notification) =>
-  [
-    reason === null ? 'Verified, sent to be counted' : `Verified, not counted: ${reason}`,
-    ...copies(row),
-  ].join('; ');
+function outcomeOf({ reason, held, ...row }: Notification): string {
+  const verified =
+    reason === null
+      ? 'Verified, sent to be counted'
+      : `Verified, ${held === null ? 'not counted: ' : ''}${reason}`;
+  return [verified, ...copies(row)].join('; ');
+}
 
 /** What stores told, verified. */
 export const NotificationTable = ({
@@ -66,10 +68,14 @@ type Postback = Awaited<ReturnType<typeof listPostbacks>>[number];
 
 const FRAMEWORKS = { skadnetwork: 'SKAdNetwork', adattributionkit: 'AdAttributionKit' } as const;
 
-const verificationOf = (row: Postback) =>
-  [row.test ? 'Verified with a key for development: in no report' : 'Verified, counted', ...copies(row)].join(
-    '; ',
-  );
+function verificationOf(row: Postback): string {
+  const verified = row.test
+    ? 'Verified with a key for development: in no report'
+    : row.applicationId === ''
+      ? `Verified, not counted: no application has the App Store id ${row.appId}. It is kept for 30 days, and counted once one has`
+      : 'Verified, counted';
+  return [verified, ...copies(row)].join('; ');
+}
 
 /** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
 export const PostbackTable = ({

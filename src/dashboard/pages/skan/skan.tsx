@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { count, money, NOTHING } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { count, money, NOTHING, percent } from '../../shell/format.ts';
+import { type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
 import {
@@ -15,9 +15,11 @@ import {
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
-import type { View } from '../../shell/view.ts';
+import { type View, viewQuery } from '../../shell/view.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRICS } from '../../tables/metrics.ts';
+import { removeVersion, saveVersion, schemaPage } from './schema-page.tsx';
+import { SetUp } from './set-up.tsx';
 
 const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
   day: 'Day',
@@ -63,10 +65,15 @@ function nameOf(row: Row, by: SkanGroup, today: string): string {
   return String(value);
 }
 
+const NULL_RATE = 'The share of postbacks whose value Apple hides';
+const nullRate = ({ value_hidden, postbacks }: SkanFigures): string =>
+  percent(postbacks === 0 ? null : value_hidden / postbacks);
+
 const figuresColumns = (rows: readonly Row[], view: View, currency: string): Column<Row>[] => [
   ...COUNTS.filter(([name]) => rows.some((row) => row[name] > 0)).map(
     ([name, label, hint]): Column<Row> => ({ label, hint, numeric: true, cell: (row) => count(row[name]) }),
   ),
+  { label: 'Null rate', hint: NULL_RATE, numeric: true, cell: nullRate },
   {
     label: 'Estimated revenue',
     hint: `The range of revenue that the values mean. Compare ${METRICS.revenue.label.toLowerCase()}, which is exact, in the other reports`,
@@ -87,13 +94,17 @@ const Arrivals = ({ report, view }: { report: SkanReport; view: View }) => (
   </p>
 );
 
+const SchemaLink = ({ view }: { view: View }) => (
+  <a href={`/skan/schema${viewQuery(view)}`}>Conversion values</a>
+);
+
 const Nothing = ({ report, view }: { report: SkanReport; view: View }) => (
-  <Card title="Postbacks">
+  <Card title="Postbacks" aside={<SchemaLink view={view} />}>
     <Blank
       text={
         report.last_postback_at
           ? 'No postbacks arrived in this period.'
-          : "Apple sends postbacks once your app's Info.plist names your domain in NSAdvertisingAttributionReportEndpoint and AttributionCopyEndpoint."
+          : "Apple sends postbacks once your app's Info.plist has the keys below."
       }
       {...(report.last_postback_at ? { way: ['Show all time', '/skan?period=all'] as const } : {})}
     />
@@ -119,7 +130,21 @@ function skanPage(c: DashboardContext) {
         c.header(name, value);
       return c.body(skanCsv(report, query));
     }
-    if (report.total_rows === 0) return <Nothing report={report} view={view} />;
+    const setUp = (
+      <SetUp
+        host={new URL(c.req.url).hostname}
+        application={application}
+        open={report.last_postback_at === null}
+      />
+    );
+    if (report.total_rows === 0) {
+      return (
+        <>
+          <Nothing report={report} view={view} />
+          {setUp}
+        </>
+      );
+    }
     const unconverted = report.totals.unconverted ?? [];
     const rows = by === 'day' ? report.data.toReversed() : report.data;
     return (
@@ -130,11 +155,12 @@ function skanPage(c: DashboardContext) {
             <a href="/costs/rates">Add exchange rates</a>
           </Notice>
         )}
-        <Card title="SKAdNetwork and AdAttributionKit">
+        <Card title="SKAdNetwork and AdAttributionKit" aside={<SchemaLink view={view} />}>
           <dl class="figures">
             {COUNTS.map(([name, label, hint]) => (
               <Figure label={label} hint={hint} metric={name} value={count(report.totals[name])} />
             ))}
+            <Figure label="Null rate" hint={NULL_RATE} metric="null_rate" value={nullRate(report.totals)} />
             <Figure
               label="Estimated revenue"
               hint="The range of revenue that the values mean"
@@ -175,10 +201,13 @@ function skanPage(c: DashboardContext) {
           <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
           <Zone view={view} />
         </Card>
+        {setUp}
       </>
     );
   });
 }
+
+const admin = requireRole('admin');
 
 export const skan: PageRecord = {
   path: '/skan',
@@ -188,5 +217,9 @@ export const skan: PageRecord = {
     { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
   ],
   savable: false,
-  routes: new Hono<DashboardEnv>().get('/', skanPage),
+  routes: new Hono<DashboardEnv>()
+    .get('/', skanPage)
+    .get('/schema', (c) => schemaPage(c))
+    .post('/schema', admin, saveVersion)
+    .post('/schema/remove', admin, removeVersion),
 };
