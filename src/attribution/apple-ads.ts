@@ -18,8 +18,8 @@ export function creditAfterApple(
   acquiredAt: number,
 ): Attribution {
   if (answer.outcome !== 'attributed') return { ...fallback, apple_ads: { outcome: answer.outcome } };
-  const { method, creative_id, click_id, doubts, doubt_facts, doubts_not_checked, excluded, ...kept } =
-    fallback;
+  const { method, creative_id, click_id, click_params, ...others } = fallback;
+  const { doubts, doubt_facts, doubts_not_checked, excluded, ...kept } = others;
   const attributed: Attribution = {
     ...kept,
     ...{ method: APPLE_ADS, confidence: 1, creative_id: creativeId, click_id: null },

@@ -9,11 +9,13 @@ import {
   database,
   excluded,
   impressions,
+  isAmong,
   named,
   tokens,
   toStatement,
 } from '#db';
 import { idTime } from '#lib/ids';
+import { passableParams } from '#networks/outbound/click';
 import type { ClickRecord } from './click-record.ts';
 import type { Credit, UndoneCredit } from './credit.ts';
 import { creditImpressions, impressionStatement, undoImpression } from './impressions.ts';
@@ -174,6 +176,31 @@ export function creditStatements(
     ),
     ...(seen.length > 0 ? [toStatement(db, creditImpressions(applicationId, seen))] : []),
   ];
+}
+
+/** Reads the parameters of the clicks of some credits, for `readClickParams`. */
+export const selectClickParams = (
+  db: D1Database,
+  applicationId: string,
+  credits: readonly Credit[],
+): D1PreparedStatement =>
+  toStatement(
+    db,
+    sql`SELECT ${id} AS id, ${clicks.params} AS params FROM ${clicks} WHERE ${ofApplication} = ${applicationId}
+      AND ${isAmong(
+        id,
+        credits.map(({ clickId }) => clickId),
+      )} AND ${clicks.params} IS NOT NULL`,
+  );
+
+/** The parameters that may be passed on, by the id of the click. */
+export function readClickParams(rows: readonly unknown[]): Map<string, Record<string, string>> {
+  return new Map(
+    (rows as { id: string; params: string }[]).flatMap(({ id: clickId, params }) => {
+      const passable = passableParams(JSON.parse(params));
+      return Object.keys(passable).length === 0 ? [] : [[clickId, passable] as const];
+    }),
+  );
 }
 
 /** Applies only while the token exists, which shows that the credit was written and not yet undone. */

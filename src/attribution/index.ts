@@ -17,7 +17,9 @@ export {
   eraseClick,
   giveBackClick,
   pruneClicks,
+  readClickParams,
   selectClaim,
+  selectClickParams,
   undoCredits,
 } from './clicks.ts';
 export type { Credit } from './credit.ts';

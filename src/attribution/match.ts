@@ -36,6 +36,8 @@ type RefusedClick = {
 export type Attribution = MatchOutcome & {
   /** That of the rule which found the creative, or `organic`. */
   method: string;
+  /** The parameters of the click that may be passed on, which are kept with the device once its click is not. Absent if it has none, or was not stored yet. */
+  click_params?: Readonly<Record<string, string>>;
   /** The clicks that could have mattered but were refused, the newest first. */
   refused_clicks?: RefusedClick[];
   /** What the rules that doubt installs were asked, and the answers. Absent for an organic device. */

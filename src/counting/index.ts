@@ -43,4 +43,5 @@ export { eventDelaySeconds } from './queue/retry-schedule.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './queue/undelivered.ts';
 export { retryCall } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';
+export { toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

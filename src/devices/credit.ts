@@ -3,7 +3,9 @@ import {
   clickWasTaken,
   creditStatements,
   prepareAttribution,
+  readClickParams,
   ruleOf,
+  selectClickParams,
   undoCredits,
 } from '#attribution';
 import { counterOf, homeShard, type PlacedDevice } from '#counting';
@@ -38,13 +40,15 @@ export async function creditClicks(
 ): Promise<NewDraft[]> {
   for (let attribute = first; ; ) {
     const made = await attributeNew(attribute, candidates, known);
+    const credits = made.flatMap(creditOf);
     const statements = () => [
-      ...creditStatements(env.DB, application.id, made.flatMap(creditOf)),
+      ...creditStatements(env.DB, application.id, credits),
       ...insertTokens(),
+      ...(credits.length > 0 ? [selectClickParams(env.DB, application.id, credits)] : []),
     ];
     try {
-      if (statements().length > 0) await batchWithRetry(env.DB, statements);
-      return made;
+      const results = statements().length > 0 ? await batchWithRetry(env.DB, statements) : [];
+      return credits.length > 0 ? withParams(made, results.at(-1)?.results ?? []) : made;
     } catch (error) {
       if (!clickWasTaken(error)) {
         // The credit may have been written although the answer was lost.
@@ -56,6 +60,15 @@ export async function creditClicks(
       placeAd: placingAds(env, application, now),
     });
   }
+}
+
+/** Keeps the parameters of a credited click with its device, because the click is deleted once it is outside the window. */
+function withParams(made: readonly NewDraft[], rows: readonly unknown[]): NewDraft[] {
+  const params = readClickParams(rows);
+  return made.map((draft) => {
+    const click_params = params.get(draft.attribution.click_id ?? '');
+    return click_params ? { ...draft, attribution: { ...draft.attribution, click_params } } : draft;
+  });
 }
 
 /** A known device takes no click, so devices that would take one are looked up first. */

@@ -1,6 +1,7 @@
 import { asc } from 'drizzle-orm';
 import { database, destinations, isAmong, OFF_BY_HAND } from '#db';
 import { logWarning } from '#lib/log';
+import { iso } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 
 /** One request asks at most as many. Problems of the others are those in the database alone. */
@@ -8,6 +9,8 @@ const MAX_ASKED = 50;
 const TIMEOUT_MS = 2_000;
 /** From then on, the team's channels are told, too. */
 const FAILURES = 5;
+/** A shorter outage may be that of a single event. */
+const OUTAGE_MS = 15 * 60_000;
 
 /** What an application's destinations do, taken together. `waitingSince`: when the oldest event was received that is still to be sent. */
 export type DestinationsState = {
@@ -39,6 +42,7 @@ const EMPTY = { problems: [], waitingSince: null, attempts: 0, failed: 0 };
 export async function readDestinations(
   env: Env,
   applicationIds: readonly string[],
+  now: number,
 ): Promise<Map<string, DestinationsState>> {
   const { id, kind, applicationId, offSince, offReason } = destinations;
   const rows: Asked[] = await database(env.DB)
@@ -64,6 +68,9 @@ export async function readDestinations(
         health === null ? `${name} does not respond.` : [],
         health && health.failuresInRow >= FAILURES
           ? `${name} has failed ${health.failuresInRow} times in a row.`
+          : [],
+        health && health.failingSince !== null && now - health.failingSince >= OUTAGE_MS
+          ? `${name} has delivered nothing since ${iso(health.failingSince)}; what waits is tried again.`
           : [],
       ].flat(),
       waitingSince: since.length === 0 ? null : Math.min(...since),

@@ -53,7 +53,7 @@ export async function inspect(env: Env, applications: readonly Sharded[], now: n
     readDeployment(env, queues),
     readLosses(database(env.DB), ids),
     readConnectorProblems(database(env.DB), ids, now),
-    readDestinations(env, ids),
+    readDestinations(env, ids, now),
     Promise.all(asked.map((application) => readApplicationHealth(env, application, queues))),
   ]);
   const inspected = healths.map((health): InspectedApplication => {

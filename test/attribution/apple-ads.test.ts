@@ -7,6 +7,7 @@ import { startCounter } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { claimsOf, storedDevice } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -141,7 +142,13 @@ describe('an install that Apple attributes', () => {
     const { tenant, creative } = await withAd();
     const clicked = await createCreative(worker, tenant, { creative: 'Clicked' });
     const address = '203.0.113.77';
-    const { clickId, messages } = await follow(worker, clicked.path, IPHONE_AGENT, address, 'DE');
+    const { clickId, messages } = await follow(
+      worker,
+      `${clicked.path}?ttclid=abc`,
+      IPHONE_AGENT,
+      address,
+      'DE',
+    );
     await worker.deliver(messages);
     await worker.deliver((await measure(worker, clicked.path, clickId, { address })).messages);
     appleAnswers(APPLE_AD, { attribution: false });
@@ -153,6 +160,9 @@ describe('an install that Apple attributes', () => {
     });
     const sent = worker.queue.take();
     await deliverAll(worker, sent);
+    const device = await storedDevice(await claimsOf(token));
+    expect(device?.attribution).toContain('"apple_ads"');
+    expect(device?.attribution).not.toContain('ttclid');
     expect(await attributionOf(worker, tenant, token)).toMatchObject({
       method: 'apple_ads',
       creative_id: creative.id,

@@ -1,33 +1,17 @@
-import { env } from 'cloudflare:workers';
-import { eq } from 'drizzle-orm';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Message } from '#alerts/notice';
-import { channels, database, notices } from '#db';
-import { newId } from '#lib/ids';
-import { call, item, partOf, type ShownDestination, setUp } from '../helpers/destination.ts';
+import { call, item, partOf, type ShownDestination, setUp, watchNotices } from '../helpers/destination.ts';
 import { signedIn } from '../helpers/person.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 afterEach(() => vi.useRealTimers());
 
-const db = database(env.DB);
-const DAY = 86_400_000;
-
 const items = (applicationId: string, count: number) =>
   Array.from({ length: count }, () => item(applicationId));
 
 it('tells people of 5 and 10 deliveries in a row that failed for good, and switches off after 20', async () => {
   const { tenant, receiver, object, path } = await setUp();
-  const channelId = newId('chn');
-  await db.insert(channels).values({
-    ...{ id: channelId, applicationId: tenant.application.id, kind: 'mail', target: 'ann@example.com' },
-    ...{ digest: 'never', nextDigestAt: 0, origin: 'https://dashboard.test', createdAt: 0 },
-  });
-  const messages = async (): Promise<Message[]> =>
-    (await db.select({ body: notices.body }).from(notices).where(eq(notices.channelId, channelId))).map(
-      ({ body }) => JSON.parse(body),
-    );
+  const messages = await watchNotices(tenant.application.id);
   const told = async () => (await messages()).map(({ sentences: [sentence] }) => sentence).sort();
   const fail = async (count: number) => {
     await object.inside((own) => own.accept([partOf(items(tenant.application.id, count))]));
@@ -57,20 +41,6 @@ it('tells people of 5 and 10 deliveries in a row that failed for good, and switc
   expect((await call<ShownDestination>(tenant, 'PATCH', path, { enabled: true })).body.enabled).toBe(true);
   await fail(1);
   expect(await isOn()).toBe(true);
-});
-
-it('switches off what could not be delivered for 3 days', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-23T12:00:00Z') });
-  const { tenant, receiver, object, path } = await setUp();
-  receiver.answer = () => new Response('', { status: 503 });
-  await object.inside((own) => own.accept([partOf(items(tenant.application.id, 1))]));
-  await object.work();
-  vi.setSystemTime(Date.now() + 3 * DAY);
-  await object.work();
-  expect((await call<ShownDestination>(tenant, 'GET', path)).body).toMatchObject({
-    enabled: false,
-    off_reason: 'Nothing could be delivered for 3 days',
-  });
 });
 
 it('writes at most three rows for a delivery', async () => {

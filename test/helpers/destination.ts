@@ -1,4 +1,8 @@
+import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
+import type { Message } from '#alerts/notice';
 import type { OutboundItem } from '#counting';
+import { channels, database, notices } from '#db';
 import { newId } from '#lib/ids';
 import { eventOf, newDevice } from './counter.ts';
 import { destinationObject, Receiver } from './receiver.ts';
@@ -61,3 +65,17 @@ export const partOf = (items: readonly OutboundItem[]) => ({
   id: crypto.randomUUID(),
   payload: JSON.stringify({ events: items }),
 });
+
+/** Gives an application a channel. Returns what reads the messages for it. */
+export async function watchNotices(applicationId: string): Promise<() => Promise<Message[]>> {
+  const db = database(env.DB);
+  const channelId = newId('chn');
+  await db.insert(channels).values({
+    ...{ id: channelId, applicationId, kind: 'mail', target: 'ann@example.com' },
+    ...{ digest: 'never', nextDigestAt: 0, origin: 'https://dashboard.test', createdAt: 0 },
+  });
+  return async () =>
+    (await db.select({ body: notices.body }).from(notices).where(eq(notices.channelId, channelId))).map(
+      ({ body }) => JSON.parse(body),
+    );
+}

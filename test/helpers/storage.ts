@@ -8,6 +8,8 @@ export class WatchedStorage {
   private readonly real: DurableObjectStorage;
   /** Every statement that was run, in order. */
   readonly queries: string[] = [];
+  /** The most characters that a statement was given in one value. */
+  longestValue = 0;
   private fault: Fault | null = null;
   private failsAtCommit = false;
   private readonly cursors: { rowsRead: number; rowsWritten: number }[] = [];
@@ -56,6 +58,8 @@ export class WatchedStorage {
     const hit = fault !== null && fault.times > 0 && fault.matches.test(query);
     if (hit && fault.when === 'before') this.strike(fault);
     this.queries.push(query);
+    for (const value of bindings)
+      if (typeof value === 'string') this.longestValue = Math.max(this.longestValue, value.length);
     const cursor = this.real.sql.exec(query, ...bindings);
     this.cursors.push(cursor);
     if (hit && fault.when === 'after') this.strike(fault);

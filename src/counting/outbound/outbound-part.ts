@@ -8,7 +8,7 @@ import { type Store, toParameters } from '../store.ts';
 export type OutboundDevice = Pick<DeviceDescription, 'osSystem' | 'timezone' | 'consent'> & {
   segment: Segment;
   /** What is stored of an `Attribution`. */
-  attribution: { method?: string; click_id?: string };
+  attribution: { method?: string; click_id?: string; click_params?: Record<string, string> };
 };
 
 /** A counted event that a destination is sent. `type` is the entry of its `events` that matched. The device is null for a payment without one. */
@@ -25,6 +25,12 @@ export const deviceOf = ({ event }: Pick<OutboundItem, 'event'>): string =>
 export const withoutDevice = (part: OutboundPart, deviceId: string): OutboundPart | null =>
   'events' in part ? { events: part.events.filter((item) => deviceOf(item) !== deviceId) } : null;
 
+type StoredAttribution = {
+  method?: string;
+  click_id?: string | null;
+  click_params?: Record<string, string>;
+};
+
 /** What is known of some devices, by id. Erased ones are missing. */
 export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<string, OutboundDevice> {
   const found = new Map<string, OutboundDevice>();
@@ -34,10 +40,11 @@ export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<st
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
     for (const [id, description, stored] of rows) {
       const { osSystem, timezone, segment, consent }: DeviceDescription = JSON.parse(description);
-      const { method, click_id }: { method?: string; click_id?: string | null } = JSON.parse(stored);
+      const { method, click_id, click_params }: StoredAttribution = JSON.parse(stored);
       const attribution = {
         ...(method === undefined ? {} : { method }),
         ...(click_id == null ? {} : { click_id }),
+        ...(click_params === undefined ? {} : { click_params }),
       };
       found.set(id, { osSystem, timezone, segment, consent, attribution });
     }

@@ -5,8 +5,9 @@ import type { Store } from './store.ts';
 /** Deliveries that have to fail for good in a row before people are told, and before the destination is switched off. */
 const TOLD_AT = [5, 10];
 const OFF_AT = 20;
-/** A destination that never answers is switched off after this time. */
+/** A destination to which nothing can be delivered is switched off after this time, and people are told before. */
 const MAX_FAILING_MS = 3 * DAY_MS;
+const OUTAGE_TOLD_AFTER_MS = [HOUR_MS, DAY_MS, 2 * DAY_MS];
 
 type State = typeof state.$inferSelect;
 
@@ -14,6 +15,7 @@ const ONLY = 1;
 
 const BLANK: Omit<State, 'name'> = {
   ...{ id: ONLY, failuresInRow: 0, failingSince: null, lastSuccessAt: null, told: 0 },
+  outageTold: 0,
   ...{ hour: 0, attempts: 0, failed: 0, attemptsBefore: 0, failedBefore: 0, prunedAt: 0 },
 };
 
@@ -30,6 +32,9 @@ export function writeState(store: Store, changes: Partial<State>): void {
     .onConflictDoUpdate({ target: state.id, set: changes })
     .run();
 }
+
+/** What a success clears. */
+export const NO_FAILURES = { failuresInRow: 0, failingSince: null, told: 0, outageTold: 0 };
 
 /** How an attempt ended: `failed` for good, or to be tried `again`. */
 export type Ending = 'delivered' | 'again' | 'failed';
@@ -49,7 +54,7 @@ export function afterAttempts(before: State, endings: readonly Ending[], now: nu
   for (const ending of endings) {
     next.attempts++;
     if (ending === 'delivered') {
-      Object.assign(next, { failuresInRow: 0, failingSince: null, lastSuccessAt: now, told: 0 });
+      Object.assign(next, { ...NO_FAILURES, lastSuccessAt: now });
       continue;
     }
     next.failed++;
@@ -67,11 +72,17 @@ export function reasonForOff({ failuresInRow, failingSince }: State, now: number
   return null;
 }
 
-/** The number of failures in a row that people are to be told of; null if they know, or if there are too few. */
-export function numberToTell({ failuresInRow, told }: State): number | null {
-  return TOLD_AT.findLast((number) => failuresInRow >= number && told < number) ?? null;
+/** What people are to be told: a number of failures in a row, and how long an outage lasts, in milliseconds. Null for what they know, and for too few. */
+export function toTell(
+  { failuresInRow, told, failingSince, outageTold }: State,
+  now: number,
+): { failures: number | null; outageMs: number | null } {
+  const failures = TOLD_AT.findLast((number) => failuresInRow >= number && told < number) ?? null;
+  const lasts = failingSince === null ? 0 : now - failingSince;
+  const outageMs = OUTAGE_TOLD_AFTER_MS.findLast((ms) => lasts >= ms && outageTold < ms) ?? null;
+  return { failures, outageMs };
 }
 
 /** Clears what a success clears. */
 export const forgetFailures = (store: Store, now: number): void =>
-  writeState(store, { failuresInRow: 0, failingSince: null, told: 0, lastSuccessAt: now });
+  writeState(store, { ...NO_FAILURES, lastSuccessAt: now });

@@ -17,18 +17,13 @@ import type {
   StoredDelivery,
 } from './api.ts';
 import type { Finished } from './attempt.ts';
-import {
-  afterAttempts,
-  forgetFailures,
-  numberToTell,
-  readState,
-  reasonForOff,
-  writeState,
-} from './breaker.ts';
+import { afterAttempts, forgetFailures, readState, reasonForOff, writeState } from './breaker.ts';
 import { Loader } from './loader.ts';
 import { Names } from './names.ts';
 import { Pump } from './pump.ts';
+import { review } from './review.ts';
 import { loadSetup, type Setup } from './setup.ts';
+import { prune, SPACE, type Space } from './space.ts';
 import {
   addPart,
   eraseDevice,
@@ -38,14 +33,13 @@ import {
   nextDueAt,
   nextPart,
   openStore,
-  pruneSome,
   readPart,
   readWaiting,
   replaySome,
   type Store,
   saveResults,
 } from './store.ts';
-import { switchOff, switchOn, tellFailures } from './switch.ts';
+import { switchOn } from './switch.ts';
 import { testEventOf } from './test-event.ts';
 import { wantedOf } from './wanted.ts';
 
@@ -66,6 +60,8 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     events,
     setup,
   ) => [...(await this.ctx.exports.OutboundSender.deliver(events, setup))];
+  /** A test may set less. */
+  space: Space = SPACE;
   private storage: DurableObjectStorage = this.ctx.storage;
   private opened: Store = openStore(this.storage);
   private loader = new Loader(this.opened);
@@ -115,10 +111,13 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
 
   async accept(parts: { id: string; payload: string }[]): Promise<void> {
     const now = Date.now();
+    // What does not fit is confirmed all the same, or it would fill the counters. The next alarm switches the destination off.
+    const { isFull } = this;
+    if (isFull) logWarning('events not accepted', 'The destination is full', { destination_id: this.name });
     this.storage.transactionSync(() => {
       for (const part of parts) {
         if (isErasure(part.payload)) this.forget(part.payload);
-        else addPart(this.store, part, now);
+        else if (!isFull) addPart(this.store, part, now);
       }
     });
     this.pump?.wake();
@@ -128,6 +127,8 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   async changed(): Promise<void> {
     this.setup = null;
     this.failures = 0;
+    // The next alarm goes on with what was changed, or not at all.
+    this.pump?.stop();
     await this.arm(Date.now());
   }
 
@@ -195,20 +196,25 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
 
   private async work(): Promise<void> {
     const now = Date.now();
+    let isMoreToForget = false;
     try {
       const setup = await this.readSetup(now);
       // It was deleted while events were on their way.
       if (!setup) return await this.end();
-      if (setup.offReason === null) await this.pumpUntil(now + MAX_ALARM_MS, setup);
+      const isOn = setup.offReason === null;
+      try {
+        if (isOn) await this.pumpUntil(now + MAX_ALARM_MS, setup);
+      } finally {
+        isMoreToForget = await this.prune();
+      }
+      if (isOn && !this.isDeleted) await this.review(setup);
       this.failures = 0;
     } catch (error) {
       // Nothing is lost: what was not sent, or not stored as sent, waits for the next alarm.
       logWarning('deliveries put off', error, { destination_id: this.name });
       this.failures++;
     }
-    if (this.isDeleted) return;
-    this.prune(Date.now());
-    await this.arm(Date.now());
+    if (!this.isDeleted) await this.arm(Date.now(), isMoreToForget);
   }
 
   private get name(): string {
@@ -251,7 +257,6 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
       this.pump = null;
       this.erased.clear();
     }
-    if (!this.isDeleted) await this.review(first);
   }
 
   private save(results: readonly Finished[], dropped: Parameters<Loader['finish']>[0]): void {
@@ -260,7 +265,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     const endings = results.flatMap(({ ending }) => ending ?? []);
     const kept = results.filter(({ job }) => !this.erased.has(deviceOf(job.item)));
     this.storage.transactionSync(() => {
-      saveResults(this.store, kept);
+      saveResults(this.store, kept, this.bytes >= this.space.terse);
       this.loader.finish([...results.map(({ job }) => job), ...dropped]);
       if (endings.length > 0) writeState(this.store, afterAttempts(readState(this.store), endings, now));
     });
@@ -282,21 +287,12 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   /** Tells people of failures, and switches off what fails for too long. */
   private async review(setup: Setup): Promise<void> {
     const now = Date.now();
-    const state = readState(this.store);
-    const told = { id: this.name, setup, now };
-    const reason = this.offReason ?? reasonForOff(state, now);
-    if (reason !== null) {
-      await switchOff(this.db, told, reason);
-      this.offReason = null;
-      writeState(this.store, { failuresInRow: 0, failingSince: null, told: 0 });
-      this.setup = null;
-      await tellCountersSoon(this.env, setup.application.id);
-      return;
-    }
-    const failures = numberToTell(state);
-    if (failures === null) return;
-    await tellFailures(this.db, told, { failures, since: state.failingSince ?? now });
-    writeState(this.store, { told: failures });
+    const { db, store, name: id, offReason, isFull } = this;
+    const isQuiet = this.nextAt(now) === null;
+    if (!(await review({ d1: db, store, id, setup, now }, { offReason, isFull, isQuiet }))) return;
+    this.offReason = null;
+    this.setup = null;
+    await tellCountersSoon(this.env, setup.application.id);
   }
 
   /** After a test that succeeded. */
@@ -317,17 +313,34 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     this.pump?.drop(({ item }) => deviceOf(item) === part.erased);
   }
 
-  private prune(now: number): void {
-    if (now - readState(this.store).prunedAt < DAY_MS) return;
-    const isMore = pruneSome(this.store, this.storage.sql.databaseSize, now);
-    if (!isMore) writeState(this.store, { prunedAt: now });
+  private get bytes(): number {
+    return this.storage.sql.databaseSize;
+  }
+
+  /** Whether nothing more is accepted. */
+  private get isFull(): boolean {
+    return this.bytes >= this.space.full;
+  }
+
+  /** Returns whether the next alarm has to continue. */
+  private prune(): Promise<boolean> {
+    return prune({
+      ...{ store: () => this.store, bytes: () => this.bytes, space: this.space },
+      transaction: (work) => this.storage.transactionSync(work),
+      isEnded: () => this.isDeleted,
+    });
+  }
+
+  /** When something is to be sent; null if nothing waits. */
+  private nextAt(now: number): number | null {
+    return hasWaiting(this.store) ? now : nextDueAt(this.store);
   }
 
   /** Sets the alarm for the next work. */
-  private async arm(now: number): Promise<void> {
+  private async arm(now: number, isMoreToForget = false): Promise<void> {
     const isOff = (this.setup?.value?.offReason ?? null) !== null;
     const backoffMs = this.failures === 0 ? 0 : Math.min(1_000 * 2 ** this.failures, MAX_BACKOFF_MS);
-    const waiting = isOff ? null : hasWaiting(this.store) ? now : nextDueAt(this.store);
+    const waiting = isMoreToForget ? now : isOff ? null : this.nextAt(now);
     const at = Math.max(waiting ?? now + DAY_MS, now + backoffMs);
     await this.ownAlarm.setFor(at);
   }

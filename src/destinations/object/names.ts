@@ -35,10 +35,16 @@ async function readParams(
 
 const creativesOf = (jobs: readonly Job[]) =>
   new Set(jobs.flatMap(({ item }) => item.event.creative_id || []));
+/** The clicks whose parameters are not kept with the device, because they were stored after it, or do not exist. */
 const clicksOf = (jobs: readonly Job[]) =>
-  new Set(jobs.flatMap(({ item }) => item.device?.attribution.click_id || []));
+  new Set(
+    jobs.flatMap(({ item }) => {
+      const { click_id, click_params } = item.device?.attribution ?? {};
+      return click_params === undefined ? click_id || [] : [];
+    }),
+  );
 
-/** What an event does not tell itself: its creative with its names, and the parameters of its device's click while that is stored. */
+/** What an event does not tell itself: its creative with its names, and the parameters of its device's click while that is stored, unless they are kept with the device. */
 export class Names {
   private readonly db: () => D1Database;
   private readonly creatives = new Lookup((ids) => readNames(this.db(), ids));

@@ -19,7 +19,7 @@ export const waitingParts = sqliteTable(
 );
 
 /**
- * Events that were sent at least once, or skipped, for 30 days. Its migration makes it a table without row ids, which saves a written row for
+ * Events that were sent at least once, or skipped, for 30 days at most. Its migration makes it a table without row ids, which saves a written row for
  * each event. The indexes on what is not delivered cost nothing in the usual case.
  */
 export const deliveries = sqliteTable(
@@ -55,7 +55,7 @@ export const state = sqliteTable('state', {
   name: text().notNull(),
   /** Deliveries that have failed for good since the last success. */
   failuresInRow: integer('failures_in_row').notNull(),
-  /** Since when every attempt has failed; null after a success. */
+  /** Since when every attempt has failed while something was to be sent; null after a success, and once nothing waits. */
   failingSince: integer('failing_since'),
   lastSuccessAt: integer('last_success_at'),
   /** The number of failures in a row that was last told; 0 after a success. */
@@ -66,5 +66,8 @@ export const state = sqliteTable('state', {
   failed: integer().notNull(),
   attemptsBefore: integer('attempts_before').notNull(),
   failedBefore: integer('failed_before').notNull(),
+  /** No longer used. */
   prunedAt: integer('pruned_at').notNull(),
+  /** How long the outage lasted, in milliseconds, when people were last told of it; 0 if they were not. */
+  outageTold: integer('outage_told').notNull().default(0),
 });

@@ -1,9 +1,8 @@
 import { and, asc, desc, eq, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
-import { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from '#counting';
+import { deviceOf, type OutboundItem, type OutboundPart, toParameters, withoutDevice } from '#counting';
 import { isAmong } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
-import { DAY_MS } from '#lib/time';
 import type { Attempt, DeliveryFilter, DeliveryStatus, Replay, StoredDelivery } from './api.ts';
 import { deliveries, waitingParts } from './schema.ts';
 
@@ -12,9 +11,6 @@ export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
 
 export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
 
-const KEPT_MS = 30 * DAY_MS;
-/** Of an object's 10 GB. Beyond it, the oldest deliveries are forgotten before their 30 days are over. */
-const MAX_LOG_BYTES = 5_000_000_000;
 const ROWS_AT_ONCE = 2_000;
 /** Attempts that are kept of a delivery that is replayed again and again. */
 const MAX_ATTEMPTS = 20;
@@ -100,21 +96,33 @@ export const nextDueAt = (store: Store): number | null =>
 export const hasWaiting = (store: Store): boolean =>
   store.select({ part: waitingParts.sequence }).from(waitingParts).limit(1).get() !== undefined;
 
-/** A bound value may have 2 MB; an item with its attempts some 30 KB. */
-const RESULTS_PER_STATEMENT = 25;
+/** An attempt without what takes the most space. */
+const terseAttempt = (attempt: Attempt): Attempt => ({
+  ...attempt,
+  request: { ...attempt.request, headers: {}, body: null },
+  answer: '',
+});
 
-/** Stores what became of events. Call it in a transaction. */
-export function saveResults(store: Store, results: readonly Result[]): void {
-  for (let first = 0; first < results.length; first += RESULTS_PER_STATEMENT) {
-    const rows = results.slice(first, first + RESULTS_PER_STATEMENT).map(({ job, status, reason, dueAt }) => {
-      const { item, tries, attempts } = job;
-      const kept = JSON.stringify(attempts.slice(-MAX_ATTEMPTS));
-      const own = [item.event.id, deviceOf(item), item.type, status, reason, dueAt, tries];
-      return [...own, JSON.stringify(item), kept];
-    });
+/** The attempts that are kept. `isTerse`: only the last of a delivery that is tried again, and requests and answers only of what has failed for good. */
+function keptAttempts({ job: { attempts }, status }: Result, isTerse: boolean): Attempt[] {
+  const kept = attempts.slice(status === 'pending' && isTerse ? -1 : -MAX_ATTEMPTS);
+  if (!isTerse) return kept;
+  const whole = status === 'failed' ? kept.at(-1) : null;
+  return kept.map((attempt) => (attempt === whole ? attempt : terseAttempt(attempt)));
+}
+
+/** Stores what became of events. `isTerse`: see `Space`. Call it in a transaction. */
+export function saveResults(store: Store, results: readonly Result[], isTerse: boolean): void {
+  const rows = results.map((result) => {
+    const { job, status, reason, dueAt } = result;
+    const { item, tries } = job;
+    const own = [item.event.id, deviceOf(item), item.type, status, reason, dueAt, tries];
+    return [...own, JSON.stringify(item), JSON.stringify(keptAttempts(result, isTerse))];
+  });
+  for (const parameter of toParameters(rows)) {
     store.run(sql`INSERT INTO ${deliveries}
       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
-      FROM json_each(${JSON.stringify(rows)}) WHERE true
+      FROM json_each(${parameter}) WHERE true
       ON CONFLICT (event_id) DO UPDATE SET status = excluded.status, reason = excluded.reason, due_at = excluded.due_at,
         tries = excluded.tries, attempts = excluded.attempts`);
   }
@@ -201,17 +209,6 @@ export function replaySome(
     .where(isAmong(deliveries.eventId, ids))
     .run();
   return { replayed: ids.length, through: ids.length < ROWS_AT_ONCE ? null : (ids.at(-1) ?? null) };
-}
-
-/** Forgets deliveries of events that were received more than 30 days ago, and the oldest if there are too many, some at a time. Returns whether any are left. */
-export function pruneSome(store: Store, bytes: number, now: number, maxBytes = MAX_LOG_BYTES): boolean {
-  const oldest = store.select({ id: deliveries.eventId }).from(deliveries).orderBy(asc(deliveries.eventId));
-  const old = lt(deliveries.eventId, firstIdAt('evt', now - KEPT_MS));
-  const isFull = bytes > maxBytes;
-  const rows = (isFull ? oldest.limit(ROWS_AT_ONCE) : oldest.where(old).limit(ROWS_AT_ONCE)).all();
-  const ids = rows.map(({ id }) => id);
-  store.delete(deliveries).where(isAmong(deliveries.eventId, ids)).run();
-  return ids.length === ROWS_AT_ONCE;
 }
 
 /** What waits: see `DestinationHealth`. */

@@ -2,6 +2,7 @@ import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Message, noticeEachChannel } from '#alerts/notice';
 import { type Database, database, destinations } from '#db';
 import { isolate } from '#lib/input/isolate';
+import { HOUR_MS } from '#lib/time';
 import type { Setup } from './setup.ts';
 
 const NEXT = sql`${destinations.version} + 1`;
@@ -37,6 +38,22 @@ export async function tellFailures(
 ): Promise<void> {
   const sentence = `${failures} deliveries in a row have failed for good. After 20, or 3 days without a success, the destination is switched off.`;
   await notice(database(d1), told, `${failures}:${since}`, messageOf(told, 'Destination fails', sentence));
+}
+
+/** Tells people that nothing can be delivered, although everything is still tried again. Once for each duration of an outage. */
+export async function tellOutage(
+  d1: D1Database,
+  told: Told,
+  { outageMs, since }: { outageMs: number; since: number },
+): Promise<void> {
+  const hours = outageMs / HOUR_MS;
+  const sentence = `Nothing could be delivered for ${hours === 1 ? 'an hour' : `${hours} hours`}. Deliveries are tried again for 76 hours. After 3 days without a success, the destination is switched off.`;
+  await notice(
+    database(d1),
+    told,
+    `outage:${outageMs}:${since}`,
+    messageOf(told, 'Destination fails', sentence),
+  );
 }
 
 /** Switches a destination off and tells people why. Has no effect on one that is off. */

@@ -18,7 +18,8 @@ export async function wantedOf(
   return jobs.map(({ item }) => {
     const creative = known.creatives.get(item.event.creative_id ?? '');
     if (filter.campaign_id !== undefined && creative?.campaign.id !== filter.campaign_id) return null;
-    const click = known.clicks.get(item.device?.attribution.click_id ?? '');
+    const { click_id = '', click_params } = item.device?.attribution ?? {};
+    const click = click_params ?? known.clicks.get(click_id);
     return toOutbound(item, application, { creative, click });
   });
 }

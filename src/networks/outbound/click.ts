@@ -15,8 +15,12 @@ export const isHiddenParameter = (name: string): boolean => HIDDEN_NAME.test(nam
 const hasAddress = (text: string): boolean =>
   IPV4.test(text) || (text.match(LIKE_IPV6) ?? []).some((part) => ipaddr.IPv6.isValid(part));
 
-/** The parameters of the credited click that may leave: without addresses and ids of the device. */
-export function clickOf({ attribution }: OutboundEvent): Record<string, string> {
-  const entries = Object.entries(attribution?.click ?? {});
-  return Object.fromEntries(entries.filter(([name, text]) => !isHiddenParameter(name) && !hasAddress(text)));
-}
+/** The parameters of a click that may leave: without addresses and ids of the device. */
+export const passableParams = (params: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).filter(([name, text]) => !isHiddenParameter(name) && !hasAddress(text)),
+  );
+
+/** The parameters of the credited click that may leave. */
+export const clickOf = ({ attribution }: OutboundEvent): Record<string, string> =>
+  passableParams(attribution?.click ?? {});

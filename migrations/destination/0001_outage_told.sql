@@ -1,0 +1,1 @@
+ALTER TABLE `state` ADD `outage_told` integer DEFAULT 0 NOT NULL;
