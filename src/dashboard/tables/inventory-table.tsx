@@ -193,7 +193,7 @@ export function columnsOf(
       ...heading(view, asked, 'name', 'name'),
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
-    ...(asked.level === 'creative' ? [link] : []),
+    ...(links.size > 0 ? [link] : []),
     ...metrics.map((name): Column<Row> => {
       const isChanged = isCompared && name === metric;
       return {
