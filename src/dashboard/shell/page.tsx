@@ -4,7 +4,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { iso } from '#lib/time';
 import { type DashboardContext, isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
-import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
+import {
+  ApplicationSwitch,
+  currentLink,
+  type Navigation,
+  NavigationList,
+  readNavigation,
+} from './navigation.tsx';
 import { isSavable, type PageRecord } from './page-record.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
@@ -95,7 +101,7 @@ const Page = ({
           <NavigationList
             pages={c.get('pages')}
             person={c.get('person')}
-            current={current}
+            current={currentLink(c.get('pages'), current, new URL(c.req.url).searchParams)}
             view={view}
             shown={navigation}
           />

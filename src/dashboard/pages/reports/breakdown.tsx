@@ -93,6 +93,9 @@ const FINER: Readonly<Record<string, string>> = {
   hour: 'campaign',
 };
 
+/** The networks that acquired the devices, which the navigation offers as a page of their own. */
+const NETWORKS = { title: 'Networks', by: 'network' } as const;
+
 /** What is charted where the chosen metric does not exist, such as revenue by ad format. */
 const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
 
@@ -129,7 +132,8 @@ function breakdownPage(c: DashboardContext) {
   keepColumns(c, '/breakdown', asked.columns);
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [] };
-  return renderReport(c, { carry }, async (view, now) => {
+  const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
+  return renderReport(c, { ...named, carry }, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -264,10 +268,10 @@ export const breakdown: PageRecord = {
   links: [
     {
       group: 'Acquire',
-      label: 'Networks',
+      label: NETWORKS.title,
       icon: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
       keepsView: true,
-      query: '?by=media_source',
+      query: `?by=${NETWORKS.by}`,
     },
     { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3', keepsView: true },
   ],
