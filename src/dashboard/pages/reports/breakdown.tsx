@@ -27,7 +27,14 @@ import { ComparedDays, readCompared } from '../../tables/compared.tsx';
 import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
+import {
+  firstOrder,
+  METRIC_NAMES,
+  METRICS,
+  type MetricName,
+  SHOWN_METRICS,
+  sortRows,
+} from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
 import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
 
@@ -78,7 +85,7 @@ export function performanceColumns(
     ...given.map(
       (name): Column<Row> => ({
         ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOf : undefined),
-        ...heading(name, `-${name}`),
+        ...heading(name, firstOrder(name)),
         ...(changed === name ? { also: { label: 'change', ...order } } : {}),
       }),
     ),
