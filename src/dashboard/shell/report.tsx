@@ -130,7 +130,8 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   if (shown instanceof Response) return shown;
   const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
   const within = page.within?.(view);
-  return renderPage(c, { ...named, within, view, filters, status, navigation }, shown);
+  const columns = [carry.column ?? []].flat();
+  return renderPage(c, { ...named, within, view, filters, columns, status, navigation }, shown);
 }
 
 /** Whether the request asks for a CSV file. */

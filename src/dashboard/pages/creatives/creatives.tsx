@@ -38,7 +38,7 @@ import {
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
-import { ComparedDays } from '../../tables/compared.tsx';
+import { ComparedDays, isGrowing } from '../../tables/compared.tsx';
 import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
   COLUMN_SETS,
@@ -247,7 +247,9 @@ function listPage(c: DashboardContext) {
       mayChange ? NewCreative(c, view, isEmpty) : null,
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
-    const table = columnsOf(view, asked, shown, links, byId);
+    const metric = comparedMetric(asked);
+    const isYoung = compared.periods !== null && isGrowing(metric, compared.periods, view);
+    const table = columnsOf(view, asked, shown, links, isYoung ? new Map() : byId);
     return (
       <>
         {!isGuest(person) && <StoreWarning application={view.application} mayChange={mayChange} />}
@@ -282,7 +284,7 @@ function listPage(c: DashboardContext) {
           <footer class="card-foot">
             <Info about="these figures">
               <p>
-                <ComparedDays view={view} compared={compared} />
+                <ComparedDays view={view} compared={compared} metric={metric} />
               </p>
               <Zone view={view} />
             </Info>

@@ -23,7 +23,7 @@ import {
 } from '../../shell/report.tsx';
 import { type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns, readColumns } from '../../tables/columns.tsx';
-import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { ComparedDays, isGrowing, readCompared } from '../../tables/compared.tsx';
 import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
@@ -171,7 +171,7 @@ function breakdownPage(c: DashboardContext) {
       sort,
       parameters: carry,
       metrics: shown,
-      compared: metric,
+      ...(compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric }),
       cell: (name, row) => (
         <>
           <GroupCell
@@ -226,7 +226,7 @@ function breakdownPage(c: DashboardContext) {
           title="All figures"
           aside={
             <span class="asides">
-              <ComparedDays view={view} compared={compared} />
+              <ComparedDays view={view} compared={compared} metric={metric} />
               <ColumnsMenu
                 view={view}
                 path="/breakdown"
