@@ -200,6 +200,9 @@ export function renderPlainPage(
           </p>
           <h1>{title}</h1>
           {content}
+          <p class="muted">
+            <a href="/docs">Documentation</a>
+          </p>
         </main>
       </body>
     </Document>,

@@ -23,6 +23,7 @@ import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count } from './format.ts';
 import type { DashboardContext } from './guard.ts';
+import { Info } from './info.tsx';
 import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
@@ -248,10 +249,15 @@ export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }
       </Notice>
     )}
     {unallocated_spend.length > 0 && (
-      <Notice kind="info">
-        Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
-        {amountsText(unallocated_spend)}.
-      </Notice>
+      <div class="muted left-out">
+        {`Spend without ${amountsText(unallocated_spend)}`}
+        <Info about="the spend">
+          <p>
+            Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
+            {amountsText(unallocated_spend)}.
+          </p>
+        </Info>
+      </div>
     )}
   </>
 );
