@@ -69,6 +69,8 @@ export type StoredDevice = NewDevice & {
   activeDays: string;
   activeAges: string;
   paidDays: string;
+  /** What it earned so far, and what was refunded of it: see `readRevenue`. */
+  revenue: string;
   /** The first time of each funnel step, in epoch milliseconds, to the second. */
   milestones: Record<string, number>;
 };

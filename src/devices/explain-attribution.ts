@@ -8,36 +8,45 @@ import { AppError } from '#http';
 import { iso } from '#lib/time';
 import { readToken } from './token.ts';
 
-/**
- * Why a device, by its id, is attributed as it is. The device is in one of these counters. Returns null for an erased device and for one
- * of another application. The caller has checked that the application belongs to the team.
- */
-async function explainStored(
+/** A device, by its id, that is in one of these counters. Returns null for an erased device and for one of another application. */
+async function readStored(
   env: Env,
   applicationId: string,
   id: string,
   shards: readonly number[],
-): Promise<Explanation | null> {
+): Promise<StoredDevice | null> {
   const answers = await Promise.all(
     shards.map((shard) =>
       retryCall<StoredDevice | null>(async () => await counterOf(env, applicationId, shard).readDevice(id)),
     ),
   );
-  const device = answers.find((answer) => answer !== null);
-  return device ? explainDevice(env.DB, applicationId, device) : null;
+  return answers.find((answer) => answer !== null) ?? null;
 }
 
-/** Like `explainStored`, for a device whose counter is unknown: asks all counters of the application. */
+/**
+ * A device, by its id, whose counter is unknown: asks all counters of the application. Returns null for an erased device and for one of another
+ * application. The caller has checked that the application belongs to the team.
+ */
+export async function findDeviceById(
+  env: Env,
+  applicationId: string,
+  id: string,
+): Promise<StoredDevice | null> {
+  const [application] = await database(env.DB)
+    .select({ shards: applications.shards })
+    .from(applications)
+    .where(eq(applications.id, applicationId));
+  return readStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
+}
+
+/** Why the device with an id is attributed as it is; null if `findDeviceById` finds none. */
 export async function explainDeviceById(
   env: Env,
   applicationId: string,
   id: string,
 ): Promise<Explanation | null> {
-  const [application] = await database(env.DB)
-    .select({ shards: applications.shards })
-    .from(applications)
-    .where(eq(applications.id, applicationId));
-  return explainStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
+  const device = await findDeviceById(env, applicationId, id);
+  return device && explainDevice(env.DB, applicationId, device);
 }
 
 const withTime = <Own extends { clicked_at: number }>({ clicked_at, ...click }: Own) => ({
@@ -56,8 +65,8 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     .select({ id: applications.id })
     .from(applications)
     .where(and(eq(applications.id, claims.applicationId), eq(applications.teamId, teamId)));
-  const explanation =
-    application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
+  const device = application && (await readStored(env, application.id, claims.deviceId, [claims.shard]));
+  const explanation = device && (await explainDevice(env.DB, application.id, device));
   if (!explanation) throw new AppError('not_found', 'Device not found');
   const { acquiredAt, place, network, attribution, click } = explanation;
   const {

@@ -4,7 +4,7 @@ export { isOfCredit } from './apple/open-credit.ts';
 export { deepLinkOf } from './deep-link.ts';
 export { DeviceMetrics } from './device-metrics.ts';
 export { ERASED, ErasedDevice, eraseDevice } from './erase-device.ts';
-export { explainDeviceById } from './explain-attribution.ts';
+export { explainDeviceById, findDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';
 export { findClickedDevice, findNamedDevice, type NamedDevice, shardOfName } from './find-device.ts';
 export { pruneTokens } from './prune-tokens.ts';

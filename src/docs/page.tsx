@@ -34,9 +34,10 @@ type Reference = {
 
 const STYLES = ['tokens', 'parts', 'tables', 'docs'];
 
-const FieldTable = ({ caption, fields }: { caption: string; fields: readonly Field[] }) =>
+/** `of` tells the tables of the page apart for screen readers. */
+const FieldTable = ({ caption, of, fields }: { caption: string; of: string; fields: readonly Field[] }) =>
   fields.length === 0 ? null : (
-    <section class="scroll" aria-label={caption} tabindex={0}>
+    <section class="scroll" aria-label={`${caption}: ${of}`} tabindex={0}>
       <table>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -73,7 +74,7 @@ function exampleOf(content: Content): string | null {
   return type === '' || value === undefined ? null : textOf(value);
 }
 
-const Body = ({ content, schemas }: { content: Content; schemas: Schemas }) => (
+const Body = ({ content, of, schemas }: { content: Content; of: string; schemas: Schemas }) => (
   <>
     {Object.entries(content).map(([type, { schema = {} }]) => {
       const variants = variantsOf(schema, schemas);
@@ -84,13 +85,21 @@ const Body = ({ content, schemas }: { content: Content; schemas: Schemas }) => (
           </h3>
           {variants.map(({ name, schema: variant }) =>
             name === '' ? (
-              <FieldTable caption="Fields of the body" fields={fieldsOf(variant, schemas)} />
+              <FieldTable
+                caption="Fields of the body"
+                of={`${of}, ${type}`}
+                fields={fieldsOf(variant, schemas)}
+              />
             ) : (
               <details class="fold">
                 <summary>
                   <code>{name}</code>
                 </summary>
-                <FieldTable caption={`Fields of the body, ${name}`} fields={fieldsOf(variant, schemas)} />
+                <FieldTable
+                  caption={`Fields of the body, ${name}`}
+                  of={`${of}, ${type}`}
+                  fields={fieldsOf(variant, schemas)}
+                />
               </details>
             ),
           )}
@@ -100,7 +109,13 @@ const Body = ({ content, schemas }: { content: Content; schemas: Schemas }) => (
   </>
 );
 
-const Answers = ({ operation: { responses }, schemas }: { operation: ListedOperation; schemas: Schemas }) => (
+const Answers = ({
+  operation: { responses, summary },
+  schemas,
+}: {
+  operation: ListedOperation;
+  schemas: Schemas;
+}) => (
   <>
     <h3>Answers</h3>
     <ul class="answers">
@@ -115,7 +130,7 @@ const Answers = ({ operation: { responses }, schemas }: { operation: ListedOpera
               {fields.length > 0 && (
                 <details class="fold">
                   <summary>{`Show its ${fields.length} fields`}</summary>
-                  <FieldTable caption={`Fields of the answer ${status}`} fields={fields} />
+                  <FieldTable caption={`Fields of the answer ${status}`} of={summary} fields={fields} />
                 </details>
               )}
             </div>
@@ -166,13 +181,14 @@ const OperationSection = ({ operation, reference }: { operation: ListedOperation
           <h3>Parameters</h3>
           <FieldTable
             caption={`Parameters of ${summary}`}
+            of={path}
             fields={parameters.map(({ name, schema, required = false }) =>
               describeField(name, schema, required, schemas),
             )}
           />
         </>
       )}
-      {requestBody && <Body content={requestBody.content} schemas={schemas} />}
+      {requestBody && <Body content={requestBody.content} of={summary} schemas={schemas} />}
       {example !== null && (
         <>
           <h3>Example</h3>

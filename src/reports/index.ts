@@ -8,6 +8,7 @@ export { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.t
 export { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 export { CompareQuery, reportCompare } from './compare.ts';
 export { GROUPS as DEVICE_GROUPS } from './device-groups.ts';
+export { readDeviceRevenue } from './device-revenue.ts';
 export { DIMENSIONS, type DimensionName, givenBy, isDimension, rollupOf } from './dimensions.ts';
 export { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from './doubts.ts';
 export { earlierDays } from './earlier-days.ts';

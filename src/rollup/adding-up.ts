@@ -11,6 +11,7 @@ import {
 } from '#catalogue';
 import { dayNumber, daysBetween } from '#lib/time';
 import type { RunningDevice } from './device/device-state.ts';
+import type { Earning } from './device/journal.ts';
 import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
@@ -249,10 +250,12 @@ export class AddingUp implements Rollups {
 
   private addReturned(purchase: TransactionStep, currency: string, nanos: number): void {
     this.addMoney(purchase, currency, { returned_revenue: nanos });
-    // What only a store tells of is no revenue of a device.
-    if (purchase.is !== 'purchase') return;
-    const { acquiredDay, day } = purchase;
-    this.deviceOf(purchase)?.earn('returned', currency, daysBetween(acquiredDay, day), nanos);
+    this.earn(purchase, 'returned', currency, nanos);
+  }
+
+  /** Adds to what the device of a step earned, if it has one. */
+  private earn(of: TransactionStep, kind: Earning, currency: string, nanos: number): void {
+    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), nanos);
   }
 
   private deviceOf({ deviceId, acquiredDay }: TransactionStep): RunningDevice | undefined {
@@ -265,6 +268,7 @@ export class AddingUp implements Rollups {
   /** Adds a purchase to a row, or takes it from there. */
   private addPurchase(row: TransactionStep, { currency, nanos }: TransactionStep, times: 1 | -1): void {
     this.addMoney(row, currency, { purchase_revenue: times * nanos });
+    this.earn(row, 'purchase', currency, times * nanos);
     this.addCounts(row, { purchases: times }, currency);
   }
 

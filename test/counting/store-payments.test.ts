@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { newId } from '#lib/ids';
+import { readRevenue } from '#rollup';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 
 // What stores tell of payments, with and without what clients tell of the same ones.
@@ -59,7 +60,17 @@ async function start() {
       'cohort_revenue',
       'day, attribution, currency, sum(purchase_revenue) / 1e9, sum(returned_revenue) / 1e9',
     );
-  return { counter, told, sent, count, days, cohorts, creativeId };
+  /** What the device earned, by currency: units of purchases, and what was returned of them. */
+  const earned = async () => {
+    const device = await counter.stub().readDevice(created.device.id);
+    return readRevenue(device?.revenue ?? '').map(({ currency, bands }) => [
+      currency,
+      ...(['purchase', 'returned'] as const).map((name) =>
+        Object.values(bands).reduce((sum, band) => sum + band[name] / UNIT, 0),
+      ),
+    ]);
+  };
+  return { counter, told, sent, count, days, cohorts, earned, creativeId, device: created.device };
 }
 
 it('counts what a store tells without a device, in no cohort', async () => {
@@ -86,7 +97,7 @@ it.each([
   ['the refund, the store, the client', [2, 0, 1]],
 ])('counts a payment once, with the store’s amount and the client’s device: %s', async (_, order) => {
   for (const isAtOnce of [true, false]) {
-    const { told, sent, count, days, cohorts } = await start();
+    const { told, sent, count, days, cohorts, earned } = await start();
     const all = [
       told('purchase', '2026-03-02', 9),
       sent('2026-03-03', 10),
@@ -103,19 +114,21 @@ it.each([
     );
     expect(rows).toEqual(expected);
     expect(await cohorts()).toEqual([['2026-03-03', 'paid', 'usd', 9, 9]]);
+    expect(await earned()).toEqual([['usd', 9, 9]]);
   }
 });
 
 it('replaces the amount of a client in another currency', async () => {
-  const { told, sent, count, days, cohorts } = await start();
+  const { told, sent, count, days, cohorts, earned } = await start();
   await count(sent('2026-03-03', 10));
   await count(told('purchase', '2026-03-02', 9, { currency: 'eur' }));
+  expect(await earned()).toEqual([['eur', 9, 0]]);
   expect(await days()).toEqual([['2026-03-03', 'paid', 'eur', 1, 9, 0, 0, 0, 0, 0]]);
   expect(await cohorts()).toEqual([['2026-03-03', 'paid', 'eur', 9, 0]]);
 });
 
 it('counts renewals for the device of the first payment', async () => {
-  const { told, sent, count, days, cohorts } = await start();
+  const { told, sent, count, days, cohorts, earned } = await start();
   await count(sent('2026-03-02', 10));
   const renewal = { tr_id: 't2', original_tr_id: 't1' };
   await count(told('renewal', '2026-04-02', 10, renewal), told('refunded', '2026-04-03', 0, renewal));
@@ -128,6 +141,7 @@ it('counts renewals for the device of the first payment', async () => {
     ['2026-05-02', 'paid', '', 0, 0, 0, 0, 0, 0, 1],
     ['2026-05-02', 'paid', 'usd', 1, 10, 0, 0, 0, 0, 0],
   ]);
+  expect(await earned()).toEqual([['usd', 30, 10]]);
   expect(await cohorts()).toEqual([
     ['2026-03-02', 'paid', 'usd', 10, 0],
     ['2026-04-02', 'paid', 'usd', 10, 10],

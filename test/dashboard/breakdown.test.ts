@@ -167,3 +167,19 @@ it('writes to CSV what the page shows, in its order', async () => {
   expect(column('revenue_before')).toEqual(['10', '0', '20']);
   expect(column('revenue_change')).toEqual(['15', '0', '-15']);
 });
+
+it('opens networks by who acquired the devices, as a page of its own in the navigation', async () => {
+  const currentOf = async (query: string) =>
+    (await breakdown(query)).texts('.side-nav [aria-current="page"]');
+  const link = (await breakdown('by=day')).query('Networks');
+  expect(link.by).toBe('network');
+  const networks = await breakdown('by=network');
+  expect([networks.texts('main h1'), networks.cards]).toEqual([
+    ['Networks'],
+    expect.arrayContaining(['Revenue by network']),
+  ]);
+  expect(await currentOf('by=network')).toEqual(['Networks']);
+  expect(await currentOf('by=network&metric=spend')).toEqual(['Networks']);
+  expect(await currentOf('by=country')).toEqual(['Breakdown']);
+  expect(await currentOf('')).toEqual(['Breakdown']);
+});

@@ -164,6 +164,7 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'This period',
     'Revenue by day',
     'By day',
+    'ROAS by age',
     'Retention and LTV',
     'Deep link and preview',
     'IDs at networks',
@@ -257,6 +258,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     CPI: '$0.50',
     Revenue: '$3.00 ▲ 200% more $1.00 before',
     ROAS: '0%',
+    Profit: '$1.00 0% as much $1.00 before',
   });
   expect(page.texts('.lead-line code')).toEqual([`https://ingest.test${cat.path}`]);
   const test = new Page(page.one('#test'));
@@ -266,6 +268,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     'This period',
     'Revenue by day',
     'By day',
+    'ROAS by age',
     'Retention and LTV',
     'Deep link and preview',
     'IDs at networks',

@@ -203,7 +203,7 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
     const { totals, data } = await ask('performance', `group_by=day&${filters}`);
     const cards = page.all('[data-metric]').map((card) => [card.getAttribute('data-metric'), card.text]);
     expect(cards).toEqual(
-      ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'].map((name) => [
+      ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas', 'profit'].map((name) => [
         name,
         showMetric(name as MetricName, totals[name], 'usd'),
       ]),
@@ -373,7 +373,7 @@ it('shows a creative’s own figures, retention and LTV', async () => {
   const page = await read('/creatives/{dragon}', 'compare=none');
   const own = 'creative_id={dragon}&group_by=creative';
   const [whole] = (await ask('performance', own)).data;
-  const metrics = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
+  const metrics = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas', 'profit'] as const;
   expect(page.figures).toEqual(
     Object.fromEntries(metrics.map((name) => [METRICS[name].label, showMetric(name, whole?.[name], 'usd')])),
   );
@@ -387,6 +387,12 @@ it('shows a creative’s own figures, retention and LTV', async () => {
     const decimals = places(values.filter((value) => value !== null));
     return values.map((value) => text(value, decimals));
   };
+  const curve = page.card('ROAS by age').chart;
+  expect(curve.labels.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((day) => `Day ${day}`));
+  const [paid] = (await ask('ltv', `${own}&days=0,7`)).data;
+  for (const day of [0, 7])
+    expect(curve.series[0]?.texts[day]).toBe(RATIOS.text(paid?.days[day]?.roas ?? null));
+  expect(page.card('ROAS by age').text).toContain('100%, where revenue has paid back the spend');
   expect(page.table('Retention and LTV by days since the install').rows).toEqual(
     ages.map((day, index) => [
       `Day ${day}`,

@@ -49,6 +49,28 @@ it('keeps the columns of the breakdown, apart from those of creatives', async ()
   expect(all.headers.getSetCookie().some((one) => one.startsWith('dashboard.columns=;'))).toBe(true);
 });
 
+it('saves and shares a view with the columns that it shows', async () => {
+  const { tenant, browser, app } = await withBrowser();
+  await browser.post(`/creatives?app=${app}`, { creative: 'Cat', campaign: 'C', adset: 'A' });
+  await fetchToken(worker, tenant);
+  await worker.deliver(worker.queue.take());
+  for (const [path, caption] of [
+    ['/creatives', 'Creatives'],
+    ['/breakdown', 'Figures by day'],
+  ] as const) {
+    const cookie = cookieOf(await browser.get(`${path}?app=${app}&column=dau&column=spend`));
+    const own = await pageOf(await browser.get(`${path}?app=${app}`, cookie));
+    const address = own.query('Save or share').for ?? '';
+    expect(address).toBe(`${path}?app=${app}&column=dau&column=spend`);
+    const made = await pageOf(await browser.submit('/views/links', { address, note: 'x', days: '7' }));
+    const shared = await worker.request(new URL(made.one('.notice code').text).pathname);
+    const metrics = (headings: string[]) => headings.filter((name) => name !== 'Link');
+    expect(metrics((await pageOf(shared)).table(caption).headings)).toEqual(
+      metrics(own.table(caption).headings),
+    );
+  }
+});
+
 it('says that a creative has the name of another', async () => {
   const { browser, app } = await withBrowser();
   const names = { creative: 'Cat', campaign: 'C', adset: 'A' };

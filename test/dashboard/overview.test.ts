@@ -59,6 +59,7 @@ it('shows and compares the days that are over, and says what there is with today
     ARPDAU: '– – with today so far',
     Spend: '$5.00 $0.00 before $5.00 with today so far',
     ROAS: '0% 0% with today so far',
+    Profit: '$85.00 ▲ 41.7% more $60.00 before $87.00 with today so far',
   });
 });
 
@@ -86,8 +87,8 @@ it('names what changed revenue most, and leads to it', async () => {
 
 it('lists the top campaigns with their revenue in the earlier period', async () => {
   expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
-    headings: ['Campaign', 'Spend', 'Installs', 'CPI', 'Revenue', 'ROAS'],
-    rows: [['Summer', '$5.00', '0', '–', '$90.00 ▲ 50% more than $60.00', '0%']],
+    headings: ['Campaign', 'Spend', 'Installs', 'CPI', 'Revenue', 'ROAS', 'Profit'],
+    rows: [['Summer', '$5.00', '0', '–', '$90.00 ▲ 50% more than $60.00', '0%', '$85.00']],
     totals: [],
   });
 });

@@ -130,6 +130,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
     ARPDAU: '$5.63',
     Spend: '$0.00 $0.00 before',
     ROAS: '–',
+    Profit: '$11.25 $0.00 before',
   });
   expect(
     (await open('/ads')).cells('Ad figures by ad network', 'Ad network', 'Ad revenue', 'Impressions', 'eCPM'),

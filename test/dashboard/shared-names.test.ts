@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { PAGES } from '../../src/dashboard/pages.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
-import { pageOf } from '../helpers/page.ts';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -16,6 +16,7 @@ const DAY = '2026-03-02';
 const PERIOD = 'from=2026-03-01&to=2026-03-07';
 /** No name of what the filters do not select is without this word. */
 const FOREIGN = /foreign/i;
+const SAVABLE = PAGES.filter(({ savable }) => savable).map(({ path }) => path);
 let tenant: Tenant;
 let admin: Browser;
 let campaignId: string;
@@ -60,10 +61,13 @@ beforeAll(async () => {
   const campaigns = await worker.team(tenant, `/v1/campaigns?application_id=${application_id}`);
   const { data } = await campaigns.json<{ data: { id: string; name: string }[] }>();
   campaignId = data.find(({ name }) => name.startsWith('Shown'))?.id ?? '';
+  for (const path of SAVABLE) {
+    await admin.post('/views', { address: `${path}?app=${application_id}`, name: `Foreign view of ${path}` });
+  }
 });
 
-async function openAsGuest(path: string, query: string): Promise<string> {
-  const address = `${path}?app=${tenant.application.id}&${PERIOD}&${query}`;
+async function openAsGuest(path: string, query: string, period = PERIOD): Promise<string> {
+  const address = `${path}?app=${tenant.application.id}&${period}&${query}`;
   const fields = { address, note: 'A guest', days: '7' };
   const made = await pageOf(await admin.submit('/views/links', fields));
   const answer = await worker.request(new URL(made.one('.notice code').text).pathname);
@@ -85,22 +89,40 @@ async function choicesOf(path: string): Promise<string[]> {
 
 const FILTERS = ['campaign', 'country'] as const;
 
-it.each(
-  PAGES.filter(({ savable }) => savable).flatMap(({ path }) =>
-    FILTERS.map((filter) => [path, filter] as const),
-  ),
-)('shows on %s only names that the filter by %s selects', async (path, filter) => {
-  const query = { campaign: `campaign_id=${campaignId}`, country: 'country=de' }[filter];
-  for (const choice of await choicesOf(path)) {
-    const html = await openAsGuest(path, `${query}&${choice}`);
-    expect({ choice, found: html.match(new RegExp(`.{60}${FOREIGN.source}.{20}`, 'i'))?.[0] }).toEqual({
-      choice,
-    });
-  }
-});
+it.each(SAVABLE.flatMap((path) => FILTERS.map((filter) => [path, filter] as const)))(
+  'shows on %s only names that the filter by %s selects',
+  async (path, filter) => {
+    const query = { campaign: `campaign_id=${campaignId}`, country: 'country=de' }[filter];
+    for (const choice of await choicesOf(path)) {
+      const html = await openAsGuest(path, `${query}&${choice}`);
+      expect({ choice, found: html.match(new RegExp(`.{60}${FOREIGN.source}.{20}`, 'i'))?.[0] }).toEqual({
+        choice,
+      });
+    }
+  },
+);
 
 it('would find the names of what is not selected', async () => {
   for (const path of ['/creatives', '/breakdown', '/costs']) {
     expect(await openAsGuest(path, 'by=creative')).toMatch(FOREIGN);
+  }
+});
+
+/** What chooses, changes or leads somewhere. */
+const CONTROLS = '.pop > summary, .asides a, .card-head a, .pages a, .notice a, a.button, button';
+const EMPTY_PERIOD = 'from=2025-03-01&to=2025-03-07';
+
+it.each(SAVABLE)('shows on %s neither controls nor what the team saved', async (path) => {
+  for (const period of [PERIOD, EMPTY_PERIOD]) {
+    const own = await pageOf(await admin.get(`${path}?app=${tenant.application.id}&${period}`));
+    const labels = own.texts(CONTROLS).filter((label) => label !== '');
+    const html = await openAsGuest(path, '', period);
+    const shared = new Page(html);
+    for (const heading of shared.all('th')) heading.remove();
+    const texts = new Set(shared.texts('main *'));
+    expect(labels.filter((label) => texts.has(label))).toEqual([]);
+    expect(shared.all(`.pop, .switch, ${CONTROLS}`).map(String)).toEqual([]);
+    expect(html).not.toContain('Foreign view');
+    expect(shared.text).not.toMatch(/ask an admin/i);
   }
 });

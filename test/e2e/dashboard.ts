@@ -230,10 +230,15 @@ test('shows every page over a simulated history', { timeout: 600_000 }, async (s
   await suite.test('prints a report without navigation, on white, with the names of its curves', async () => {
     const { page } = await open(LOOKS['desktop-dark'] ?? {}, await session());
     await page.emulateMedia({ media: 'print' });
-    await page.goto(`${demo.base_url}/retention`);
+    for (const path of ['/breakdown', '/funnels', '/creatives', '/retention']) {
+      await page.goto(demo.base_url + path);
+      for (const hidden of [
+        ...['.side', '.tools', '.bar-fields', 'form', '.card-head a', '.asides a', 'details.pop'],
+        ...['a.button', '.pages a', 'button:not(.legend button)'],
+      ])
+        assert.equal(await page.locator(hidden).filter({ visible: true }).count(), 0, path + hidden);
+    }
     await page.locator('.legend button').first().waitFor();
-    for (const hidden of ['.side', '.tools', '.bar-fields', 'form', '.card-head a'])
-      assert.equal(await page.locator(hidden).filter({ visible: true }).count(), 0, hidden);
     assert.match(
       await page.locator('.view-bar > summary').innerText(),
       /^Demo game · Last 28 days, .+ – .+$/,

@@ -8,7 +8,7 @@ import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, signIn } from '../helpers/browser.ts';
 import { type Service, simulate, startService } from '../helpers/service.ts';
 
-// Follows docs/questions.md click by click.
+// Follows docs/questions.md click by click, and reads each answer.
 
 const MAX_CLICKS = 3;
 
@@ -16,12 +16,16 @@ const QUESTIONS = readFileSync(path.join(ROOT, 'docs/questions.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| question'))
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, question = '', clicks = '', address = '', read = '']) => ({
+  .map(([, question = '', clicks = '', address = '']) => ({
     question,
     clicks: clicks.split(' → '),
     address: address.replaceAll('`', ''),
-    read,
   }));
+
+/** A campaign that lost money last week, and a name that nothing has. */
+const LOSING = { campaign: 'Video prospecting', adset: 'Broad 18-44', creative: 'Fail compilation' };
+const UNMATCHED = 'Nowhere campaign';
+const WEEK_MS = 7 * 86_400_000;
 
 let service: Service;
 let demo: Demo;
@@ -33,6 +37,16 @@ before(async () => {
   service = await startService();
   ({ demo } = service);
   await simulate(service, { devices: 60, days: 20, seed: 5 });
+  const costs = [LOSING, { ...LOSING, country: 'us' }, { campaign: UNMATCHED }].map((names) => ({
+    ...{ date: new Date(Date.now() - WEEK_MS).toISOString().slice(0, 10), currency: 'usd', amount: 900 },
+    ...names,
+  }));
+  const stored = await fetch(`${demo.base_url}/v1/costs`, {
+    method: 'PUT',
+    headers: { [`${demo.service_name}-Token`]: demo.team_token, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ application_id: demo.application.id, rows: costs }),
+  });
+  assert.equal(stored.status, 200);
   browser = await launchBrowser();
   page = await browser.newPage();
   await signIn(page, demo);
@@ -80,12 +94,74 @@ async function click(step: string): Promise<void> {
   }
 }
 
+/** The cells below a heading of a visible table, from the first row on. */
+async function cellsBelow(heading: string): Promise<string[]> {
+  const tables = page.locator('main table').filter({ visible: true });
+  for (const table of await tables.all()) {
+    const headings = await table.locator('thead th > span').allInnerTexts();
+    const place = headings.findIndex((text) => text.replace(/ USD$/, '') === heading);
+    if (place >= 0) return table.locator(`tbody tr > :nth-child(${place + 1})`).allInnerTexts();
+  }
+  return [];
+}
+
+const text = async (selector: string) =>
+  (await page.locator(`main ${selector}`).filter({ visible: true }).first().innerText()).replaceAll(
+    '\n',
+    ' ',
+  );
+const first = async (heading: string) => (await cellsBelow(heading))[0] ?? '';
+const any = async (heading: string) => (await cellsBelow(heading)).join(' | ');
+
+/** What is read in answer to each question, and what it must be. */
+const ANSWERS: Readonly<Record<string, readonly (readonly [read: () => Promise<string>, answer: RegExp])[]>> =
+  {
+    'What did we earn, and what did it cost?': [
+      [() => text('[data-metric=revenue]'), /^\$\d/],
+      [() => text('[data-metric=spend]'), /^\$\d/],
+    ],
+    'Did yesterday fall against the same weekday?': [
+      [() => text('.figure:has([data-metric=revenue]) .pill'), /^([▲▼] [\d.,]+[%×]|\$[\d.]+ before)/],
+    ],
+    'Which creative should I scale?': [[() => any('ROAS day 7'), /\d%/]],
+    'Which campaign lost money last week?': [
+      [() => first('Campaign'), new RegExp(LOSING.campaign)],
+      [() => first('Profit'), /^[-−]\$\d/],
+    ],
+    'Which campaign brings doubtful installs?': [[() => first('Doubtful share'), /^[\d.]+%$/]],
+    'Which countries are worth their ads?': [
+      [() => first('Country'), /^\w/],
+      [() => any('ROAS'), /\d%/],
+    ],
+    'Which ad network pays most per impression?': [[() => first('eCPM'), /^\$\d/]],
+    'How many people come back after a week?': [[() => any('Day 7'), /\d%/]],
+    'When does an install pay for itself?': [[() => any('Paid back'), /Day \d|Not yet/]],
+    'Where do people drop out?': [[() => any('Of previous step'), /^– \| [\d.]+% \| [\d.]+%$/]],
+    'Is one creative better than another, or is it chance?': [
+      [() => text('.verdict'), /is ahead in|No difference that could not be chance/],
+    ],
+    'What has this device spent?': [
+      [() => text('.figure:has(dt:text-is("Ad revenue")) dd'), /^\$\d/],
+      [() => text('.figure:has(dt:text-is("Net revenue")) dd'), /^[−-]?\$\d/],
+    ],
+    'Why is this device attributed as it is?': [
+      [() => text('.card:has(h2:text-is("Attribution"))'), /confidence \d+%/],
+    ],
+    "Tell me when this campaign's ROAS falls below 50 %": [[() => text(''), /ROAS.* is below 50%/]],
+    'Which costs match no campaign?': [[() => text('#names'), new RegExp(UNMATCHED)]],
+    'Has the event that I sent arrived?': [[() => first('Status'), /^(Counted|Queued)$/]],
+  };
+
 test('has sixteen questions, each at most three clicks away', () => {
   assert.equal(QUESTIONS.length, 16);
   for (const { question, clicks } of QUESTIONS) assert.ok(clicks.length <= MAX_CLICKS, question);
+  assert.deepEqual(
+    QUESTIONS.map(({ question }) => question),
+    Object.keys(ANSWERS),
+  );
 });
 
-for (const { question, clicks, address, read } of QUESTIONS) {
+for (const { question, clicks, address } of QUESTIONS) {
   test(question, async () => {
     await page.goto(demo.base_url);
     for (const step of clicks) await click(step);
@@ -95,6 +171,7 @@ for (const { question, clicks, address, read } of QUESTIONS) {
         url.pathname === expected.pathname &&
         [...expected.searchParams].every(([name, value]) => url.searchParams.get(name) === value),
     );
-    await page.locator('main').getByText(read).filter({ visible: true }).first().waitFor();
+    await page.waitForLoadState();
+    for (const [read, answer] of ANSWERS[question] ?? []) assert.match(await read(), answer);
   });
 }

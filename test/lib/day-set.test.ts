@@ -19,6 +19,7 @@ it('contains the same numbers as a Set, and reports which are new', () => {
         oracle.add(day);
       }
       for (let day = -22; day <= 62; day++) expect(set.has(day)).toBe(oracle.has(day));
+      expect(set.size).toBe(oracle.size);
       expect(set.last).toBe(added.length === 0 ? null : Math.max(...added));
     }),
   );

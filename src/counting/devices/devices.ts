@@ -122,6 +122,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
     creativeId: creativeId || null,
     ...(open ? { creditOpen: true as const } : {}),
     description: described,
+    revenue: counted?.history.revenue ?? '',
     milestones: firstTimes(counted?.history.steps ?? ''),
   };
 }

@@ -28,6 +28,9 @@ export function curveOf<Day extends { eligible: number }, Value>(
 
 export const CURVE_HINT = 'A curve ends where fewer than half of its devices have completed that day.';
 
+/** The line in a chart of ROAS. */
+export const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
+
 /** Curves by day since acquisition, up to the last day that any of them has. */
 export const CohortCurves = ({ title, format, level, series, predicted }: CurvesProps) => {
   const { days, ticks, shown } = predicted

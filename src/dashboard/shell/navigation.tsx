@@ -28,6 +28,16 @@ export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries
     ),
   }));
 
+/** The path of the link for the page at `path`: of several, the one with most of the address's parameters. */
+export function currentLink(pages: readonly PageRecord[], path: string, asked: URLSearchParams): string {
+  const page = pages.find((record) => record.path === path);
+  const matching = [...(page?.links ?? [])]
+    .map(({ query = '' }) => ({ query, parameters: [...new URLSearchParams(query)] }))
+    .filter(({ parameters }) => parameters.every(([name, value]) => asked.get(name) === value))
+    .sort((left, right) => right.parameters.length - left.parameters.length);
+  return path + (matching[0]?.query ?? '');
+}
+
 /** Views in the navigation; the page of saved views has all. */
 const MAX_VIEWS = 5;
 const NARROW_COOKIE = 'dashboard.navigation';

@@ -27,7 +27,7 @@ type PageLink = {
   icon: string;
   /** Whether the link keeps the application, period and currency. */
   keepsView: boolean;
-  /** What the link opens the page with, such as `?by=media_source`. */
+  /** What the link opens the page with, such as `?by=network`. */
   query?: string;
 };
 

@@ -4,7 +4,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { iso } from '#lib/time';
 import { type DashboardContext, isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
-import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
+import {
+  ApplicationSwitch,
+  currentLink,
+  type Navigation,
+  NavigationList,
+  readNavigation,
+} from './navigation.tsx';
 import { isSavable, type PageRecord } from './page-record.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
@@ -43,12 +49,13 @@ type PageProps = {
   view: View | null;
   filters: Child;
   tools: Child;
+  columns: readonly string[];
   navigation: Navigation;
 };
 
 /** Search, sharing and what the page itself offers, beside its title. */
-const Tools = ({ c, view, tools }: Pick<PageProps, 'c' | 'view' | 'tools'>) => {
-  const keep = view ? viewToKeep(c) : null;
+const Tools = ({ c, view, tools, columns }: Pick<PageProps, 'c' | 'view' | 'tools' | 'columns'>) => {
+  const keep = view ? viewToKeep(c, columns) : null;
   return (
     <div class="tools">
       {!isGuest(c.get('person')) && (
@@ -77,6 +84,7 @@ const Page = ({
   view,
   filters,
   tools,
+  columns,
   navigation,
   children,
 }: PropsWithChildren<PageProps>) => (
@@ -95,7 +103,7 @@ const Page = ({
           <NavigationList
             pages={c.get('pages')}
             person={c.get('person')}
-            current={current}
+            current={currentLink(c.get('pages'), current, new URL(c.req.url).searchParams)}
             view={view}
             shown={navigation}
           />
@@ -109,7 +117,7 @@ const Page = ({
               <bdi>{title}</bdi>
             </h1>
           </div>
-          <Tools c={c} view={view} tools={tools} />
+          <Tools c={c} view={view} tools={tools} columns={columns} />
           {filters}
         </header>
         {children}
@@ -122,10 +130,10 @@ const Page = ({
 const recordOf = (c: DashboardContext): Pick<PageRecord, 'title' | 'path'> =>
   c.get('page') ?? { title: PRODUCT, path: '' };
 
-/** The URL of the current report, for saving or sharing it; null for any other page. */
-function viewToKeep(c: DashboardContext): string | null {
+/** The URL of the current report with the columns that it shows, for saving or sharing it; null for any other page. */
+function viewToKeep(c: DashboardContext, columns: readonly string[]): string | null {
   const { pathname } = new URL(c.req.url);
-  return isSavable(c.get('pages'), pathname) ? pathname + queryToKeep(c) : null;
+  return isSavable(c.get('pages'), pathname) ? pathname + queryToKeep(c, columns) : null;
 }
 
 /**
@@ -141,6 +149,8 @@ export async function renderPage(
     view?: View | null;
     filters?: Child;
     tools?: Child;
+    /** The columns that were chosen for the page's table. */
+    columns?: readonly string[];
     status?: ContentfulStatusCode;
     /** If it was read with the page's own figures. */
     navigation?: Navigation;
@@ -161,6 +171,7 @@ export async function renderPage(
       view={view}
       filters={page.filters}
       tools={page.tools}
+      columns={page.columns ?? []}
       navigation={page.navigation ?? (await readNavigation(c, view))}
     >
       {content}
@@ -189,6 +200,9 @@ export function renderPlainPage(
           </p>
           <h1>{title}</h1>
           {content}
+          <p class="muted">
+            <a href="/docs">Documentation</a>
+          </p>
         </main>
       </body>
     </Document>,

@@ -103,6 +103,9 @@ export function cutMiddle(name: string): string {
     .trimEnd()}…${parts.slice(-TAIL).join('').trimStart()}`;
 }
 
+/** A name that someone typed, cut in the middle, in its own direction of writing. */
+export const Name = ({ name }: { name: string }) => <bdi title={name}>{cutMiddle(name)}</bdi>;
+
 /** Names from the outermost to the innermost, each with its own direction of writing. */
 export const NamePath = ({ names }: { names: readonly string[] }) => (
   <>

@@ -23,6 +23,7 @@ import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count } from './format.ts';
 import type { DashboardContext } from './guard.ts';
+import { Info } from './info.tsx';
 import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
@@ -130,7 +131,8 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   if (shown instanceof Response) return shown;
   const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
   const within = page.within?.(view);
-  return renderPage(c, { ...named, within, view, filters, status, navigation }, shown);
+  const columns = [carry.column ?? []].flat();
+  return renderPage(c, { ...named, within, view, filters, columns, status, navigation }, shown);
 }
 
 /** Whether the request asks for a CSV file. */
@@ -247,10 +249,15 @@ export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }
       </Notice>
     )}
     {unallocated_spend.length > 0 && (
-      <Notice kind="info">
-        Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
-        {amountsText(unallocated_spend)}.
-      </Notice>
+      <div class="muted left-out">
+        {`Spend without ${amountsText(unallocated_spend)}`}
+        <Info about="the spend">
+          <p>
+            Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
+            {amountsText(unallocated_spend)}.
+          </p>
+        </Info>
+      </div>
     )}
   </>
 );

@@ -162,13 +162,15 @@ const OWN_FILTERS: ReadonlySet<FilterName> = new Set([
   ...SEGMENT_DIMENSIONS.filter((name) => !SEGMENT[name].isShared),
 ]);
 
-/** The page's query, without the filters that `readView` ignores. */
-export function queryToKeep(c: DashboardContext): string {
+/** The page's query, without the filters that `readView` ignores, and with the chosen columns, which may only be in a cookie of this browser. */
+export function queryToKeep(c: DashboardContext, columns: readonly string[]): string {
   const query = new URL(c.req.url).searchParams;
   if (query.has('of') && query.get('of') !== query.get('app')) {
     for (const name of OWN_FILTERS) query.delete(name);
   }
   query.delete('of');
+  query.delete('column');
+  for (const name of columns) query.append('column', name);
   if (isUncompared(query.get('period'))) query.delete('compare');
   return query.size === 0 ? '' : `?${query}`;
 }

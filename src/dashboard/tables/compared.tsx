@@ -198,15 +198,20 @@ export const ChangePill = ({
   );
 };
 
-/** One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour. */
+/**
+ * One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour, `metric` is
+ * the one that a table compares.
+ */
 export const ComparedDays = ({
   view,
   compared: { periods },
   without = '',
+  metric,
 }: {
   view: View;
   compared: Pick<ComparedReport, 'periods'>;
   without?: string;
+  metric?: MetricName;
 }) => {
   const days = comparedDays(view);
   if (!days) return null;
@@ -218,9 +223,13 @@ export const ComparedDays = ({
     untilHour === null
       ? view.to >= today && '; today is left out until it is over'
       : without && `; ${without} so far`;
+  const growing =
+    metric &&
+    isGrowing(metric, periods, view) &&
+    `; ${METRICS[metric].label} is still growing, without a change`;
   return (
     <span class="muted">
-      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}`}
+      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
     </span>
   );
 };

@@ -3,12 +3,9 @@ import type { Column } from '../shell/parts.tsx';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
 import { type Earlier, MetricCell } from './lacking.tsx';
-import { METRICS, type MetricName, metricColumn, placesOf } from './metrics.ts';
+import { isProfit, METRICS, type MetricName, metricColumn, placesOf } from './metrics.ts';
 
 type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
-
-/** Gains are green and losses red: see `classOf`. */
-const PROFITS: readonly MetricName[] = ['profit', 'profit_net'];
 
 /** Fewer rows than this are compared without shades. */
 const MIN_HEAT_ROWS = 3;
@@ -31,7 +28,7 @@ export function figureColumn<Row>(
   const shadeOf = hasHeat ? heatOf(numbers) : () => '';
   return {
     ...metricColumn(name, currency),
-    ...(PROFITS.includes(name)
+    ...(isProfit(name)
       ? {
           classOf: (row: Row) => {
             const value = Number(figuresOf(row)?.[name]);

@@ -12,7 +12,7 @@ import { readColumns } from './columns.tsx';
 import { ChangePill } from './compared.tsx';
 import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, placesOf, SHOWN_METRICS } from './metrics.ts';
+import { firstOrder, METRIC_NAMES, METRICS, type MetricName, placesOf, SHOWN_METRICS } from './metrics.ts';
 import { areCompared, changeOrder, earlierIn } from './row-changes.ts';
 
 /** The levels of the inventory, in the plural. */
@@ -193,7 +193,7 @@ export function columnsOf(
       ...heading(view, asked, 'name', 'name'),
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
-    ...(asked.level === 'creative' ? [link] : []),
+    ...(links.size > 0 ? [link] : []),
     ...metrics.map((name): Column<Row> => {
       const isChanged = isCompared && name === metric;
       return {
@@ -204,7 +204,7 @@ export function columnsOf(
           ({ figures }) => figures,
           isChanged ? earlierOf : undefined,
         ),
-        ...heading(view, asked, name, `-${name}`),
+        ...heading(view, asked, name, firstOrder(name)),
         ...(isChanged ? { also: { label: 'change', href, ...byChange } } : {}),
       };
     }),

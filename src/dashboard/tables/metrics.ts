@@ -23,6 +23,13 @@ const NET: Readonly<Partial<Record<MetricName, MetricName>>> = {
 /** The same metric without refunds and the fee of stores, if there is one. */
 export const netOf = (name: MetricName): MetricName => NET[name] ?? name;
 
+/** Gains and losses: green and red, and sorted losses first. */
+const PROFITS: readonly MetricName[] = ['profit', 'profit_net'];
+export const isProfit = (name: MetricName): boolean => PROFITS.includes(name);
+
+/** The order in which the first press on a metric's heading sorts: what most matters on top. */
+export const firstOrder = (name: MetricName): string => (isProfit(name) ? name : `-${name}`);
+
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
 

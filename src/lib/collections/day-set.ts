@@ -46,6 +46,11 @@ export class DaySet {
     return true;
   }
 
+  /** The number of members. */
+  get size(): number {
+    return this.bounds.reduce((size, bound, at) => size + (at % 2 === 0 ? -bound : bound + 1), 0);
+  }
+
   /** The largest member; null if the set is empty. */
   get last(): number | null {
     return this.bounds.at(-1) ?? null;

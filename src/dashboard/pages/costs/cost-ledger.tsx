@@ -2,7 +2,7 @@ import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
 import { amountsIn, count, percent, RATIOS } from '../../shell/format.ts';
-import { Card, type Column, Table } from '../../shell/parts.tsx';
+import { Card, type Column, cutMiddle, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 export type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
@@ -46,15 +46,14 @@ export function LedgerCard({
       label: 'Spent on',
       cell: (row) => {
         const parts = [row.campaign, row.adset, row.creative].filter((name) => name !== null);
-        const within = parts.slice(0, -1).join(' › ');
         return (
           <>
             <span class="cut" dir="auto" title={namesText(row)}>
-              {parts.at(-1)}
+              {cutMiddle(parts.at(-1) ?? '')}
             </span>
-            {within !== '' && (
-              <span class="cut muted" dir="auto">
-                {within}
+            {parts.length > 1 && (
+              <span class="cut muted">
+                <NamePath names={parts.slice(0, -1)} />
               </span>
             )}
           </>

@@ -8,6 +8,7 @@ import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRete
 import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
 import { doneText, type Submitted } from '../../forms/form.ts';
@@ -15,6 +16,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import { Action, Card, cutMiddle, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
@@ -22,12 +24,13 @@ import { readView, requireView, type View, viewQuery } from '../../shell/view.ts
 import { readCompared } from '../../tables/compared.tsx';
 import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
+import { lackedText } from '../../tables/lacking.tsx';
 import { ExternalIds } from './external-ids.tsx';
 import { LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
-const HEADLINE = ['revenue', 'spend', 'roas', 'installs', 'clicks', 'cpi'] as const;
+const HEADLINE = ['revenue', 'spend', 'profit', 'roas', 'installs', 'clicks', 'cpi'] as const;
 const DAILY = [
   'creative_impressions',
   'clicks',
@@ -40,6 +43,8 @@ const DAILY = [
 ] as const;
 const SHOWN = [...new Set([...HEADLINE, ...DAILY])];
 const AGES = [1, 3, 7, 14, 30] as const;
+
+const ROAS_HINT = `Revenue by each day since the install, of the devices acquired in the period, against what was spent on them. ${CURVE_HINT}`;
 
 /** A link with more clicks in the period works. */
 const FEW_CLICKS = 3;
@@ -161,7 +166,7 @@ export async function creativePage(
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
         readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }, now),
         reportRetention(env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
-        reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages }), now),
+        reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
         readNotes(c.env.DB, view),
         listIdsWithin(db, creative),
@@ -169,6 +174,8 @@ export async function creativePage(
       const places = placesIn(view, unit);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
+      const lifetime = ltv.data.find(isOwn);
+      const roas = curveOf(lifetime, (cell) => cell.roas ?? null);
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
       const done = doneText(c);
@@ -227,13 +234,31 @@ export async function creativePage(
               />
             </details>
           </Card>
+          <Card title="ROAS by age" info={<Info about="the curve">{<p>{ROAS_HINT}</p>}</Info>}>
+            {roas.some((value) => value !== null) ? (
+              <CohortCurves
+                title="ROAS"
+                format={RATIOS}
+                level={PAID_BACK}
+                series={[
+                  {
+                    name: 'ROAS',
+                    values: roas,
+                    lacks: curveOf(lifetime, ({ unconverted = [] }) => lackedText(unconverted)),
+                  },
+                ]}
+              />
+            ) : (
+              <p class="empty">No spend on devices acquired in this period is known.</p>
+            )}
+          </Card>
           <Card title="Retention and LTV">
             <p class="muted">
               Devices acquired in this period. A day counts only devices for which it is over.
             </p>
             <LifetimeTable
               retention={(retention.data.find(isOwn)?.days ?? {}) as RetentionDays}
-              ltv={(ltv.data.find(isOwn)?.days ?? {}) as RetentionDays}
+              ltv={(lifetime?.days ?? {}) as RetentionDays}
               view={view}
             />
           </Card>

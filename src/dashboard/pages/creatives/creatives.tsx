@@ -16,7 +16,13 @@ import { isolate } from '#lib/input/isolate';
 import { atLeast } from '#members';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  isGuest,
+  requireRole,
+} from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Field, FormMenu, Table } from '../../shell/parts.tsx';
@@ -32,7 +38,7 @@ import {
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
-import { ComparedDays } from '../../tables/compared.tsx';
+import { ComparedDays, isGrowing } from '../../tables/compared.tsx';
 import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
   COLUMN_SETS,
@@ -229,10 +235,11 @@ function listPage(c: DashboardContext) {
     }
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const shownIds = shown.map(({ item }) => item.id);
-    const mayChange = atLeast(c.get('person').role, 'admin');
+    const person = c.get('person');
+    const mayChange = atLeast(person.role, 'admin');
     const isEmpty = rows.length === 0 && isWhole(asked);
     const [tokens, { compared, byId }, sums, newCreative] = await Promise.all([
-      asked.level === 'creative'
+      asked.level === 'creative' && !isGuest(person)
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
       all ?? compare(shown),
@@ -240,10 +247,12 @@ function listPage(c: DashboardContext) {
       mayChange ? NewCreative(c, view, isEmpty) : null,
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
-    const table = columnsOf(view, asked, shown, links, byId);
+    const metric = comparedMetric(asked);
+    const isYoung = compared.periods !== null && isGrowing(metric, compared.periods, view);
+    const table = columnsOf(view, asked, shown, links, isYoung ? new Map() : byId);
     return (
       <>
-        <StoreWarning application={view.application} mayChange={mayChange} />
+        {!isGuest(person) && <StoreWarning application={view.application} mayChange={mayChange} />}
         <LeftOut report={report} />
         <div class="tabs">
           <Tabs
@@ -275,7 +284,7 @@ function listPage(c: DashboardContext) {
           <footer class="card-foot">
             <Info about="these figures">
               <p>
-                <ComparedDays view={view} compared={compared} />
+                <ComparedDays view={view} compared={compared} metric={metric} />
               </p>
               <Zone view={view} />
             </Info>

@@ -1,15 +1,20 @@
-import { isImpressionId } from '#attribution';
-import { explainDeviceById } from '#devices';
+import { explainDevice, isImpressionId } from '#attribution';
+import type { StoredDevice } from '#counting';
+import { findDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
+import { DaySet } from '#lib/collections/day-set';
+import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
-import { count, money, NOTHING } from '../../shell/format.ts';
+import { amountsIn, count, percent } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { Card, Figure } from '../../shell/parts.tsx';
 import { ask } from '../../shell/report.tsx';
-import { requireView, viewQuery } from '../../shell/view.ts';
+import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { amountsText, Mark } from '../../tables/lacking.tsx';
 import { ExplanationCard } from './event-page.tsx';
 import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
 
@@ -17,50 +22,55 @@ const SHOWN = 100;
 /** Beyond as many reads, the rest of the timeline is behind a link. */
 const MAX_READS = 10;
 
+/** Whether an event tells of money, which the timeline stresses. */
+const isMoney = ({ type, status_of_event: status }: Record<string, unknown>) =>
+  status === 'counted' && (type === 'custom.ad' || type === 'custom.purchase' || type === 'store');
+
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
-type DeviceEvent = Record<string, unknown>;
-
-const PAID: readonly unknown[] = ['completed', 'success'];
-
-/** What a counted ad or paid purchase brought; null for any other event. */
-function amountOf(event: DeviceEvent): { kind: 'ads' | 'purchases'; currency: string; value: number } | null {
-  const { type, status, value, currency, status_of_event: counted } = event;
-  if (counted !== 'counted' || typeof value !== 'number' || typeof currency !== 'string') return null;
-  if (type === 'custom.ad') return { kind: 'ads', currency, value };
-  return type === 'custom.purchase' && PAID.includes(status) ? { kind: 'purchases', currency, value } : null;
-}
-
-/** The device's revenue, days and events, of the events on this page. */
-const SoFar = ({ events, hasOlder }: { events: readonly DeviceEvent[]; hasOlder: boolean }) => {
-  const amounts = events.flatMap((event) => amountOf(event) ?? []);
-  const sum = (...kinds: ('ads' | 'purchases')[]) => {
-    const byCurrency = Map.groupBy(
-      amounts.filter(({ kind }) => kinds.includes(kind)),
-      ({ currency }) => currency,
-    );
-    const sums = [...byCurrency].map(([currency, own]) =>
-      money(
-        own.reduce((total, { value }) => total + value, 0),
-        currency,
-      ),
-    );
-    return sums.length === 0 ? NOTHING : sums.join(' + ');
-  };
-  const days = new Set(events.map((event) => text(event.day)).filter((day) => day !== ''));
-  const note = hasOlder ? { note: `of these ${count(events.length)} events` } : {};
+/** What the device brought since its acquisition, net of refunds and the store's fee, and on how many days it was active. */
+async function SoFar({ env, view, device }: { env: Env; view: View; device: StoredDevice }) {
+  const { application, currency, today } = view;
+  const revenue = await readDeviceRevenue(env.DB, application, device.revenue, { currency, day: today });
+  const amounts = amountsIn(currency);
+  const figures = [
+    ['Ad revenue', revenue.ads],
+    ['Purchases', revenue.purchases],
+    ['Refunds', revenue.refunds],
+    ['Net revenue', revenue.net],
+  ] as const;
+  const places = amounts.places(figures.map(([, value]) => value));
+  const fee = percent(application.storeFeeBasisPoints / 10_000);
   return (
-    <Card title="So far">
+    <Card
+      title="So far"
+      info={
+        <Info about="these figures">
+          <p>
+            {`Everything counted since the device was acquired, payments that only a store told included, in ${currency.toUpperCase()} at the latest rates.`}
+          </p>
+          <p>{`Net revenue is ads, and purchases less refunds and the store’s fee of ${fee}.`}</p>
+        </Info>
+      }
+    >
       <dl class="figures">
-        <Figure label="Ad revenue" value={sum('ads')} {...note} />
-        <Figure label="Purchases" value={sum('purchases')} {...note} />
-        <Figure label="Revenue" value={sum('ads', 'purchases')} {...note} />
-        <Figure label="Days active" value={count(days.size)} {...note} />
-        <Figure label="Events" value={hasOlder ? `${count(events.length)}+` : count(events.length)} />
+        {figures.map(([label, value]) => (
+          <Figure
+            label={label}
+            value={amounts.text(value, places)}
+            mark={<Mark amounts={revenue.unconverted} />}
+          />
+        ))}
+        <Figure label="Days active" value={count(DaySet.parse(device.activeDays).size)} />
       </dl>
+      {revenue.unconverted.length > 0 && (
+        <p class="hint">
+          {`Not included, because there is no exchange rate: ${amountsText(revenue.unconverted)}.`}
+        </p>
+      )}
     </Card>
   );
-};
+}
 
 /** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
@@ -75,8 +85,8 @@ export async function devicePage(c: DashboardContext) {
     limit: SHOWN,
     cursor: c.req.query('cursor') ?? '',
   });
-  const [explanation, page] = await Promise.all([
-    explainDeviceById(c.env, application.id, id),
+  const [device, page] = await Promise.all([
+    findDeviceById(c.env, application.id, id),
     // A page of a busy application may have few events of one device, or none.
     fillPage((cursor, limit) => listEventsWithStatus(c.env, application, { ...query, cursor, limit }), {
       cursor: query.cursor,
@@ -84,20 +94,21 @@ export async function devicePage(c: DashboardContext) {
       maxReads: MAX_READS,
     }),
   ]);
-  if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
+  if (!device && page.data.length === 0) throw new AppError('not_found', 'Device not found');
+  const explanation = device && (await explainDevice(c.env.DB, application.id, device));
   const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');
   const at = (time: number) => exactTimeText(time, application.timezone);
   return renderPage(
     c,
     { title: id, within: <InDebugger view={view} what="Device" />, view },
     <>
-      <SoFar events={page.data} hasOlder={page.next_cursor !== null || query.cursor !== ''} />
-      {explanation && <ExplanationCard explanation={explanation} zone={application.timezone} />}
       <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
+        {device && <SoFar env={c.env} view={view} device={device} />}
+        {explanation && <ExplanationCard explanation={explanation} zone={application.timezone} />}
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
           <ol class="timeline">
             {page.data.map((event: Record<string, unknown>) => (
-              <li class={amountOf(event) === null ? '' : 'money'}>
+              <li class={isMoney(event) ? 'money' : ''}>
                 <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
                 <span>
                   <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>

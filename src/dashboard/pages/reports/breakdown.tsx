@@ -23,11 +23,18 @@ import {
 } from '../../shell/report.tsx';
 import { type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns, readColumns } from '../../tables/columns.tsx';
-import { ComparedDays, readCompared } from '../../tables/compared.tsx';
+import { ComparedDays, isGrowing, readCompared } from '../../tables/compared.tsx';
 import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
-import { METRIC_NAMES, METRICS, type MetricName, SHOWN_METRICS, sortRows } from '../../tables/metrics.ts';
+import {
+  firstOrder,
+  METRIC_NAMES,
+  METRICS,
+  type MetricName,
+  SHOWN_METRICS,
+  sortRows,
+} from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
 import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
 
@@ -78,7 +85,7 @@ export function performanceColumns(
     ...given.map(
       (name): Column<Row> => ({
         ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOf : undefined),
-        ...heading(name, `-${name}`),
+        ...heading(name, firstOrder(name)),
         ...(changed === name ? { also: { label: 'change', ...order } } : {}),
       }),
     ),
@@ -92,6 +99,9 @@ const FINER: Readonly<Record<string, string>> = {
   day: 'campaign',
   hour: 'campaign',
 };
+
+/** The networks that acquired the devices, which the navigation offers as a page of their own. */
+const NETWORKS = { title: 'Networks', by: 'network' } as const;
 
 /** What is charted where the chosen metric does not exist, such as revenue by ad format. */
 const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
@@ -129,7 +139,8 @@ function breakdownPage(c: DashboardContext) {
   keepColumns(c, '/breakdown', asked.columns);
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [] };
-  return renderReport(c, { carry }, async (view, now) => {
+  const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
+  return renderReport(c, { ...named, carry }, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -160,7 +171,7 @@ function breakdownPage(c: DashboardContext) {
       sort,
       parameters: carry,
       metrics: shown,
-      compared: metric,
+      ...(compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric }),
       cell: (name, row) => (
         <>
           <GroupCell
@@ -215,7 +226,7 @@ function breakdownPage(c: DashboardContext) {
           title="All figures"
           aside={
             <span class="asides">
-              <ComparedDays view={view} compared={compared} />
+              <ComparedDays view={view} compared={compared} metric={metric} />
               <ColumnsMenu
                 view={view}
                 path="/breakdown"
@@ -264,10 +275,10 @@ export const breakdown: PageRecord = {
   links: [
     {
       group: 'Acquire',
-      label: 'Networks',
+      label: NETWORKS.title,
       icon: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
       keepsView: true,
-      query: '?by=media_source',
+      query: `?by=${NETWORKS.by}`,
     },
     { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3', keepsView: true },
   ],

@@ -135,7 +135,6 @@ export const Sides = ({
           },
           {
             label: 'B against A',
-            wideOnly: true,
             hint: 'The difference and its 95% interval; the line is no difference',
             cell: (row) =>
               row.low === null || row.high === null || row.difference === null ? (
@@ -147,6 +146,7 @@ export const Sides = ({
           {
             label: '95% interval',
             numeric: true,
+            wideOnly: true,
             hint: 'Contains the true difference 19 times out of 20',
             cell: (row) =>
               row.low === null ? NOTHING : `${bounds(row, row.low)} to ${bounds(row, row.high)}`,

@@ -16,7 +16,7 @@ import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { count, duration, percent, RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { type DashboardContext, type DashboardEnv, isGuest } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -182,7 +182,8 @@ function funnelsPage(c: DashboardContext) {
     const names = { ...ask(PerformanceQuery, { ...asked, group_by: 'event_name' }), ...EVENTS_ONLY };
     const [events, views] = await Promise.all([
       reportPerformance(c.env, view.application, names, now),
-      listViews(database(c.env.DB), c.get('person').team.id),
+      // A guest sees one view, and not the names of the others.
+      isGuest(c.get('person')) ? [] : listViews(database(c.env.DB), c.get('person').team.id),
     ]);
     const seen = sortRows(events.data, '-events')
       .filter((row) => !row.is_other)

@@ -1,7 +1,14 @@
 import { Hono } from 'hono';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
-import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
+import {
+  CohortCurves,
+  CURVE_DAYS,
+  CURVE_HINT,
+  curveOf,
+  MAX_CURVES,
+  PAID_BACK,
+} from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
 import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
@@ -52,7 +59,6 @@ const HORIZONS = [
 ] as const;
 /** What is predicted unless something else is chosen. */
 const DEFAULT_HORIZON = '90';
-const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
 /** Each prediction fits a model for the request. */
 const MAX_PREDICTED = 12;
 

@@ -17,7 +17,7 @@ import { isHourly } from '../../tables/part-of-day.ts';
 import { Movers } from './movers.tsx';
 
 /** The cards. Each chooses what the chart shows. */
-export const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'] as const;
+export const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas', 'profit'] as const;
 const BY_TIME = [
   'installs',
   'dau',
@@ -30,8 +30,9 @@ const BY_TIME = [
   'arpdau',
   'spend',
   'roas',
+  'profit',
 ] as const satisfies readonly MetricName[];
-const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas'] as const;
+const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas', 'profit'] as const;
 const MAX_CAMPAIGNS = 5;
 
 type Row = PerformanceReport['data'][number];

@@ -125,7 +125,15 @@ function retentionPage(c: DashboardContext) {
         >
           <CohortCurves title="Retention" format={RATIOS} series={series} />
         </Card>
-        <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>
+        <Card
+          title="By cohort"
+          info={
+            <Info about="the cohorts">
+              <p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
+            </Info>
+          }
+          aside={<CsvLink view={view} path="/retention" parameters={carry} />}
+        >
           <CohortTable
             caption={`Retention by cohort and day since acquisition, days in ${view.application.timezone}`}
             path="/retention"
@@ -144,7 +152,6 @@ function retentionPage(c: DashboardContext) {
             }}
           />
           <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
-          <p class="hint">{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
         </Card>
       </>
     );

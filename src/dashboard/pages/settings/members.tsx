@@ -27,7 +27,7 @@ import { dateText, timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
@@ -101,7 +101,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
           caption="Members of the team"
           rows={people}
           columns={[
-            { label: 'Name', cell: (member) => member.name },
+            { label: 'Name', cell: (member) => <Name name={member.name} /> },
             { label: 'Email', cell: (member) => member.email },
             {
               label: 'Role',
@@ -117,7 +117,11 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                         </option>
                       ))}
                     </select>
-                    <button type="submit" class="quiet" aria-label={`Save the role of ${member.name}`}>
+                    <button
+                      type="submit"
+                      class="quiet"
+                      aria-label={`Save the role of ${isolate(member.name)}`}
+                    >
                       Save
                     </button>
                   </form>
@@ -163,7 +167,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             caption="Open invitations"
             rows={invitations}
             columns={[
-              { label: 'Invited', cell: (open) => open.note },
+              { label: 'Invited', cell: (open) => <Name name={open.note} /> },
               { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
               { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
               {

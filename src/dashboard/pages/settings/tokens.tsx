@@ -14,7 +14,7 @@ import { timeText } from '../../shell/dates.ts';
 import { NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -85,7 +85,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
           rows={tokens}
           empty="No access tokens yet. A program needs one to use the team API."
           columns={[
-            { label: 'Name', cell: (token) => token.name },
+            { label: 'Name', cell: (token) => <Name name={token.name} /> },
             { label: 'Created by', cell: (token) => token.createdBy ?? NOTHING },
             { label: `Created (${zone})`, cell: (token) => timeText(token.createdAt, zone) },
             {
