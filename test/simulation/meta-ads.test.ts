@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decryptMetaAd, idsOfMetaAd, metaSourceOf } from '../../src/attribution/meta-referrer.ts';
+import { decryptMetaAd, metaSourceOf, networkAdOf } from '../../src/attribution/meta-referrer.ts';
 import { simulateDevices } from '../../src/cli/simulation/history.ts';
 import {
   isNamedByMeta,
@@ -28,7 +28,7 @@ it('names the ad of a creative as Meta does, in a referrer that only the key ope
       adset: { name: adset },
       campaign: { name: campaign },
     });
-    expect(ad && new Set(idsOfMetaAd(ad))).toEqual(new Set([id]));
+    expect(ad && new Set(networkAdOf(ad).creative.ids)).toEqual(new Set([id]));
     expect(linkSettings(place, { network }).external_ids).toEqual([{ network: 'meta', id }]);
     expect(source && (await decryptMetaAd(source, newMetaKey()))).toBeNull();
   }
