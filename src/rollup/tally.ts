@@ -18,26 +18,11 @@ import {
   type SegmentOf,
   type Segments,
 } from './adding-up.ts';
-import { type DeviceState, deviceKey, RunningDevice } from './device/device-state.ts';
-import { Journal } from './device/journal.ts';
+import type { RunningDevice } from './device/device-state.ts';
 import { KeyValues } from './key-values.ts';
 import { keysOf, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
-import { type Transactions, transactionsInMemory } from './transactions.ts';
-
-/** What is known before a run of events is counted. */
-export type TallyInput = {
-  /** By `deviceKey`; always the same object for a device. A device that is missing was erased. */
-  devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
-  /** By `scopedKey`: the event that was counted under the key. */
-  keys: Pick<ReadonlyMap<string, string>, 'get'>;
-  /** By token id: when it was revoked, in epoch milliseconds. Tokens that were not revoked are missing. */
-  revokedTokens: ReadonlyMap<string, number>;
-  segments: SegmentBook;
-};
-
-const deviceKeyOf = (of: Parameters<DeviceNamed>[0]) =>
-  deviceKey({ applicationId: of.application_id, acquiredDay: of.acquired_day, id: of.device_id });
+import type { Transactions } from './transactions.ts';
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
 
@@ -56,43 +41,11 @@ export function reasonToIgnore(
   return 'sent with a revoked token';
 }
 
-/**
- * Adds events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The result
- * depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
- * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key.
- */
-export function tally(
-  events: Iterable<LoggedEvent>,
-  { devices, keys, ...known }: TallyInput,
-): CountedRows & { devices: DeviceState[]; keys: Omit<TakenKey, 'name'>[] } {
-  const taken = new Map<string, Omit<TakenKey, 'name'>>();
-  const seen: SeenKeys = {
-    eventOf: (name) => keys.get(name) ?? taken.get(name)?.eventId,
-    take: ({ name, ...key }) => taken.set(name, key),
-  };
-  const journal = new Journal();
-  const running = new Map<string, { stored: DeviceState; device: RunningDevice }>();
-  const deviceOf: DeviceNamed = (of) => {
-    const key = deviceKeyOf(of);
-    const stored = devices.get(key);
-    if (stored && !running.has(key)) running.set(key, { stored, device: new RunningDevice(stored, journal) });
-    return running.get(key)?.device;
-  };
-  const run = startTally({
-    ...{ ...known, keys: seen, deviceOf, deviceNamed: deviceOf },
-    transactions: transactionsInMemory(),
-  });
-  for (const event of events) run.count(event);
-  const after = [...running.values()].map(({ stored, device }) => device.toState(stored));
-  return {
-    ...run.counted,
-    devices: after.flatMap(({ state, isChanged }) => (isChanged ? [state] : [])),
-    keys: [...taken.values()],
-  };
-}
-
-/** Like `Known`, but looked up when an event is counted, and growing from event to event. */
-type KnownSoFar = Omit<TallyInput, 'devices' | 'keys'> & {
+/** What is known before an event is counted. It grows from event to event. */
+type KnownSoFar = {
+  /** By token id: when it was revoked, in epoch milliseconds. Tokens that were not revoked are missing. */
+  revokedTokens: ReadonlyMap<string, number>;
+  segments: SegmentBook;
   /** Events by key (`scopedKey`). */
   keys: SeenKeys;
   /** The device of the event, which is updated too. A device that is missing was erased. */
@@ -102,13 +55,13 @@ type KnownSoFar = Omit<TallyInput, 'devices' | 'keys'> & {
 };
 
 /** The keys that were seen, before the run and during it. */
-type SeenKeys = {
+export type SeenKeys = {
   /** The event that was counted under a key (`scopedKey`); undefined for a new key. */
   eventOf(name: string): string | undefined;
   /** Stores a new key. */
   take(key: TakenKey): void;
 };
-type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
+export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
 
 /** A tally that receives events one by one. */
 export type Tally = {
@@ -121,7 +74,10 @@ export type Tally = {
 };
 
 /**
- * Starts a `tally` whose size the caller controls. If `count` throws, the sums so far are unusable.
+ * Starts to add events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The
+ * result depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
+ * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. If `count` throws, the
+ * sums so far are unusable.
  */
 export function startTally(known: KnownSoFar): Tally {
   const values = new KeyValues();

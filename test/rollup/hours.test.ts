@@ -4,8 +4,8 @@ import { HOURS_KEPT_DAYS, hourIdOf, type LoggedEvent, SegmentBook } from '#catal
 import { newId } from '#lib/ids';
 import { DAY_MS, zoneOffset } from '#lib/time';
 import { pruneHours } from '#rollup';
-import { tally } from '../../src/rollup/tally.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { tally } from '../helpers/tally.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
 // Figures by hour: which hour an event belongs to, what is added up, and what is forgotten.

@@ -6,7 +6,7 @@ import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
-import { type TallyInput, tally } from '../../src/rollup/tally.ts';
+import { type TallyInput, tally } from '../helpers/tally.ts';
 
 // What each event means for each metric, one row an event.
 
