@@ -49,7 +49,7 @@ export type DeviceIdentity = {
   acquiredDay: string;
   /** Null for an organic device. */
   creativeId: string | null;
-  /** The credit is not settled yet, so the creative may become another: see `CounterApi.settleCredit`. */
+  /** The credit is not resolved yet, so the creative may become another: see `CounterApi.resolveCredit`. */
   creditOpen?: true;
 };
 
@@ -198,7 +198,7 @@ export interface CounterApi {
   /**
    * Creates devices and appends their installs, or finds existing ones by alias; returns them in order. `installs` has the install of each,
    * in the same order. `shards` is the number of shards by which the caller chose this counter: once a counter knows of a larger number, it
-   * creates no device that belongs elsewhere. A device with an open `credit` is created without its install: see `settleCredit`.
+   * creates no device that belongs elsewhere. A device with an open `credit` is created without its install: see `resolveCredit`.
    */
   createOrFindDevices(
     shards: number,
@@ -210,7 +210,7 @@ export interface CounterApi {
    */
   findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]>;
   /**
-   * Takes events (`eventText`) that were sent with tokens from before their device's credit was settled. Those of devices whose credit is still
+   * Takes events (`eventText`) that were sent with tokens from before their device's credit was resolved. Those of devices whose credit is still
    * open wait for it; the others are appended with the device's creative.
    */
   appendOpen(events: string[]): Promise<void>;
@@ -221,12 +221,12 @@ export interface CounterApi {
   readCredit(deviceId: string): Promise<{ token: string | null; replacedClickId: string | null }>;
   /**
    * Settles the open credit of a device with Apple's answer and the creative of the ad that it names, by default as not asked. Appends the install
-   * and the events that waited. If the credit is not open, it changes nothing. A credit that nobody settles within ten minutes is settled as
+   * and the events that waited. If the credit is not open, it changes nothing. A credit that nobody resolves within ten minutes is resolved as
    * not asked. `replacedClickId`: see `readCredit`.
    */
-  settleCredit(
+  resolveCredit(
     deviceId: string,
-    settled?: { answer: AppleAnswer; creativeId: string | null },
+    resolved?: { answer: AppleAnswer; creativeId: string | null },
   ): Promise<{ replacedClickId: string | null }>;
   /** Null for an unknown or erased device. */
   readDevice(id: string): Promise<StoredDevice | null>;

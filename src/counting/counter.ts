@@ -197,7 +197,7 @@ export class Counter extends CreditingCounter implements CounterApi {
     clickEventId: string | null = null,
   ): Promise<{ found: boolean; events: number; told: string[] }> {
     const erasedName = await erasedNameOf(id);
-    await this.settleCredit(id);
+    await this.resolveCredit(id);
     // What arrived before is counted first, so that totals are complete.
     return this.eraseBetweenRuns(() => {
       this.outbound.erase(id);
@@ -273,7 +273,7 @@ export class Counter extends CreditingCounter implements CounterApi {
     const deadline = Date.now() + MAX_ALARM_MS;
     const limit = new StatementLimit();
     const isDue = () => limit.hasRoom && Date.now() < deadline && this.scheduler.isDue(Date.now());
-    this.settleOverdue(Date.now());
+    this.resolveOverdue(Date.now());
     try {
       await this.flusher.flush(limit);
       while (isDue() && (await this.scheduler.countNext())) await this.flusher.flush(limit);

@@ -8,7 +8,7 @@ import {
   overdueAt,
   overdueDevices,
   replacedClick,
-  settleCredit,
+  resolveCredit,
   takeOpenEvents,
 } from './credits/open-credits.ts';
 
@@ -33,11 +33,11 @@ export abstract class CreditingCounter extends CopiedCounter {
     };
   }
 
-  async settleCredit(
+  async resolveCredit(
     deviceId: string,
-    settled: { answer: AppleAnswer; creativeId: string | null } = NOT_ASKED,
+    resolved: { answer: AppleAnswer; creativeId: string | null } = NOT_ASKED,
   ): Promise<{ replacedClickId: string | null }> {
-    await this.appendBy((log, now) => settleCredit(log, deviceId, settled, now));
+    await this.appendBy((log, now) => resolveCredit(log, deviceId, resolved, now));
     return { replacedClickId: replacedClick(this.store, deviceId) };
   }
 
@@ -50,12 +50,12 @@ export abstract class CreditingCounter extends CopiedCounter {
     return statuses.map((status, index) => status ?? this.heldStatus(eventIds[index] ?? '')?.status ?? null);
   }
 
-  /** Settles credits that have waited for too long, without Apple's answer. One that fails is tried again later and delays nothing else. */
-  protected settleOverdue(now: number): void {
+  /** Resolves credits that have waited for too long, without Apple's answer. One that fails is tried again later and delays nothing else. */
+  protected resolveOverdue(now: number): void {
     for (const id of overdueDevices(this.store, now)) {
       try {
         this.noteAppended(
-          this.write(() => settleCredit(this.log, id, NOT_ASKED, now)),
+          this.write(() => resolveCredit(this.log, id, NOT_ASKED, now)),
           now,
         );
       } catch (error) {
@@ -65,7 +65,7 @@ export abstract class CreditingCounter extends CopiedCounter {
     }
   }
 
-  /** When `settleOverdue` is due, in epoch milliseconds; null if no credit is open. */
+  /** When `resolveOverdue` is due, in epoch milliseconds; null if no credit is open. */
   protected overdueAt(): number | null {
     const at = overdueAt(this.store);
     return at === null ? null : Math.max(at, this.overdueFrom);

@@ -52,7 +52,7 @@ export async function eraseDevice(
   await env.RAW_EVENTS.put(`${ERASED}${applicationId}/${deviceId}.json`, JSON.stringify(record));
   const own = () => counterOf(env, applicationId, shard);
   // What waits for Apple is counted without its answer.
-  await retryCall<unknown>(async () => await own().settleCredit(deviceId));
+  await retryCall<unknown>(async () => await own().resolveCredit(deviceId));
   const device = await retryCall<StoredDevice | null>(async () => await own().readDevice(deviceId));
   // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.
   await retryCall<Settled>(async () => await own().settle(SETTLE_MS));

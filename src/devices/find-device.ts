@@ -14,7 +14,7 @@ export type NamedDevice = {
   acquiredDay: string;
   /** Null for an organic device. */
   creativeId: string | null;
-  /** Whether the creative may become another: see `CounterApi.settleCredit`. */
+  /** Whether the creative may become another: see `CounterApi.resolveCredit`. */
   creditOpen: boolean;
   country: string;
   os: string;

@@ -225,7 +225,7 @@ describe('erasure', () => {
       storage.sql.exec('UPDATE devices SET attribution = ?', attribution);
     });
     // The queue's consumer stopped before it gave the click back.
-    await stub().settleCredit(deviceId, {
+    await stub().resolveCredit(deviceId, {
       answer: { outcome: 'attributed', ad: { campaign_id: '1' } },
       creativeId: null,
     });

@@ -10,9 +10,9 @@ import { devices, heldEvents, openCredits } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 
 // A device that Apple may attribute is created with its credit open: its install, and the events that are sent meanwhile, stay out of the log
-// until the credit is settled. From then on neither its creative nor its network changes, so all that is counted of it agrees.
+// until the credit is resolved. From then on neither its creative nor its network changes, so all that is counted of it agrees.
 
-/** How long an open credit waits for the queue. Then it is settled without Apple's answer. */
+/** How long an open credit waits for the queue. Then it is resolved without Apple's answer. */
 const OPEN_MS = 10 * 60_000;
 /** Settled by one alarm, so that counting does not wait for long. */
 const MAX_OVERDUE = 200;
@@ -63,8 +63,8 @@ function withoutClick(description: DeviceDescription): DeviceDescription {
   };
 }
 
-/** Stores what a device is attributed to, and returns that. One that was settled before, as in a copy made meanwhile, stays as it is. */
-function settleDevice(
+/** Stores what a device is attributed to, and returns that. One that was resolved before, as in a copy made meanwhile, stays as it is. */
+function resolveDevice(
   store: Store,
   id: string,
   answer: AppleAnswer,
@@ -78,20 +78,20 @@ function settleDevice(
   const attribution = creditAfterApple(before, answer, creativeId, row.acquiredAt);
   const isAd = answer.outcome === 'attributed';
   const placed = isAd ? withoutClick(description) : description;
-  const settled = {
+  const resolved = {
     creativeId: isAd ? (creativeId ?? '') : row.creativeId,
     description: isAd ? { ...placed, segment: { ...placed.segment, network: 'apple_ads' } } : placed,
   };
   store
     .update(devices)
     .set({
-      creativeId: settled.creativeId,
-      description: JSON.stringify(settled.description),
+      creativeId: resolved.creativeId,
+      description: JSON.stringify(resolved.description),
       attribution: JSON.stringify(attribution),
     })
     .where(eq(devices.id, id))
     .run();
-  return { ...settled, attribution };
+  return { ...resolved, attribution };
 }
 
 const parse = (applicationId: string, text: string): LoggedEvent => ({
@@ -111,10 +111,10 @@ function installOf(install: LoggedEvent, { method, confidence, doubts }: Attribu
 type Log = { store: Store; seen: SeenIds; applicationId: string };
 
 /**
- * Settles the credit of a device: from Apple's answer, or without it. Appends its install and its held events to the log, and returns how many.
+ * Resolves the credit of a device: from Apple's answer, or without it. Appends its install and its held events to the log, and returns how many.
  * `creativeId`: of the ad that Apple named. Does nothing if the credit is not open. Call it in a transaction.
  */
-export function settleCredit(
+export function resolveCredit(
   { store, seen, applicationId }: Log,
   deviceId: string,
   { answer, creativeId }: { answer: AppleAnswer; creativeId: string | null },
@@ -125,12 +125,12 @@ export function settleCredit(
   // A copy may have the events of a device whose credit it does not have.
   const held = store.select({ event: heldEvents.event }).from(heldEvents).where(own).all();
   if (!open && held.length === 0) return 0;
-  const settled = open ? settleDevice(store, deviceId, answer, creativeId) : null;
-  const device = settled ?? toldOf(store, [deviceId]).get(deviceId);
+  const resolved = open ? resolveDevice(store, deviceId, answer, creativeId) : null;
+  const device = resolved ?? toldOf(store, [deviceId]).get(deviceId);
   const events = held.map(({ event }) => parse(applicationId, event));
   if (open) {
     const install = parse(applicationId, open.install);
-    events.unshift(settled ? installOf(install, settled.attribution) : install);
+    events.unshift(resolved ? installOf(install, resolved.attribution) : install);
   }
   store.delete(openCredits).where(eq(openCredits.deviceId, deviceId)).run();
   store.delete(heldEvents).where(own).run();
@@ -138,7 +138,7 @@ export function settleCredit(
   return appendFresh(store, seen, packEvents(applicationId, told), now);
 }
 
-/** What is known of some devices whose credit is settled. */
+/** What is known of some devices whose credit is resolved. */
 function toldOf(store: Store, ids: Iterable<string>): Map<string, Told> {
   const found = new Map<string, Told>();
   for (const parameter of toParameters(ids)) {
@@ -167,7 +167,7 @@ export function takeOpenEvents(
   const ids = new Set(events.flatMap(({ event }) => deviceIdOf(event) ?? []));
   const known = toldOf(store, ids);
   const open = new Set([...ids].filter((id) => openToken(store, id) !== null));
-  const settled: LoggedEvent[] = [];
+  const resolved: LoggedEvent[] = [];
   for (const { text, event } of events) {
     const id = deviceIdOf(event) ?? '';
     const device = known.get(id);
@@ -177,9 +177,9 @@ export function takeOpenEvents(
         .values({ id: event.id, deviceId: id, event: text, heldAt: now })
         .onConflictDoNothing()
         .run();
-    } else settled.push(device ? tell(event, device) : event);
+    } else resolved.push(device ? tell(event, device) : event);
   }
-  return appendFresh(store, seen, packEvents(applicationId, settled), now);
+  return appendFresh(store, seen, packEvents(applicationId, resolved), now);
 }
 
 /** A held event, and when it came; null if it is not held. */
@@ -206,7 +206,7 @@ export function heldBack(store: Store): { events: number; oldestAt: number | nul
   };
 }
 
-/** When the next credit is to be settled without Apple's answer, in epoch milliseconds; null if none is open. */
+/** When the next credit is to be resolved without Apple's answer, in epoch milliseconds; null if none is open. */
 export function overdueAt(store: Store): number | null {
   const first = store
     .select({ at: min(openCredits.createdAt) })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A message of the event queue that asks to settle the open credit of a device. */
+/** A message of the event queue that asks to resolve the open credit of a device. */
 const CreditMessage = z.lazy(() =>
   z.object({
     open_credit: z.object({

@@ -20,7 +20,7 @@ export function appleTokenOf(
 }
 
 /**
- * Asks the queue to settle open credits. Never throws: their counter settles, without Apple's answer, what the queue does not.
+ * Asks the queue to resolve open credits. Never throws: their counter resolves, without Apple's answer, what the queue does not.
  */
 export async function requestCredits(
   env: Env,

@@ -20,8 +20,8 @@ const MAX_BATCH_MS = 20_000;
 type Credit = CreditMessage['open_credit'];
 
 /**
- * Settles the open credits that messages are about, by asking Apple. Never throws: each message is acknowledged or delivered again. Redelivery
- * at any point changes nothing: a credit that is settled stays as it is, and a click that its device lost to Apple is given back again.
+ * Resolves the open credits that messages are about, by asking Apple. Never throws: each message is acknowledged or delivered again. Redelivery
+ * at any point changes nothing: a credit that is resolved stays as it is, and a click that its device lost to Apple is given back again.
  */
 export async function resolveCredits(messages: readonly Message[], env: Env): Promise<void> {
   const deadline = Date.now() + MAX_BATCH_MS;
@@ -29,28 +29,28 @@ export async function resolveCredits(messages: readonly Message[], env: Env): Pr
   const next = async (): Promise<void> => {
     for (let message = waiting.shift(); message; message = waiting.shift()) {
       const credit = creditIn(message.body);
-      // One that cannot be read is of another version. Its counter settles the credit in time.
+      // One that cannot be read is of another version. Its counter resolves the credit in time.
       if (!credit) message.ack();
       else if (Date.now() >= deadline) message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
-      else await settle(env, message, credit);
+      else await resolve(env, message, credit);
     }
   };
   await Promise.all(Array.from({ length: MAX_AT_ONCE }, next));
 }
 
-async function settle(env: Env, message: Message, credit: Credit): Promise<void> {
+async function resolve(env: Env, message: Message, credit: Credit): Promise<void> {
   try {
     if (await isSettled(env, credit, message.attempts >= MAX_ATTEMPTS)) message.ack();
     else message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
   } catch (error) {
-    logWarning('credit not settled', error, { message_id: message.id, attempt: message.attempts });
+    logWarning('credit not resolved', error, { message_id: message.id, attempt: message.attempts });
     message.retry({ delaySeconds: eventDelaySeconds(message.attempts) });
   }
 }
 
 type ReadCredit = { token: string | null; replacedClickId: string | null };
 
-/** Settles a credit. Returns false if Apple has no answer yet; `isLast`: it is then settled without one. */
+/** Resolves a credit. Returns false if Apple has no answer yet; `isLast`: it is then resolved without one. */
 async function isSettled(
   env: Env,
   { application_id: applicationId, shard, device_id: deviceId }: Credit,
@@ -74,10 +74,10 @@ async function isSettled(
   if (asked === null && !isLast) return false;
   const answer = asked ?? ({ outcome: 'unanswered' } as const);
   const creativeId = answer.outcome === 'attributed' ? await placeAppleAd(env, application, answer.ad) : null;
-  const settled = { answer, creativeId };
+  const resolved = { answer, creativeId };
   await giveBack(
     await retryCall<Pick<ReadCredit, 'replacedClickId'>>(
-      async () => await counter().settleCredit(deviceId, settled),
+      async () => await counter().resolveCredit(deviceId, resolved),
     ),
   );
   return true;
