@@ -280,7 +280,7 @@ describe('a share link', () => {
     expect(answer).toMatchObject({
       title: 'Breakdown',
       about: expect.stringMatching(/^Breakdown Test game · 1 Mar – 7 Mar Complete through /),
-      notices: ['Not included, because there is no exchange rate: XTS 5.00 (XTS). Add exchange rates'],
+      notices: ['Not included, because there is no exchange rate: XTS 5.00 (XTS).'],
       cut: null,
     });
     expect(Date.parse(String(answer.counted_through))).toBeGreaterThan(Date.now() - 60_000);

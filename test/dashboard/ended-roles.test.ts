@@ -37,8 +37,8 @@ async function busyAdmin() {
     ...person,
     browser,
     link: new URL(copied(made)).pathname,
-    nightly: await tokenOf(`Nightly of ${person.id}`),
-    board: await tokenOf(`Board of ${person.id}`),
+    nightly: await tokenOf(`Nightly of ${person.id.slice(-8)}`),
+    board: await tokenOf(`Board of ${person.id.slice(-8)}`),
   };
 }
 
@@ -55,9 +55,9 @@ it.each([
     const [admin, colleague] = [await busyAdmin(), await busyAdmin()];
     const members = await pageOf(await owner.get('/settings/members'));
     const row = members.table('Members of the team').rows.find((cells) => cells.includes(admin.email));
-    expect(row).toContain(`Board of ${admin.id}, Nightly of ${admin.id}`);
+    expect(row).toContain(`Board of ${admin.id.slice(-8)}, Nightly of ${admin.id.slice(-8)}`);
     const tokens = await pageOf(await owner.get('/settings/tokens'));
-    const takeOver = tokens.row('Access tokens', `Board of ${admin.id}`).actions[0] ?? '';
+    const takeOver = tokens.row('Access tokens', `Board of ${admin.id.slice(-8)}`).actions[0] ?? '';
     expect(takeOver).toMatch(/take-over$/);
     const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
     expect((await stranger.post(takeOver)).status).toBe(404);
@@ -66,12 +66,12 @@ it.each([
     expect((await owner.post(`/settings/members/${admin.id}${what}`, fields)).status).toBe(303);
     expect(await seen(admin.link)).toBe(404);
     const again = await pageOf(await owner.get('/settings/tokens'));
-    expect(again.row('Access tokens', `Nightly of ${admin.id}`).text).toContain('Revoked');
-    expect(again.row('Access tokens', `Board of ${admin.id}`).text).toContain('Active');
+    expect(again.row('Access tokens', `Nightly of ${admin.id.slice(-8)}`).text).toContain('Revoked');
+    expect(again.row('Access tokens', `Board of ${admin.id.slice(-8)}`).text).toContain('Active');
     expect(await statusOf(admin.board)).toBe(200);
     expect([await seen(colleague.link), await statusOf(colleague.nightly)]).toEqual([200, 200]);
     const log = (await pageOf(await owner.get('/settings/audit'))).text;
-    expect(log).toContain(`Nightly of ${admin.id}`);
+    expect(log).toContain(`Nightly of ${admin.id.slice(-8)}`);
     expect(log).toContain('All for The board');
   },
 );
@@ -90,7 +90,7 @@ it('ends no token of another team that has the same creator, and hands over none
   };
   await database(env.DB).insert(accessTokens).values(values);
   const tokens = await pageOf(await owner.get('/settings/tokens'));
-  const takeOver = tokens.row('Access tokens', `Board of ${admin.id}`).actions[0] ?? '';
+  const takeOver = tokens.row('Access tokens', `Board of ${admin.id.slice(-8)}`).actions[0] ?? '';
   expect((await owner.post(`/settings/members/${admin.id}/role`, { role: 'viewer' })).status).toBe(303);
   const [theirs] = await listAccessTokens(database(env.DB), other.team.id).then((all) =>
     all.filter((one) => one.id === id),

@@ -48,6 +48,7 @@ it('lets a member choose a new password once, by an admin’s link, and ends eve
     'Attribution',
     `For ${person.email}. All open sessions of this account end.`,
     'At least 12 characters, not only common words or your name. A few random words work well.',
+    'Documentation',
   ]);
   const short = await choose(path, 'short');
   expect(short.status).toBe(400);

@@ -1,8 +1,8 @@
-import { registrableDomain } from '#lib/registrable-domain';
 import { appStoreIdOf } from '#lib/store-urls';
 import type { ApplicationRow } from '#teams';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
+import { registrableDomain } from './registrable-domain.ts';
 
 /** The keys of an app's Info.plist, at its top level. Source: developer.apple.com/documentation/bundleresources/information-property-list */
 const infoPlist = (domain: string) => `<key>NSAdvertisingAttributionReportEndpoint</key>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { registrableDomain } from '#lib/registrable-domain';
+import { registrableDomain } from '../../src/dashboard/pages/skan/registrable-domain.ts';
 
 it.each([
   ['attr.example.com', 'example.com'],

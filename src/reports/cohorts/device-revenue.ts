@@ -1,7 +1,7 @@
 import { netOfFee } from '#catalogue';
 import { readRateBook } from '#money';
 import { readRevenue } from '#rollup';
-import type { Reported } from './query.ts';
+import type { Reported } from '../query.ts';
 
 const NANOS = 1_000_000_000;
 const EARNED = ['ad', 'purchase', 'returned'] as const;
