@@ -24,6 +24,8 @@ const DEVICE_BYTES = 600;
 const BYTES_PER_CHARACTER = 4;
 /** The share of the free memory for devices when they are read. The rest is for what events add to them. */
 const LOADED_SHARE = 0.85;
+/** The number of pages whose devices are weighed before the first are read. */
+const WEIGHED_PAGES = 8;
 /** The number of devices on the pages that are read at once: a few milliseconds. */
 const DEVICES_PER_STEP = 2_000;
 /** The number of events whose devices are numbered at once, which takes less than a millisecond. */
@@ -47,6 +49,8 @@ export class RunDevices {
   private journal = new Journal();
   private shared = new SharedValues();
   private dayBytes = 0;
+  /** The memory that a device takes with its days, in bytes: of those that were read last, or else of some of those to be read. */
+  private bytesPerDevice: number | null = null;
   private readonly tuple = new Int32Array(DEVICE_WORDS);
 
   constructor(store: Store, applicationId: string) {
@@ -66,12 +70,14 @@ export class RunDevices {
 
   /** Reads the devices of the first of these batches, and of as many further ones as fit into `room` bytes. None may be loaded. */
   *load(heads: readonly Head[], room: number): Steps {
-    const limit = (room * LOADED_SHARE) / DEVICE_BYTES;
     const pages = new Map<number, Set<number>>();
+    let limit = Number.POSITIVE_INFINITY;
     let numbered = 0;
     for (const { batch, eventCount } of heads) {
-      if (this.numbers.size > 0 && this.index.size >= limit) break;
+      if (this.index.size >= limit) break;
       this.numbers.set(batch, this.numberAll(readDeviceWords(this.store, batch), pages));
+      this.bytesPerDevice ??= this.weighSome(pages);
+      limit = (room * LOADED_SHARE) / this.bytesPerDevice;
       numbered += eventCount;
       if (numbered < NUMBERED_PER_STEP) continue;
       numbered = 0;
@@ -89,6 +95,23 @@ export class RunDevices {
         yield;
       }
     }
+    if (this.found > 0) this.bytesPerDevice = DEVICE_BYTES + this.dayBytes / this.found;
+  }
+
+  /** The memory per device on some of the pages, which are those of as many days as possible. */
+  private weighSome(pages: ReadonlyMap<number, ReadonlySet<number>>): number {
+    const days = [...pages];
+    const every = Math.ceil(days.length / WEIGHED_PAGES);
+    let [devices, bytes] = [0, 0];
+    for (const [number, [page]] of days.filter((_, place) => place % every === 0)) {
+      const day = this.dayOf(number);
+      if (!day || page === undefined) continue;
+      for (const facts of this.tryFacts(day, page)) {
+        devices++;
+        bytes += dayBytesOf(loadCounted(this.applicationId, '', facts, new SharedValues()));
+      }
+    }
+    return DEVICE_BYTES + (devices === 0 ? 0 : bytes / devices);
   }
 
   /**
@@ -220,13 +243,16 @@ export class RunDevices {
   }
 
   private add(number: number, loaded: LoadedDevice): void {
-    const { activeDays, activeAges, paidDays, launches, activeVersions, paidVersions } = loaded;
-    const texts = [activeDays, activeAges, paidDays, launches, activeVersions, paidVersions];
-    const characters = texts.reduce((sum, text) => sum + text.length, 0);
     this.devices[number] = new CountedDevice(loaded, this.journal);
     this.found++;
-    this.dayBytes += characters * BYTES_PER_CHARACTER;
+    this.dayBytes += dayBytesOf(loaded);
   }
+}
+
+function dayBytesOf(loaded: LoadedDevice): number {
+  const { activeDays, activeAges, paidDays, launches, activeVersions, paidVersions } = loaded;
+  const texts = [activeDays, activeAges, paidDays, launches, activeVersions, paidVersions];
+  return texts.reduce((sum, text) => sum + text.length, 0) * BYTES_PER_CHARACTER;
 }
 
 const byId = (device: LoadedDevice) => [device.id, device] as const;
