@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'channel.removed',
   'connector.backfill',
   'connector.created',
+  'connector.credentials_replaced',
   'connector.removed',
   'connector.run',
   'cost_names.mapped',

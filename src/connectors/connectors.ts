@@ -9,7 +9,6 @@ import {
   connectors,
   type Database,
   insertWhere,
-  reencryptColumn,
   reportedAdRevenue,
 } from '#db';
 import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
@@ -26,7 +25,8 @@ import { isPending, latestDay } from './windows.ts';
 
 const MAX_CONNECTORS = 10;
 
-const texts = z.record(z.string(), z.unknown(), { error: 'must be an object' });
+/** The settings or the credentials of a kind, before it has read them. */
+export const texts = z.record(z.string(), z.unknown(), { error: 'must be an object' });
 
 /** Body of `POST /v1/connectors`. Which settings and credentials it has depends on its kind: see `KINDS`. */
 export const NewConnector = z
@@ -101,7 +101,8 @@ export const showConnector = (row: ConnectorRow, now: number): Connector => ({
   created_at: iso(row.createdAt),
 });
 
-const subjectOf = (
+/** How the audit log names a connector. */
+export const subjectOf = (
   { kind, id }: { kind: string; id: string },
   application: Pick<ApplicationRow, 'id' | 'name'>,
 ) => `${kind} ${id} of ${nameOf(application)}`;
@@ -260,11 +261,3 @@ export async function deleteConnector(caller: Caller, id: string): Promise<Conne
   ]);
   return connector;
 }
-
-/** Encrypts the keys of connectors with the newest secret while it is rotated. */
-export const reencryptConnectors = (db: Database, encryptionSecret: string): Promise<void> =>
-  reencryptColumn(db, encryptionSecret, {
-    table: connectors,
-    key: connectors.id,
-    encrypted: connectors.credentials,
-  });

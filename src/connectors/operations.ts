@@ -1,6 +1,7 @@
 import { EXAMPLE, inPath, missing, type Operation, withExamples } from '#http/operations';
 import { Connector, Connectors, Reconciliation } from './answers.ts';
 import { ConnectorsQuery, NewBackfill, NewConnector } from './connectors.ts';
+import { ConnectorChanges } from './credentials.ts';
 import { CONNECTOR_KINDS, KINDS, type Kind } from './kinds.ts';
 import { ReconciliationQuery } from './reconcile.ts';
 
@@ -87,6 +88,21 @@ export const operations: Operation[] = [
     summary: 'Retrieve a connector',
     parameters: one,
     answer: { status: 200, description: 'The connector.', schema: Connector },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'patch',
+    path: '/v1/connectors/{connector_id}',
+    summary: "Replace a connector's credentials",
+    description:
+      'For a token that has expired or was revoked. All credentials are replaced, the last error is cleared, and what was fetched stays. Nothing else can be changed: another account is another connector.',
+    parameters: one,
+    body: {
+      schema: ConnectorChanges,
+      examples: { meta: { credentials: { access_token: 'the-new-token' } } },
+    },
+    answer: { status: 200, description: 'The connector. It runs within a minute.', schema: Connector },
     errors: notFound,
   },
   {

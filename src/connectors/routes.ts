@@ -26,6 +26,7 @@ import {
   showConnector,
   startBackfill,
 } from './connectors.ts';
+import { ConnectorChanges, replaceCredentials } from './credentials.ts';
 import { ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 
 export const connectorRoutes = new Hono<AppEnv>()
@@ -61,6 +62,20 @@ export const connectorRoutes = new Hono<AppEnv>()
     );
     return c.json<Connector>(showConnector(connector, Date.now()));
   })
+  .patch(
+    '/v1/connectors/:connector_id',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    noQuery,
+    ...jsonBody(ConnectorChanges),
+    async (c) => {
+      const caller = apiCaller(c);
+      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+      const changes = c.req.valid('json');
+      const row = await replaceCredentials(caller, c.req.param('connector_id'), changes, secret);
+      return c.json<Connector>(showConnector(row, caller.now));
+    },
+  )
   .post('/v1/connectors/:connector_id/run', requireTeamToken, noQuery, async (c) => {
     const caller = apiCaller(c);
     const row = await scheduleConnector(caller, c.req.param('connector_id'));

@@ -35,12 +35,15 @@ function reasonOf(error: unknown, credentials: Readonly<Record<string, string>>)
 
 async function credentialsOf(env: Env, row: ConnectorRow): Promise<Record<string, string>> {
   const text = await decryptText(settingsOf(env).KEY_ENCRYPTION_SECRET, row.credentials);
-  if (text === null)
-    throw new Error('the credentials were encrypted under another secret; add the connector again');
+  if (text === null) throw new Error('the credentials were encrypted under another secret; enter them again');
   return JSON.parse(text);
 }
 
 type Application = { name: string; timezone: string; currency: string };
+
+/** The row while it has the credentials of the run: once they are replaced, the run says nothing of the connector's state any more. */
+const asRun = ({ id, credentials }: ConnectorRow) =>
+  and(eq(connectors.id, id), eq(connectors.credentials, credentials));
 
 /** The statements after a failed run. The team's channels are told once, until a run succeeds. */
 function failureStatements(
@@ -60,12 +63,12 @@ function failureStatements(
     },
   };
   const notice = { id: `${row.id}:${now}`, subject: heading, message, now };
-  const isThere = exists(db.select({ id: connectors.id }).from(connectors).where(eq(connectors.id, row.id)));
+  const isThere = exists(db.select({ id: connectors.id }).from(connectors).where(asRun(row)));
   return [
     db
       .update(connectors)
       .set({ lastRunAt: now, lastError: reason, failures, job: null, startedAt: null, nextRunAt: retryAt })
-      .where(eq(connectors.id, row.id)),
+      .where(asRun(row)),
     ...(failures === FAILURES_TOLD
       ? [noticeEachChannel(db, row.applicationId, notice, sql`${isThere}`)]
       : []),
@@ -150,7 +153,7 @@ export async function runConnector(
     return reason;
   }
   const { set, statements } = done;
-  await retryTransient(() => db.batch([db.update(connectors).set(set).where(own), ...statements()]));
+  await retryTransient(() => db.batch([db.update(connectors).set(set).where(asRun(row)), ...statements()]));
   return null;
 }
 

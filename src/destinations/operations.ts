@@ -98,7 +98,7 @@ export const operations: Operation[] = [
     path: '/v1/destinations/{destination_id}/test',
     summary: 'Send a test event',
     description:
-      'Sends an event that was made up, once, and waits up to 15 seconds for the answer. If it is delivered, a destination that was switched off is switched on again.',
+      'Sends an event that was made up, of the first of `events` that the destination would not skip, once, and waits up to 15 seconds for the answer. If it is delivered, a destination that was switched off is switched on again.',
     parameters: one,
     answer: { status: 200, description: 'What happened.', schema: TestResult },
     errors: notFound,

@@ -13,7 +13,7 @@ import {
 import { signWebhook } from './webhook-signature.ts';
 
 /** Names of a custom event's parameters, separated by commas. */
-const listed = (text: string | undefined): string[] =>
+export const listed = (text: string | undefined): string[] =>
   (text ?? '')
     .split(',')
     .map((name) => name.trim())

@@ -428,6 +428,15 @@ const CHANGES: Change[] = [
     ),
   },
   {
+    action: 'connector.credentials_replaced',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const id = await connected(tenant);
+      const body = { credentials: connector.credentials };
+      return () => worker.team(tenant, `/v1/connectors/${id}`, { method: 'PATCH', body });
+    },
+  },
+  {
     action: 'connector.run',
     by: 'API',
     prepare: async ({ tenant }) => {

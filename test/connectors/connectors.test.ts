@@ -194,6 +194,8 @@ it('belongs to the team, and is deleted with what it fetched', async () => {
   const path = `/v1/connectors/${body.id}`;
   expect(await call(stranger, 'GET', path)).toEqual(missing);
   expect(await call(stranger, 'POST', `${path}/run`)).toEqual(missing);
+  const { credentials } = MAX;
+  expect(await call(stranger, 'PATCH', path, { credentials })).toEqual(missing);
   expect(await call(stranger, 'DELETE', path)).toEqual(missing);
   expect((await call(stranger, 'GET', `/v1/connectors?application_id=${tenant.application.id}`)).status).toBe(
     404,
@@ -232,6 +234,22 @@ it.each<[object, string]>([
   ],
 ])('names what is wrong with %j', async (body, message) => {
   expect(await add(await createTenant(), body)).toEqual({ status: 400, body: { message } });
+});
+
+it.each<[object, string]>([
+  [{}, 'credentials must be an object'],
+  [{ credentials: { access_token: 'a' } }, 'credentials.report_key is required'],
+  ...(['settings', 'kind', 'application_id'] as const).map((field): [object, string] => [
+    { credentials: MAX.credentials, [field]: 'x' },
+    `${field} cannot be changed: add another connector`,
+  ]),
+])('refuses to change a connector to %j', async (body, message) => {
+  const tenant = await createTenant();
+  const { id } = (await add(tenant)).body;
+  const before = await rowOf(id);
+  const refused = { status: 400, body: { message } };
+  expect(await call(tenant, 'PATCH', `/v1/connectors/${id}`, body)).toEqual(refused);
+  expect(await rowOf(id)).toEqual(before);
 });
 
 it('compares at most a month', async () => {

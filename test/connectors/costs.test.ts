@@ -296,6 +296,50 @@ it('notices a run that was cut off, and tries again', async () => {
   expect(await connectorRow(id)).toMatchObject({ failures: 2, lastError: reason });
 });
 
+describe('new credentials', () => {
+  const replaced = { access_token: 'the-new-token' };
+  const expired = () =>
+    Response.json({ error: { message: 'Session has expired', code: 190 } }, { status: 400 });
+  const setUp = async () => {
+    const tenant = await createTenant();
+    const standIn = new StandIn();
+    standIn.ledger = spentOn(9);
+    const id = await addConnector(worker, tenant, 'meta');
+    expect(await run(id, standIn)).toBeNull();
+    const replace = () => call(tenant, 'PATCH', `/v1/connectors/${id}`, { credentials: replaced });
+    return { tenant, standIn, id, replace };
+  };
+
+  it('are those of the next run, at once, and what was fetched stays', async () => {
+    const { tenant, standIn, id, replace } = await setUp();
+    const before = await storedCosts(tenant);
+    expect(before).not.toEqual([]);
+    standIn.failures = [[/./, expired]];
+    expect(await run(id, standIn)).toMatch(/Session has expired/);
+    expect(await replace()).toMatchObject({
+      status: 200,
+      body: { id, last_error: null, failures: 0, credentials_expire_at: null, state: 'due' },
+    });
+    expect(await storedCosts(tenant)).toEqual(before);
+    standIn.requests = [];
+    await runDueConnectors(env, NOW, standIn.fetch, noSleep);
+    expect(standIn.requests.join()).toContain('the-new-token');
+    expect(standIn.requests.join()).not.toContain('secret-token');
+    expect(await storedCosts(tenant)).toEqual(before);
+    expect(await connectorRow(id)).toMatchObject({ lastError: null, lastRunAt: NOW });
+  });
+
+  it.each(['fails', 'succeeds'])('stay due if a run with the former ones %s meanwhile', async (how) => {
+    const { standIn, id, replace } = await setUp();
+    const row = await connectorRow(id);
+    await replace();
+    const after = await connectorRow(id);
+    if (how === 'fails') standIn.failures = [[/./, expired]];
+    await runConnector(env, row, NOW, standIn.fetch, noSleep);
+    expect(await connectorRow(id)).toEqual(after);
+  });
+});
+
 it('matches ids before names, and keeps what matches nothing as spend', async () => {
   const tenant = await createTenant();
   const yesterday = addDays(TODAY, -2);

@@ -97,6 +97,26 @@ it('shows what a run changed and how far a backfill is, and removes a connector'
   expect((await admin.get(path)).status).toBe(404);
 });
 
+it('replaces the credentials of a connector that fails, and names what is wrong with them', async () => {
+  const { admin } = await signedInTenant();
+  await admin.submit('/connectors', FORM);
+  const [row] = await database(env.DB).select().from(table);
+  const path = `/connectors/${row?.id}`;
+  const standIn = new StandIn();
+  standIn.failures = [[/./, () => new Response('Invalid key', { status: 403 })]];
+  await runConnector(env, await connectorRow(row?.id ?? ''), Date.now(), standIn.fetch, noSleep);
+  const refused = await pageOf(await admin.post(`${path}/credentials`, { 'credentials.report_key': '' }));
+  expect(refused.card('Replace credentials').texts('.fault')).toEqual(['Report key is required']);
+  expect(refused.notices).toContain('The last run failed: AppLovin answered 403: Invalid key');
+  const done = await pageOf(
+    await admin.submit(`${path}/credentials`, { 'credentials.report_key': 'the-new-report-key' }),
+  );
+  expect(done.notices).toEqual(['It runs within a minute.']);
+  expect(done.text).not.toContain('the-new-report-key');
+  await runConnector(env, await connectorRow(row?.id ?? ''), Date.now(), standIn.fetch, noSleep);
+  expect(standIn.requests.at(-1)).toContain('the-new-report-key');
+});
+
 it('lets a viewer see connectors and change nothing', async () => {
   const { tenant, admin } = await signedInTenant();
   await admin.submit('/connectors', FORM);
@@ -105,7 +125,8 @@ it('lets a viewer see connectors and change nothing', async () => {
   expect(page.cards).toEqual(['Connectors']);
   const [link] = page.all('tbody a').map((a) => a.getAttribute('href') ?? '');
   expect((await pageOf(await viewer.get(link ?? ''))).cards).toEqual(['State']);
-  for (const path of ['/connectors', `${link?.split('?')[0]}/delete`]) {
+  const one = link?.split('?')[0];
+  for (const path of ['/connectors', `${one}/delete`, `${one}/credentials`]) {
     expect((await viewer.post(path, FORM)).status).toBe(403);
   }
   const stranger = await signedIn(worker, (await createTenant()).team, 'admin');

@@ -137,7 +137,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     const now = Date.now();
     const setup = await this.readSetup(now);
     if (!setup) throw new Error(`There is no destination ${this.name}`);
-    const [tried] = await this.deliver([testEventOf(setup, now)], this.senderSetup(setup, true));
+    const [tried] = await this.deliver([await testEventOf(setup, now)], this.senderSetup(setup, true));
     if (!tried) throw new Error('The test event was not sent');
     if ('skipped' in tried) return tried;
     if (tried.outcome.isDelivered) await this.resume(now);

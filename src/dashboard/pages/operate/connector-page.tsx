@@ -1,8 +1,19 @@
-import { getConnector, kindOf, NewBackfill, showConnector, startBackfill } from '#connectors';
+import {
+  ConnectorChanges,
+  fieldsOf,
+  getConnector,
+  type Kind,
+  kindOf,
+  NewBackfill,
+  replaceCredentials,
+  showConnector,
+  startBackfill,
+} from '#connectors';
 import { database } from '#db';
+import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
@@ -91,8 +102,48 @@ const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submit
   );
 };
 
-/** One connector: its state, what its last run changed, and reading past days again. */
-export async function connectorPage(c: DashboardContext, submitted: Submitted = {}) {
+const Credentials = ({
+  row,
+  kind,
+  view,
+  faults = [],
+}: {
+  row: Connector;
+  kind: Kind;
+  view: View;
+  faults?: Submitted['faults'];
+}) => (
+  <FoldedCard title="Replace credentials" id="credentials" open={faults.length > 0}>
+    <p class="muted">
+      For a token that has expired or was revoked. What was fetched stays, and the next run uses the new one.
+    </p>
+    <form
+      method="post"
+      action={`${CONNECTORS}/${row.id}/credentials${viewQuery(view)}#credentials`}
+      class="stack"
+    >
+      {fieldsOf(kind)
+        .filter(({ isSecret }) => isSecret)
+        .map(({ name, label, isRequired }) => (
+          <Field
+            label={label}
+            name={name}
+            type="password"
+            faults={faults}
+            required={isRequired}
+            autocomplete="off"
+          />
+        ))}
+      <button type="submit">Replace</button>
+    </form>
+  </FoldedCard>
+);
+
+/** What was wrong with one of the page's forms. */
+type Refused = { backfill?: Submitted; credentials?: Submitted };
+
+/** One connector: its state, what its last run changed, reading past days again, and new credentials. */
+export async function connectorPage(c: DashboardContext, refused: Refused = {}) {
   const view = await requireView(c);
   const id = c.req.param('id') ?? '';
   const { connector, application } = await getConnector(database(c.env.DB), c.get('person').team.id, id);
@@ -124,7 +175,7 @@ export async function connectorPage(c: DashboardContext, submitted: Submitted = 
       within: <a href={`${CONNECTORS}${viewQuery(view)}`}>Connectors</a>,
       view,
       tools,
-      status: submitted.faults ? 400 : 200,
+      status: refused.backfill || refused.credentials ? 400 : 200,
     },
     <>
       {done && <Notice kind="good">{done}</Notice>}
@@ -162,7 +213,10 @@ export async function connectorPage(c: DashboardContext, submitted: Submitted = 
             ))}
         </dl>
       </Card>
-      {mayChange && <Backfill row={row} view={view} submitted={submitted} />}
+      {mayChange && <Backfill row={row} view={view} submitted={refused.backfill ?? {}} />}
+      {mayChange && kind && (
+        <Credentials row={row} kind={kind} view={view} faults={refused.credentials?.faults} />
+      )}
     </>,
   );
 }
@@ -170,13 +224,37 @@ export async function connectorPage(c: DashboardContext, submitted: Submitted = 
 /** Has the days of the form read again, or shows it again with what is wrong with it. */
 export async function backfillPage(c: DashboardContext) {
   const { data, ...submitted } = await parseForm(c, NewBackfill);
-  if (!data) return connectorPage(c, submitted);
+  if (!data) return connectorPage(c, { backfill: submitted });
   const id = c.req.param('id') ?? '';
   try {
     await startBackfill(callerOf(c), id, data);
   } catch (error) {
     if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return connectorPage(c, { ...submitted, faults: [...error.details] });
+    return connectorPage(c, { backfill: { ...submitted, faults: [...error.details] } });
+  }
+  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+}
+
+/** A form's fields under a prefix: `settings.app_key` is `app_key` of `settings.`. */
+export const fieldsUnder = (values: Record<string, string>, prefix: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+    ),
+  );
+
+/** Replaces the credentials, or shows the form again with what is wrong with them. */
+export async function credentialsPage(c: DashboardContext) {
+  const toChanges = (values: Record<string, string>) => ({
+    credentials: fieldsUnder(values, 'credentials.'),
+  });
+  const changes = await requireForm(c, ConnectorChanges, toChanges);
+  const id = c.req.param('id') ?? '';
+  try {
+    await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details.length === 0) throw error;
+    return connectorPage(c, { credentials: { faults: [...error.details] } });
   }
   return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
 }

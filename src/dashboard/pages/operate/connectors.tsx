@@ -30,6 +30,8 @@ import {
   ConnectorState,
   connectorName,
   connectorPage,
+  credentialsPage,
+  fieldsUnder,
 } from './connector-page.tsx';
 
 const FAMILIES = { costs: 'Costs', ad_revenue: 'Ad revenue' } as const;
@@ -172,20 +174,12 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
 }
 
 /** The form's text as the team API's schema has it: `settings.app_key` is a field of `settings`. */
-const toConnector = (applicationId: string) => (values: Record<string, string>) => {
-  const under = (prefix: string) =>
-    Object.fromEntries(
-      Object.entries(values).flatMap(([name, value]) =>
-        name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
-      ),
-    );
-  return {
-    application_id: applicationId,
-    kind: values.kind,
-    settings: under('settings.'),
-    credentials: under('credentials.'),
-  };
-};
+const toConnector = (applicationId: string) => (values: Record<string, string>) => ({
+  application_id: applicationId,
+  kind: values.kind,
+  settings: fieldsUnder(values, 'settings.'),
+  credentials: fieldsUnder(values, 'credentials.'),
+});
 
 const admin = requireRole('admin');
 const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
@@ -205,6 +199,7 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, `${CONNECTORS}/${c.req.param('id')}${searchOf(c)}`, 'connector_due');
   })
   .post('/:id/backfill', admin, backfillPage)
+  .post('/:id/credentials', admin, credentialsPage)
   .post('/:id/delete', admin, async (c) => {
     await deleteConnector(callerOf(c), c.req.param('id'));
     return redirectDone(c, `${CONNECTORS}${searchOf(c)}`, 'deleted');

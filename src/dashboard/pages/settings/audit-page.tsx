@@ -30,6 +30,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'channel.removed': 'Removed a channel',
   'connector.backfill': 'Had a connector read days again',
   'connector.created': 'Added a connector',
+  'connector.credentials_replaced': 'Replaced the credentials of a connector',
   'connector.removed': 'Removed a connector',
   'connector.run': 'Ran a connector',
   'destination.changed': 'Changed a destination',
