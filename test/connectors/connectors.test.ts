@@ -45,7 +45,10 @@ const platform =
     const { hostname, searchParams } = new URL(url);
     if (hostname !== 'r.applovin.com') return new Response(csv);
     if (searchParams.get('date') === refused) return new Response('Quota exceeded', { status: 429 });
-    return Response.json({ status: 200, ad_revenue_report_url: 'https://s3.test/report.csv' });
+    return Response.json({
+      status: 200,
+      ad_revenue_report_url: 'https://reports.s3.amazonaws.com/report.csv',
+    });
   };
 
 const compared = (tenant: Tenant, from: string, to = from) =>
@@ -232,6 +235,17 @@ it.each<[object, string]>([
   ],
 ])('names what is wrong with %j', async (body, message) => {
   expect(await add(await createTenant(), body)).toEqual({ status: 400, body: { message } });
+});
+
+it('refuses a URL whose name leads to what is not public', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+    Response.json({ Answer: [{ data: '10.0.0.1' }] }),
+  );
+  const url = 'https://private-costs.example.com/{from}.csv';
+  expect(await add(await createTenant(), { kind: 'pull', settings: { url }, credentials: {} })).toEqual({
+    status: 400,
+    body: { message: 'settings.url must not lead to a private or local address' },
+  });
 });
 
 it('compares at most a month', async () => {
