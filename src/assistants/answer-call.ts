@@ -12,9 +12,9 @@ import { type Ask, type Tool, ToolError } from './tools/tool.ts';
 type Caller = { ask: Ask; sharedPath: string | null; requestId: string };
 
 const INSTRUCTIONS =
-  'Attribution and revenue figures of mobile apps. Begin with list_applications: other tools need an application_id, and its time zone and `today` tell which days to ask for. Look up definitions with describe_metrics before you interpret a figure. Every answer says through when events are counted (counted_through), which amounts lack an exchange rate (unconverted) and what was left out (cut): pass that on.';
+  'Attribution and revenue figures of mobile apps. Begin with list_applications: other tools need an application_id, and its time zone and `today` tell which days to ask for. Look up definitions with describe_metrics before you interpret a figure. Answers with figures (report, compare, explain_device) say through when events are counted (counted_through; null if unknown) and what was left out (cut); reports of amounts also say which lack an exchange rate (unconverted). Lists (list_applications, search) say in cut if there are more. Pass that on.';
 const SHARED_INSTRUCTIONS =
-  'One shared view of the figures of a mobile app: `report` answers what its page shows, and describe_metrics defines the metrics.';
+  'One shared view of the figures of a mobile app: `report` answers what its page shows, and describe_metrics defines the metrics. `report` says through when events are counted (counted_through; null if unknown), what the figures lack (notices) and which rows were left out (cut): pass that on.';
 
 /** Errors that a caller can act on are answers of the tool; what went wrong inside is logged and not told. */
 async function run(tool: Tool, caller: Caller, input: Record<string, unknown>) {

@@ -64,7 +64,7 @@ export type Attribution = MatchOutcome & {
   replaced?: { method: string; creative_id: string | null; click_id: string | null };
 };
 
-const MAX_REFUSED = 3;
+export const MAX_REFUSED = 3;
 
 /** The longest window that an application may set for guesses. */
 const MAX_WINDOW_MS = 2_160 * 3_600_000;

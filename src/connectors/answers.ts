@@ -72,5 +72,12 @@ export const Reconciliation = z.object({
   timezone: z
     .string()
     .meta({ description: 'That of the days of what arrived. Platforms count days in UTC.' }),
+  counted_through: time().nullable().meta({
+    description:
+      'Every event accepted before this time is in what arrived. A report waits up to two seconds for the newest events; null if counting did not respond by then.',
+  }),
+  uncounted: z.int().nullable().meta({
+    description: 'How many accepted events what arrived may lack. Null if unknown.',
+  }),
 });
 export type Reconciliation = z.input<typeof Reconciliation>;

@@ -14,6 +14,7 @@ import {
 import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
 import { encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { receiverFault } from '#lib/input/private-name';
 import { amountField } from '#lib/money';
 import { addDays, daysBetween, iso, isoOrNull } from '#lib/time';
 import { deleteFetchedCosts } from '#money';
@@ -119,7 +120,10 @@ export const listConnectors = (db: Database, applicationId: string): Promise<Con
 const isEqual = (left: Record<string, string>, right: Record<string, string>) =>
   Object.entries(right).every(([name, value]) => left[name] === value);
 
-/** Adds a connector, which is due at once. Throws `conflict` beyond 10 per application, and for a second one that fetches the same costs. */
+/**
+ * Adds a connector, which is due at once. Throws `invalid_request` for a URL that must not be asked, and `conflict` beyond 10 per application
+ * and for a second one that fetches the same costs.
+ */
 export async function createConnector(
   caller: Caller,
   application: ApplicationRow,
@@ -131,6 +135,8 @@ export async function createConnector(
   if (others.length >= MAX_CONNECTORS) {
     throw new AppError('conflict', `An application has at most ${MAX_CONNECTORS} connectors`);
   }
+  const fault = settings.url === undefined ? null : await receiverFault(settings.url, { ports: '443' });
+  if (fault) throw invalidRequest([{ path: 'settings.url', message: fault }]);
   // Its spend would count twice.
   const isSame = (row: ConnectorRow) => row.kind === kind && isEqual(row.settings, settings);
   if (KINDS[kind].family === 'costs' && others.some(isSame)) {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { oneOf, requiredText } from '#http';
+import { receiverFault } from '#lib/input/private-name';
 import type { ReportDescription } from '#networks/costs';
 import type { Fetch } from './fetch-answers.ts';
 import { type NetworkSums, sumByNetwork } from './report-file.ts';
@@ -29,10 +30,10 @@ async function refusal(what: string, answer: Response): Promise<Error> {
   return new Error(`${what} answered ${answer.status}${text === '' ? '' : `: ${text}`}`);
 }
 
-async function readFile(fetcher: Fetch, what: string, address: unknown): Promise<NetworkSums> {
-  const url = typeof address === 'string' ? URL.parse(address) : null;
-  if (url?.protocol !== 'https:') throw new Error(`${what} named no report`);
-  const file = await get(fetcher, url.href);
+async function readFile(fetcher: Fetch, what: string, address: string): Promise<NetworkSums> {
+  const fault = await receiverFault(address, { ports: '443' });
+  if (fault) throw new Error(`${what} named a report whose address ${fault}`);
+  const file = await get(fetcher, address);
   if (!file.ok || !file.body) throw await refusal(`the report of ${what}`, file);
   return sumByNetwork(file.body);
 }

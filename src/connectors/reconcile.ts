@@ -80,7 +80,7 @@ export async function reconcileAdRevenue(
   application: ApplicationRow,
   query: Query,
   now: number,
-): Promise<Reconciliation> {
+): Promise<Omit<Reconciliation, 'counted_through' | 'uncounted'>> {
   const [reported, arrived] = await Promise.all([
     readReported(database(env.DB), application.id, query),
     readArrived(env, application, query, now),

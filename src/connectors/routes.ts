@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
+import { settleCounters } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import {
@@ -12,6 +13,7 @@ import {
   requireReportSlot,
   requireTeamToken,
 } from '#http';
+import { isoOrNull } from '#lib/time';
 import { getApplication } from '#teams';
 import type { Connector, Connectors, Reconciliation } from './answers.ts';
 import {
@@ -106,6 +108,8 @@ export const connectorRoutes = new Hono<AppEnv>()
     async (c) => {
       const query = c.req.valid('query');
       const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-      return c.json<Reconciliation>(await reconcileAdRevenue(c.env, application, query, Date.now()));
+      const { countedThrough, uncounted } = await settleCounters(c.env, application);
+      const figures = await reconcileAdRevenue(c.env, application, query, Date.now());
+      return c.json<Reconciliation>({ ...figures, counted_through: isoOrNull(countedThrough), uncounted });
     },
   );

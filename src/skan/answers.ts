@@ -72,7 +72,13 @@ export const SkanReport = z.object({
   total_rows: z.int(),
   currency: z.string(),
   timezone: z.string(),
+  counted_through: time().meta({
+    description:
+      'Every postback that arrived before this time is included: they count as they arrive. CSV: the header `X-Counted-Through`.',
+  }),
   last_postback_at: time().nullable(),
   last_test_postback_at: time().nullable().meta({ description: 'Tests are kept for 30 days.' }),
 });
 export type SkanReport = z.input<typeof SkanReport>;
+/** The report without its time, which the route adds. */
+export type SkanFigures = Omit<SkanReport, 'counted_through'>;

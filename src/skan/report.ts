@@ -6,7 +6,7 @@ import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
-import type { SkanReport } from './answers.ts';
+import type { SkanFigures } from './answers.ts';
 import { GROUPS, SKAN_GROUPS, type SkanGroup } from './groups.ts';
 import type { Postback } from './postback.ts';
 import { readSchema, type SchemaVersion } from './schema.ts';
@@ -111,7 +111,7 @@ export async function reportSkan(
   d1: D1Database,
   application: ApplicationRow,
   query: SkanQuery,
-): Promise<SkanReport> {
+): Promise<SkanFigures> {
   const db = database(d1);
   const rows = selected(application, query);
   const key = sql`json_array(${sql.join(
@@ -152,7 +152,7 @@ export async function reportSkan(
   };
 }
 
-type Names = Pick<SkanReport['data'][number], SkanGroup | 'is_other'>;
+type Names = Pick<SkanFigures['data'][number], SkanGroup | 'is_other'>;
 
 function namesOf(key: string | null, groups: readonly SkanGroup[]): Names {
   const values: (string | number | null)[] = key === null ? [] : JSON.parse(key);
@@ -166,7 +166,7 @@ const byFirstDay = (left: Names, right: Names): number =>
 
 /** The headers of a report as a CSV file: its name, time zone, currency and number of rows. */
 export const skanCsvHeaders = (
-  { timezone, currency, total_rows }: SkanReport,
+  { timezone, currency, total_rows }: SkanFigures,
   { name }: { name: string },
   { from, to }: SkanQuery,
 ): Record<string, string> => ({
@@ -177,7 +177,7 @@ export const skanCsvHeaders = (
 });
 
 /** The rows of a report as CSV. Ranges and lists have columns of their own, or are JSON. */
-export function skanCsv({ data }: SkanReport, { group_by }: SkanQuery): string {
+export function skanCsv({ data }: SkanFigures, { group_by }: SkanQuery): string {
   const flat = data.map(
     ({ revenue_estimated, events, unconverted, ...row }): Record<string, CsvCell> => ({
       ...row,

@@ -19,6 +19,7 @@ import {
 } from '#http';
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { appStoreIdOf } from '#lib/store-urls';
+import { iso } from '#lib/time';
 import {
   authenticateIntake,
   findByAppStoreId,
@@ -137,8 +138,10 @@ export const skanRoutes = new Hono<AppEnv>()
   .get('/v1/reports/skan', requireTeamToken, requireReportSlot, queryString(SkanQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    const through = iso(Date.now());
     const report = await reportSkan(c.env.DB, application, query);
-    if (query.format === 'json') return c.json<SkanReport>(report);
+    if (query.format === 'json') return c.json<SkanReport>({ ...report, counted_through: through });
+    c.header('X-Counted-Through', through);
     for (const [header, value] of Object.entries(skanCsvHeaders(report, application, query)))
       c.header(header, value);
     return c.body(skanCsv(report, query));

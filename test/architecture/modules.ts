@@ -219,7 +219,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications'],
   },
   connectors: {
-    imports: ['alerts', 'audit', 'db', 'env', 'http', 'lib', 'money', 'networks', 'reports', 'teams'],
+    imports: [
+      'alerts',
+      'audit',
+      'counting',
+      'db',
+      'env',
+      'http',
+      'lib',
+      'money',
+      'networks',
+      'reports',
+      'teams',
+    ],
     owns: ['connectors', 'reported_ad_revenue'],
     reads: ['applications'],
   },
@@ -252,6 +264,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [
       'alerts',
       'assistants',
+      'attribution',
       'connectors',
       'creatives',
       'deletion',

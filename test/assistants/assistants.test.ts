@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { METRICS } from '#catalogue';
+import { explainDeviceTool } from '../../src/assistants/tools/lookups.ts';
 import { REPORT_OPERATIONS } from '../../src/assistants/tools/report.ts';
 import { openApiDocument } from '../../src/docs/document.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -135,7 +136,7 @@ it.each(REPORTS)('answers the report %s as it is documented', async (report) => 
   expect([named, cut]).toEqual([report, null]);
   const documented = REPORT_OPERATIONS.find(({ name }) => name === report)?.operation.answer.schema;
   expect((documented as z.ZodObject).strict().safeParse(rest).error).toBeUndefined();
-  expect(rest.counted_through === undefined).toBe(['skan', 'ad-revenue'].includes(report));
+  expect(Date.parse(String(rest.counted_through))).toBeGreaterThan(Date.now() - 60_000);
 });
 
 describe('the length of a report', () => {
@@ -242,7 +243,29 @@ it('compares, searches and explains', async () => {
 
   const { answer: explained } = await call('explain_device', { token });
   const api = await worker.team(tenant, `/v1/devices/${token}/attribution`);
-  expect(explained).toEqual(await api.json());
+  const { counted_through, cut, ...rest } = explained;
+  expect(rest).toEqual(await api.json());
+  expect(Date.parse(String(counted_through))).toBeGreaterThan(Date.now() - 60_000);
+  expect(cut).toBeNull();
+});
+
+it('says what an explanation of a device does not have', async () => {
+  const api: Row = await (await worker.team(tenant, `/v1/devices/${token}/attribution`)).json();
+  const at = '2026-03-01T00:00:00.000Z';
+  const click = { click_id: 'c', creative_id: 'c', clicked_at: at };
+  const refused = { ...click, filter: 'f', reason: 'it was refused' };
+  const candidate = { ...click, score: 1, probability: 0.1, facts: {} };
+  const explained = async (refused_clicks: number, candidates: number) => {
+    const lists = {
+      refused_clicks: Array.from({ length: refused_clicks }, () => refused),
+      candidates: Array.from({ length: candidates }, () => candidate),
+    };
+    return (await explainDeviceTool.run(async () => Response.json({ ...api, ...lists }), { token })).cut;
+  };
+  expect(await explained(2, 4)).toBeNull();
+  expect(await explained(3, 5)).toBe(
+    'Only the 3 newest refused clicks and the 5 likeliest candidates are kept: there may have been more, which cannot be asked for.',
+  );
 });
 
 it('finds nothing of another team', async () => {
@@ -261,6 +284,20 @@ it('finds nothing of another team', async () => {
   ]);
   const { answer } = await call('list_applications');
   expect(answer.data.map(({ name }) => name)).toEqual(['Other game']);
+});
+
+it('tells a client of a team which answers have what', async () => {
+  const { client } = await connect(tenant.teamToken);
+  const { tools } = await client.listTools();
+  const having = (field: string) =>
+    tools.flatMap(({ name, outputSchema }) =>
+      Object.hasOwn(outputSchema?.properties ?? {}, field) ? [name] : [],
+    );
+  expect(having('counted_through')).toEqual(['report', 'compare', 'explain_device']);
+  expect(having('cut')).toEqual(['list_applications', 'report', 'compare', 'explain_device', 'search']);
+  const instructions = client.getInstructions() ?? '';
+  expect(instructions).toContain(`(${having('counted_through').join(', ')})`);
+  expect(instructions).toContain('(list_applications, search)');
 });
 
 describe('a share link', () => {
@@ -299,6 +336,7 @@ describe('a share link', () => {
     const { call } = await connect(await share('/'));
     const { answer } = await call('report');
     expect(answer.figures).toContainEqual({ label: 'Installs', value: expect.stringMatching(/^4/) });
+    expect([typeof answer.counted_through, answer.uncounted]).toEqual(['string', 0]);
   });
 
   it('ends with the link, and finds no application of another team', async () => {

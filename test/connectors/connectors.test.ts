@@ -45,7 +45,10 @@ const platform =
     const { hostname, searchParams } = new URL(url);
     if (hostname !== 'r.applovin.com') return new Response(csv);
     if (searchParams.get('date') === refused) return new Response('Quota exceeded', { status: 429 });
-    return Response.json({ status: 200, ad_revenue_report_url: 'https://s3.test/report.csv' });
+    return Response.json({
+      status: 200,
+      ad_revenue_report_url: 'https://reports.s3.amazonaws.com/report.csv',
+    });
   };
 
 const compared = (tenant: Tenant, from: string, to = from) =>
@@ -94,6 +97,8 @@ it('compares what arrived with what the platform reports, by day and network', a
     totals: (({ day, network, ...totals }) => totals)(row('', [3, 0.85], [3, 0.85])),
     currency: 'usd',
     timezone: 'UTC',
+    counted_through: expect.any(String),
+    uncounted: 0,
   });
   // Read again, a day is replaced. The figures of reports are those of events alone.
   expect(
@@ -113,11 +118,15 @@ it('keeps nothing of a run that fails, and says why', async () => {
   const { body } = await add(tenant);
   const good = platform('Network,Revenue\nAppLovin,1\n');
   await runConnector(env, await rowOf(body.id), NOW, good);
-  const before = (await compared(tenant, '2026-02-20', '2026-03-05')).body;
+  const figures = async () => {
+    const { data, totals } = (await compared(tenant, '2026-02-20', '2026-03-05')).body;
+    return { data, totals };
+  };
+  const before = await figures();
   const failing = platform('Network,Revenue\nAppLovin,2\n', '2026-03-02');
   const reason = 'AppLovin answered 429: Quota exceeded';
   expect(await runConnector(env, await rowOf(body.id), NOW, failing)).toBe(reason);
-  expect((await compared(tenant, '2026-02-20', '2026-03-05')).body).toEqual(before);
+  expect(await figures()).toEqual(before);
   const shown = await call<Shown>(tenant, 'GET', `/v1/connectors/${body.id}`);
   expect(shown.body).toMatchObject({
     last_error: reason,
@@ -250,6 +259,17 @@ it.each<[object, string]>([
   const refused = { status: 400, body: { message } };
   expect(await call(tenant, 'PATCH', `/v1/connectors/${id}`, body)).toEqual(refused);
   expect(await rowOf(id)).toEqual(before);
+});
+
+it('refuses a URL whose name leads to what is not public', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+    Response.json({ Answer: [{ data: '10.0.0.1' }] }),
+  );
+  const url = 'https://private-costs.example.com/{from}.csv';
+  expect(await add(await createTenant(), { kind: 'pull', settings: { url }, credentials: {} })).toEqual({
+    status: 400,
+    body: { message: 'settings.url must not lead to a private or local address' },
+  });
 });
 
 it('compares at most a month', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fromNanos } from '#lib/money';
 import type { Fetch } from '../../src/connectors/fetch-answers.ts';
 import { PLATFORMS } from '../../src/connectors/platforms.ts';
@@ -23,9 +23,9 @@ const gzip = async (text: string) =>
 
 /** Answers requests by the beginning of their address, and keeps them. */
 function answering(answers: Record<string, () => Response | Promise<Response>>) {
-  const requests: { url: URL; headers: Headers }[] = [];
+  const requests: { url: URL; headers: Headers; redirect: string | undefined }[] = [];
   const fetcher: Fetch = async (url, init) => {
-    requests.push({ url: new URL(url), headers: new Headers(init.headers) });
+    requests.push({ url: new URL(url), headers: new Headers(init.headers), redirect: init.redirect });
     const [, answer] = Object.entries(answers).find(([start]) => url.startsWith(start)) ?? [];
     if (!answer) throw new Error(`nobody answers ${url}`);
     return answer();
@@ -114,12 +114,61 @@ it.each<[string, () => Response, string]>([
   ['a redirect', () => Response.redirect('https://elsewhere.test', 302), 'AppLovin answered 302'],
   ['no JSON', () => new Response('<html>'), 'AppLovin answered something else than its documentation says'],
   ['no report', named({}), 'AppLovin answered something else than its documentation says'],
-  ['a report without TLS', named({ ad_revenue_report_url: 'http://a.test' }), 'AppLovin named no report'],
 ])('says what is wrong with %s, never with the key', async (_, answer, reason) => {
   const { fetcher } = answering({ 'https://r.applovin.com/': answer });
   const failure = await PLATFORMS.max.read(MAX_REQUEST, fetcher).catch((error: Error) => error.message);
   expect(failure).toBe(reason);
   expect(failure).not.toContain('r&k');
+});
+
+describe('the address of a report', () => {
+  const isPrivate = 'must not be a private or local address';
+  const refusals: [string, string][] = [
+    ['reports', 'must be a URL that begins with https://'],
+    ['http://reports.example.com/a.csv', 'must be a URL that begins with https://'],
+    ['https://reports.example.com:8443/a.csv', 'must not have a port other than 443'],
+    ['https://u:p@reports.example.com/a.csv', 'must not contain a user name or password'],
+    ['https://127.0.0.1/a.csv', isPrivate],
+    ['https://[::ffff:10.0.0.1]/a.csv', isPrivate],
+    ['https://metadata.internal/a.csv', isPrivate],
+    ['https://private-report.example.com/a.csv', 'must not lead to a private or local address'],
+  ];
+  const read = (address: string, file?: () => Response) => {
+    const { fetcher, requests } = answering({
+      'https://r.applovin.com/': named({ ad_revenue_report_url: address }),
+      'https://platform.ironsrc.com/partners/publisher/auth': () => new Response('jwt'),
+      'https://platform.ironsrc.com/partners/adRevenueMeasurements/v4': () =>
+        Response.json({ urls: [address] }),
+      ...(file ? { [address]: file } : {}),
+    });
+    const asked = {
+      max: () => PLATFORMS.max.read(MAX_REQUEST, fetcher),
+      levelplay: () => PLATFORMS.levelplay.read(LEVELPLAY_REQUEST, fetcher),
+    };
+    return { asked, requests };
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each(refusals)('%s is refused before anything is sent there', async (address, fault) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+      Response.json({ Answer: [{ data: '192.168.1.7' }] }),
+    );
+    const { asked, requests } = read(address);
+    await expect(asked.max()).rejects.toThrow(`AppLovin named a report whose address ${fault}`);
+    await expect(asked.levelplay()).rejects.toThrow(`LevelPlay named a report whose address ${fault}`);
+    expect(requests.map(({ url }) => url.hostname)).toEqual([
+      'r.applovin.com',
+      'platform.ironsrc.com',
+      'platform.ironsrc.com',
+    ]);
+  });
+
+  it('may not redirect', async () => {
+    const { asked, requests } = read(S3, () => Response.redirect('https://elsewhere.test', 302));
+    await expect(asked.max()).rejects.toThrow('the report of AppLovin answered 302');
+    await expect(asked.levelplay()).rejects.toThrow('the report of LevelPlay answered 302');
+    expect(new Set(requests.map(({ redirect }) => redirect))).toEqual(new Set(['manual']));
+  });
 });
 
 it.each([

@@ -34,6 +34,21 @@ it('sends each event once, in the order of its parts, and logs what was answered
   });
 });
 
+it('tells of a free purchase that its value is 0, and of no other 0', async () => {
+  const { tenant, receiver, object, deliveries } = await setUp();
+  const told = { purchase: { value: 0, currency: 'usd' }, refund: { value: null, currency: null } };
+  const items = Object.keys({ ...told, ad: null }).map((type) => {
+    const own = item(tenant.application.id);
+    return { ...own, type, event: { ...own.event, value_nanos: 0, currency: 'usd' } } as typeof own;
+  });
+  receiver.answer = () => new Response();
+  await object.inside((own) => own.accept([partOf(items)]));
+  await object.work();
+  const sent = (await deliveries()).map(({ attempts }) => JSON.parse(attempts[0]?.request.body ?? ''));
+  const byType = Object.fromEntries(sent.map(({ type, data }) => [type, data]));
+  expect(byType).toMatchObject({ ...told, ad: told.refund });
+});
+
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

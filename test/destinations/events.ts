@@ -27,7 +27,7 @@ export const outboundEvent = (changes: Partial<OutboundEvent> = {}): OutboundEve
     clickAt: Date.UTC(2026, 2, 27, 11),
     click: { fbclid: 'abc', campaign_id: '42' },
   },
-  consent: { limitAdTracking: false, attStatus: null, adUserData: null },
+  consent: { limitAdTracking: null, attStatus: null, adUserData: null },
   ...changes,
 });
 

@@ -77,7 +77,7 @@ describe('a webhook', () => {
           clicked_at: '2026-03-27T11:00:00.000Z',
           click: { fbclid: 'abc', campaign_id: '42' },
         },
-        consent: { lat: false, att_status: null, ad_user_data: null },
+        consent: { lat: null, att_status: null, ad_user_data: null },
       },
     });
   });

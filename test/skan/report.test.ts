@@ -162,6 +162,7 @@ describe('the report', () => {
       total_rows: 0,
       currency: 'eur',
       timezone: 'Asia/Tokyo',
+      counted_through: expect.any(String),
       last_postback_at: null,
       last_test_postback_at: null,
     });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { MAX_EXPLAINED, MAX_REFUSED } from '#attribution';
 import { AttributionExplained } from '#devices/answers';
-import { dayIn } from '#lib/time';
+import { dayIn, iso } from '#lib/time';
 import { askApi, cut, defineTool } from './tool.ts';
 
 const page = {
@@ -94,6 +95,17 @@ export const searchTool = defineTool({
   },
 });
 
+/** What the service did not keep of an explanation cannot be asked for. */
+function cutOf({ refused_clicks, candidates }: z.infer<typeof AttributionExplained>): string | null {
+  const kept = [
+    refused_clicks.length >= MAX_REFUSED && `the ${MAX_REFUSED} newest refused clicks`,
+    candidates.length >= MAX_EXPLAINED && `the ${MAX_EXPLAINED} likeliest candidates`,
+  ].filter((part) => part !== false);
+  return kept.length === 0
+    ? null
+    : `Only ${kept.join(' and ')} are kept: there may have been more, which cannot be asked for.`;
+}
+
 export const explainDeviceTool = defineTool({
   name: 'explain_device',
   title: 'Explain the attribution of a device',
@@ -102,9 +114,17 @@ export const explainDeviceTool = defineTool({
   input: z.object({
     token: z.string().min(1).meta({ description: "The device's token, as /fetch-token answered it." }),
   }),
-  output: AttributionExplained,
+  output: z.object({
+    ...AttributionExplained.shape,
+    counted_through: z.iso.datetime().meta({
+      description: 'When it was read. A device is read as it is stored, so nothing waits to be counted.',
+    }),
+    cut,
+  }),
   async run(ask, { token }) {
     const path = `/v1/devices/${encodeURIComponent(token)}/attribution`;
-    return AttributionExplained.parse(await askApi(ask, path, new URLSearchParams()));
+    const counted_through = iso(Date.now());
+    const explained = AttributionExplained.parse(await askApi(ask, path, new URLSearchParams()));
+    return { ...explained, counted_through, cut: cutOf(explained) };
   },
 });

@@ -132,8 +132,8 @@ const ReportAnswer = z.looseObject({
   total_rows: z.int().optional(),
   currency: z.string().optional(),
   timezone: z.string().meta({ description: 'The time zone of the days.' }),
-  counted_through: z.iso.datetime().nullish().meta({
-    description: 'Every event accepted before this time is included. Null if unknown.',
+  counted_through: z.iso.datetime().nullable().meta({
+    description: 'Every event, or postback of skan, accepted before this time is included. Null if unknown.',
   }),
   uncounted: z.int().nullish().meta({ description: 'How many accepted events may be missing.' }),
   unconverted: amounts.meta({ description: 'Amounts without an exchange rate, which the figures lack.' }),

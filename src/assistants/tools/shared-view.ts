@@ -13,13 +13,17 @@ const shown = (html: string) =>
 
 type Table = { caption: string; columns: string[]; rows: string[][]; totals: string[] };
 
+/** How many events a page lacks; null if it does not say through when it is counted. */
+const uncountedOf = (headers: Headers): number | null =>
+  headers.has('X-Counted-Through') ? Number(headers.get('X-Uncounted')) : null;
+
 /** What a page of the dashboard shows: its title, notices, figures and tables. */
 async function readPage(page: Response) {
   const view = {
     title: '',
     about: '',
     counted_through: page.headers.get('X-Counted-Through'),
-    uncounted: Number(page.headers.get('X-Uncounted')),
+    uncounted: uncountedOf(page.headers),
     notices: [] as string[],
     notes: [] as string[],
     figures: [] as { label: string; value: string }[],
@@ -121,7 +125,10 @@ export const sharedReportTool = (path: string) =>
       counted_through: z.iso.datetime().nullable().meta({
         description: 'Every event accepted before this time is included. Null if unknown.',
       }),
-      uncounted: z.int().meta({ description: 'How many newer events may be missing.' }),
+      uncounted: z
+        .int()
+        .nullable()
+        .meta({ description: 'How many newer events may be missing. Null if unknown.' }),
       notices: texts.meta({
         description: 'What the figures lack, such as amounts without an exchange rate.',
       }),

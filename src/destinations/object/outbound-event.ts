@@ -25,8 +25,10 @@ type Told = {
 const orNull = <Value>(value: Value | '' | undefined): Value | null =>
   value === undefined || value === '' ? null : value;
 
-function amountOf({ value_nanos = 0, currency }: Told): OutboundEvent['value'] {
-  return currency && value_nanos > 0 ? { nanos: BigInt(value_nanos), currency } : null;
+/** A purchase may be free. Otherwise 0 is no amount: a refund of all of its purchase, and an impression of unknown revenue. */
+function amountOf(type: string, { value_nanos, currency }: Told): OutboundEvent['value'] {
+  if (!currency || value_nanos === undefined || (value_nanos === 0 && type !== 'purchase')) return null;
+  return { nanos: BigInt(value_nanos), currency };
 }
 
 function attributionOf(
@@ -69,7 +71,7 @@ export function toOutbound(
     deviceId: told.device_id ?? null,
     advertisingId: orNull(told.device?.advertising_id),
     vendorId: orNull(told.device?.vendor_id),
-    value: amountOf(told),
+    value: amountOf(type, told),
     purchase: isPurchase ? { transactionId: orNull(told.tr_id), productId: orNull(told.item_id) } : null,
     ad: type === 'ad' ? { network: orNull(told.media_source), format: orNull(told.source) } : null,
     properties: told.params ?? {},

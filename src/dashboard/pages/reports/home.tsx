@@ -47,7 +47,7 @@ async function homePage(c: DashboardContext) {
   return renderPage(
     c,
     {
-      view,
+      view: settled,
       filters,
       tools: forTeam && atLeast(person.role, 'admin') && (
         <a class="button quiet" href={`/alerts/new${viewQuery(view)}`}>
