@@ -219,7 +219,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications'],
   },
   connectors: {
-    imports: ['alerts', 'audit', 'db', 'env', 'http', 'lib', 'money', 'networks', 'reports', 'teams'],
+    imports: [
+      'alerts',
+      'audit',
+      'counting',
+      'db',
+      'env',
+      'http',
+      'lib',
+      'money',
+      'networks',
+      'reports',
+      'teams',
+    ],
     owns: ['connectors', 'reported_ad_revenue'],
     reads: ['applications'],
   },
@@ -246,7 +258,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['teams'],
   },
   assistants: {
-    imports: ['catalogue', 'connectors', 'db', 'devices', 'env', 'http', 'lib', 'reports', 'skan', 'views'],
+    imports: [
+      'attribution',
+      'catalogue',
+      'connectors',
+      'db',
+      'devices',
+      'env',
+      'http',
+      'lib',
+      'reports',
+      'skan',
+      'views',
+    ],
   },
   docs: {
     imports: [
