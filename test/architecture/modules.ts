@@ -258,7 +258,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['teams'],
   },
   assistants: {
-    imports: ['catalogue', 'connectors', 'db', 'devices', 'env', 'http', 'lib', 'reports', 'skan', 'views'],
+    imports: [
+      'attribution',
+      'catalogue',
+      'connectors',
+      'db',
+      'devices',
+      'env',
+      'http',
+      'lib',
+      'reports',
+      'skan',
+      'views',
+    ],
   },
   docs: {
     imports: [
