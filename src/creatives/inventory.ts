@@ -5,7 +5,7 @@ import { adsets, campaigns, containsSql, creatives, type Database, isAmong } fro
 export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
 export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
 
-/** The newest of an application that has more. */
+/** Listed of an application that has more: the newest. */
 export const MAX_INVENTORY = 5_000;
 
 export type InventoryQuery = {
@@ -36,7 +36,7 @@ export const namesContain = (q: string, ...columns: SQLiteColumn[]): SQL | undef
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
-/** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. */
+/** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. One more than `MAX_INVENTORY` if there are more. */
 export async function listInventory(
   db: Database,
   applicationId: string,
@@ -51,7 +51,7 @@ export async function listInventory(
       .from(campaigns)
       .where(and(eq(campaigns.applicationId, applicationId), inCampaign, named(campaigns.name)))
       .orderBy(desc(campaigns.id))
-      .limit(MAX_INVENTORY);
+      .limit(MAX_INVENTORY + 1);
     return rows.map((row) => ({ ...row, adset: null, campaign: null, archived: false }));
   }
   if (level === 'adset') {
@@ -63,7 +63,7 @@ export async function listInventory(
         and(eq(adsets.applicationId, applicationId), inCampaign, inAdset, named(adsets.name, campaigns.name)),
       )
       .orderBy(desc(adsets.id))
-      .limit(MAX_INVENTORY);
+      .limit(MAX_INVENTORY + 1);
     return rows.map((row) => ({ ...row, adset: null, archived: false }));
   }
   const ofStatus =
@@ -95,7 +95,7 @@ export async function listInventory(
       ),
     )
     .orderBy(desc(creatives.id))
-    .limit(MAX_INVENTORY);
+    .limit(MAX_INVENTORY + 1);
   return rows.map(({ archivedAt, ...row }) => ({ ...row, archived: archivedAt !== null }));
 }
 

@@ -55,6 +55,7 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
     ['Tue 3 Mar', 'Unknown', '€5.00', 'Unmatched', '–', '–', '–', '–', '–', 'Edit'],
     ['Mon 2 Mar', 'Cat Spring › Young', '$10.00', 'Matched', '2,000', '50', '2.5%', '$0.20', '$5.00', 'Edit'],
   ]);
+  expect(page.cards.filter((title) => /^(Ledger|Spend by)/.test(title))).toEqual(['Ledger', 'Spend by day']);
   expect(page.card('Names without a match').texts('option')).toEqual([
     'Unknown (1 row)',
     'Choose …',

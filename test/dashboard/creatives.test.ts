@@ -345,6 +345,32 @@ it('sums up more matches than a report can compare, without a comparison that wo
   expect(await totals()).toEqual(['7', '0']);
 });
 
+it('says that it lists only the newest 5,000, and finds older ones by name', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'admin');
+  await createCreative(worker, made, { creative: 'First', adset: 'A', campaign: 'C' });
+  const foot = async (query = '') => {
+    const page = await pageOf(await browser.get(`/creatives?app=${made.application.id}&${PERIOD}${query}`));
+    return page.texts('.card-foot p').join(' ');
+  };
+  const only = 'Only the newest 5,000 are listed. Search by name to find older ones.';
+  await addSilent(made, 4_999);
+  expect(await foot()).toContain('1–50 of 5,000');
+  expect(await foot()).not.toContain(only);
+  await env.DB.prepare(
+    `UPDATE creatives SET id = 'cr_0', token = 'oldest', name = 'Oldest' WHERE application_id = ?1 AND name = 'Creative 1'`,
+  )
+    .bind(made.application.id)
+    .run();
+  await addSilent(made, 1);
+  expect(await foot()).toContain(only);
+  expect(await foot()).toContain('1–50 of 5,000');
+  const oldest = `/creatives?app=${made.application.id}&${PERIOD}&q=Oldest`;
+  const found = await pageOf(await browser.get(oldest));
+  expect(found.all('a.cut').map((link) => link.getAttribute('title'))).toEqual(['Oldest']);
+  expect(found.texts('.card-foot p').join(' ')).not.toContain(only);
+});
+
 it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { APPLE_AD, appleAnswers, deliverAll, fetchIphone } from '../attribution/apple-ads.ts';
+import { META_REFERRER } from '../attribution/meta-vector.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -111,4 +112,54 @@ it('shows what Apple answered, with the ids of the ad and what it replaced', asy
   ] as const) {
     expect((await pageAfter(answer)).card('Attribution').texts('p')).toContain(text);
   }
+});
+
+it('shows the ad that Meta named, and what Google Play reported, in the zone of the application', async () => {
+  const tenant = await createTenant({
+    ...STORES,
+    timezone: 'Asia/Tokyo',
+    meta_referrer_key: META_REFERRER.key,
+  });
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  const cardOf = async (data: Record<string, unknown>) => {
+    const answer = await worker.post(tenant, '/webhook', {
+      type: 'custom',
+      created_at: new Date().toISOString(),
+      creativeToken: await fetchToken(worker, tenant, { data }),
+      payload: { event_name: 'opened' },
+    });
+    const { event_id } = await answer.json<{ event_id: string }>();
+    await worker.deliver(worker.queue.take());
+    return pageOf(await browser.get(`/debugger/event?id=${event_id}`));
+  };
+  const ofMeta = async () => {
+    const page = await cardOf({ install_referrer: META_REFERRER.referrer });
+    return { text: page.card('Attribution').texts('p'), rows: page.table('The ad, as Meta names it').rows };
+  };
+  const unknown = 'No creative, ad set or campaign has an ID of the ad.';
+  const first = await ofMeta();
+  expect(first.text).toContain(unknown);
+  expect(first.rows).toEqual([
+    ['Campaign', 'Test Campaign', '23854855793350700'],
+    ['Ad set', 'AdSet1', '23854855793420700'],
+    ['Ad', 'Ad1', '23854855793500700'],
+  ]);
+  await createCreative(worker, tenant, { external_ids: [{ network: 'meta', id: '23854855793500700' }] });
+  const second = await ofMeta();
+  expect(second.rows).toEqual(first.rows);
+  expect(second.text).not.toContain(unknown);
+
+  const at = Date.parse('2026-03-02T20:00:05Z') / 1000;
+  const play = await cardOf({
+    install_referrer: 'gclid=Cj0K',
+    referrer_click_timestamp_seconds: at - 3600,
+    referrer_click_timestamp_server_seconds: at,
+    install_begin_timestamp_seconds: at + 60,
+  });
+  const saw = play.card('Attribution').texts('p');
+  expect(saw).toContain('The install referrer has a click ID of Google (gclid).');
+  expect(saw).toContain('Google Play saw a click 3 Mar, 05:00:05.');
+  expect(saw).toContain('Google Play began the installation 3 Mar, 05:01:05.');
+  const foreign = await cardOf({ install_referrer: 'rdt_cid=x' });
+  expect(foreign.card('Attribution').texts('p').join()).toContain('an unknown network (rdt_cid)');
 });

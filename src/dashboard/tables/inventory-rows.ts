@@ -32,7 +32,7 @@ function metricsOf(asked: InventoryRequest): MetricName[] {
   return [...new Set<MetricName>([...metricsIn(asked), ...sorted, comparedMetric(asked), 'spend'])];
 }
 
-/** Every item of the application at this level, with its figures for the period, in the requested order. */
+/** Every item of the application at this level, with its figures for the period, in the requested order. `isCut`: there are older items, which are not read. */
 export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest, now: number) {
   const { level, status, q } = asked;
   const periods = comparedPeriods(view, [level], metricsOf(asked));
@@ -42,7 +42,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
     limit: MAX_INVENTORY,
     metrics: metricsOf(asked),
   };
-  const [items, report] = await Promise.all([
+  const [found, report] = await Promise.all([
     listInventory(database(c.env.DB), view.application.id, {
       level,
       q,
@@ -59,13 +59,13 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
   // Countries and the like do not divide the inventory, only its figures.
   const restricted = isRestricted(c.get('person'), view);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
-  const rows = items.flatMap((item): Row[] => {
-    const found = figures.get(item.id);
-    if (restricted && !found) return [];
-    if (status === 'silent' && found) return [];
-    return [{ item, figures: found }];
+  const rows = found.slice(0, MAX_INVENTORY).flatMap((item): Row[] => {
+    const own = figures.get(item.id);
+    if (restricted && !own) return [];
+    if (status === 'silent' && own) return [];
+    return [{ item, figures: own }];
   });
-  return { rows, report };
+  return { rows, report, isCut: found.length > MAX_INVENTORY };
 }
 
 /** Items in the requested order. An order by change needs `compared`, the rows of `compareRows`; without a comparison, it is by the metric. */

@@ -1,8 +1,9 @@
 import { listInventory } from '#creatives';
 import type { Database } from '#db';
+import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
 import { count } from '../../shell/format.ts';
-import { Action, Card, Table } from '../../shell/parts.tsx';
+import { Action, Card, cutMiddle, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 /** The number of names offered per level. */
@@ -19,6 +20,12 @@ async function readTargets(db: Database, applicationId: string) {
     { label: 'Creatives', items: creatives },
   ];
 }
+
+const Names = ({ campaign, adset, creative }: { campaign: string; adset: string; creative: string }) => (
+  <span title={namesText({ campaign, adset, creative })}>
+    <NamePath names={[campaign, adset, creative].filter((name) => name !== '')} />
+  </span>
+);
 
 /** The names in uploaded costs that the application does not have, with a form to map them, and the existing mappings. */
 export async function CostNamesCards({
@@ -42,7 +49,9 @@ export async function CostNamesCards({
         <optgroup label={label}>
           {items.map((item) => (
             <option value={item.id}>
-              {[item.campaign, item.adset, item.name].filter((name) => name !== null).join(' › ')}
+              {[item.campaign, item.adset, item.name]
+                .flatMap((name) => (name === null ? [] : [isolate(cutMiddle(name))]))
+                .join(' › ')}
             </option>
           ))}
         </optgroup>
@@ -79,7 +88,9 @@ export async function CostNamesCards({
           ) : (
             <ul>
               {unmatched.map((name) => (
-                <li>{namesText(name)}</li>
+                <li>
+                  <Names {...name} />
+                </li>
               ))}
             </ul>
           )}
@@ -91,12 +102,13 @@ export async function CostNamesCards({
             caption="Mapped names"
             rows={mapped}
             columns={[
-              { label: 'Name in uploads', wrap: true, cell: (name) => namesText(name) },
+              { label: 'Name in uploads', wrap: true, cell: (name) => <Names {...name} /> },
               {
                 label: 'Stored as',
                 wrap: true,
-                cell: (name) =>
-                  namesText({ campaign: name.toCampaign, adset: name.toAdset, creative: name.toCreative }),
+                cell: (name) => (
+                  <Names campaign={name.toCampaign} adset={name.toAdset} creative={name.toCreative} />
+                ),
               },
               ...(mayChange
                 ? [

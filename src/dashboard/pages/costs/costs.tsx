@@ -97,6 +97,9 @@ function costsPage(c: DashboardContext, refused?: Refused) {
           <NoCosts db={db} view={view} mayChange={mayChange} />
         ) : (
           <>
+            {!restricted && (
+              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+            )}
             <FiguresPanel
               view={view}
               path="/costs"
@@ -108,9 +111,6 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               markers={markers}
               aside={<CsvLink view={view} path="/costs" />}
             />
-            {!restricted && (
-              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
-            )}
             <Card title={`By ${unit}`}>
               <details class="fold">
                 <summary>{`Show the figures of each ${unit}`}</summary>

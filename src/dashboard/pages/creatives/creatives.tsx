@@ -8,6 +8,7 @@ import {
   INVENTORY_LEVELS,
   listAdsets,
   listCampaigns,
+  MAX_INVENTORY,
   parseCreative,
   tokensOf,
 } from '#creatives';
@@ -288,6 +289,9 @@ function listPage(c: DashboardContext) {
               </p>
               <Zone view={view} />
             </Info>
+            {found.isCut && (
+              <p>Only the newest {count(MAX_INVENTORY)} are listed. Search by name to find older ones.</p>
+            )}
             <Pages view={view} asked={asked} total={rows.length} />
           </footer>
         </section>

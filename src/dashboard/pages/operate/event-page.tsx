@@ -11,6 +11,7 @@ import { readView, viewQuery } from '../../shell/view.ts';
 import { AppleAnswer } from './apple-answer.tsx';
 import { EventJson, InDebugger, summary, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
+import { ReferrerAnswer } from './referrer-answer.tsx';
 
 const MEANING: Record<EventStatus['status'], string> = {
   queued: 'Stored and waiting to be counted. This page updates automatically.',
@@ -186,6 +187,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
       )}
       <Doubts attribution={attribution} creativeName={nameOf(attribution.excluded?.creative_id)} />
       <AppleAnswer attribution={attribution} nameOf={nameOf} />
+      <ReferrerAnswer attribution={attribution} zone={zone} />
       <CountedIn place={explanation.place} />
       {click && (
         <CreditedClick

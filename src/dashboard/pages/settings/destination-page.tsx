@@ -109,7 +109,7 @@ const Deliveries = ({
       <Table
         caption="Deliveries, the newest first"
         rows={rows}
-        empty="No deliveries. They are kept for 30 days."
+        empty="No deliveries. They are kept for 30 days, or less if there are millions."
         columns={[
           {
             label: 'Last attempt',
