@@ -276,7 +276,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: [
       'alerts',
       'assistants',
-      'attribution',
       'connectors',
       'creatives',
       'deletion',

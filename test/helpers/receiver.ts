@@ -5,6 +5,7 @@ import type { OutboundEvent } from '#networks/outbound';
 import type { SenderSetup } from '../../src/destinations/object/api.ts';
 import { deliverAll } from '../../src/destinations/object/deliver.ts';
 import type { Fetch } from '../../src/destinations/object/send-one.ts';
+import { testEventOf } from '../../src/destinations/object/test-event.ts';
 
 type Received = { id: string; url: string; headers: Record<string, string>; body: string };
 type Answering = (request: Received) => Response | Promise<Response>;
@@ -48,6 +49,7 @@ export function destinationObject(id: string, receiver: Receiver) {
   ): Promise<Result> =>
     runInDurableObject(stub(), (object: Destination, state) => {
       object.deliver = receiver.deliver;
+      object.makeTest = testEventOf;
       return work(object, state);
     });
   return {

@@ -40,7 +40,6 @@ import {
   saveResults,
 } from './store.ts';
 import { switchOn } from './switch.ts';
-import { testEventOf } from './test-event.ts';
 import { wantedOf } from './wanted.ts';
 
 /** An alarm may take 15 minutes. What is left is sent by the next one. */
@@ -60,6 +59,9 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     events,
     setup,
   ) => [...(await this.ctx.exports.OutboundSender.deliver(events, setup))];
+  /** Makes the event of a test, likewise. */
+  makeTest: (setup: Setup, now: number) => Promise<OutboundEvent> = async (setup, now) =>
+    await this.ctx.exports.OutboundSender.makeTest(setup, now);
   /** A test may set less. */
   space: Space = SPACE;
   private storage: DurableObjectStorage = this.ctx.storage;
@@ -137,7 +139,8 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     const now = Date.now();
     const setup = await this.readSetup(now);
     if (!setup) throw new Error(`There is no destination ${this.name}`);
-    const [tried] = await this.deliver([await testEventOf(setup, now)], this.senderSetup(setup, true));
+    const event = await this.makeTest(setup, now);
+    const [tried] = await this.deliver([event], this.senderSetup(setup, true));
     if (!tried) throw new Error('The test event was not sent');
     if ('skipped' in tried) return tried;
     if (tried.outcome.isDelivered) await this.resume(now);

@@ -1,6 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type { OutboundEvent } from '#networks/outbound';
 import type { Delivered, SenderSetup } from './api.ts';
+import type { Setup } from './setup.ts';
 
 /**
  * Prepares and sends events for the objects of destinations. Each call is an invocation of its own, because an invocation, and with it a whole
@@ -11,5 +12,11 @@ export class OutboundSender extends WorkerEntrypoint<Env> {
   async deliver(events: readonly OutboundEvent[], setup: SenderSetup): Promise<Delivered[]> {
     const { deliverAll } = await import('./deliver.ts');
     return deliverAll(events, setup, (url, init) => fetch(url, init));
+  }
+
+  /** The event of a test: see `testEventOf`. */
+  async makeTest(setup: Setup, now: number): Promise<OutboundEvent> {
+    const { testEventOf } = await import('./test-event.ts');
+    return testEventOf(setup, now);
   }
 }
