@@ -87,8 +87,8 @@ it('names what changed revenue most, and leads to it', async () => {
 
 it('lists the top campaigns with their revenue in the earlier period', async () => {
   expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
-    headings: ['Campaign', 'Spend', 'Installs', 'CPI', 'Revenue', 'ROAS', 'Profit'],
-    rows: [['Summer', '$5.00', '0', '–', '$90.00 ▲ 50% more than $60.00', '0%', '$85.00']],
+    headings: ['Campaign', 'Spend', 'Installs', 'Revenue', 'ROAS', 'Profit'],
+    rows: [['Summer', '$5.00', '0', '$90.00 ▲ 50% more than $60.00', '0%', '$85.00']],
     totals: [],
   });
 });

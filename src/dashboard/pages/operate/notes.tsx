@@ -86,7 +86,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
           ...(mayChange
             ? [
                 {
-                  label: '',
+                  label: 'Actions',
                   cell: ({ id, text }: (typeof page.data)[number]) => (
                     <Action
                       to={`/notes/${id}/remove${viewQuery(view)}`}

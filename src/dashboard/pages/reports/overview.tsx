@@ -32,7 +32,7 @@ const BY_TIME = [
   'roas',
   'profit',
 ] as const satisfies readonly MetricName[];
-const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas', 'profit'] as const;
+const CAMPAIGN_FIGURES = ['spend', 'installs', 'revenue', 'roas', 'profit'] as const;
 const MAX_CAMPAIGNS = 5;
 
 type Row = PerformanceReport['data'][number];
