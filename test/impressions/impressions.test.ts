@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -7,6 +7,9 @@ import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, startWorker } from '../helpers/worker.ts';
+
+// An isolate of its own: one that refused requests a short while ago notes the next ones later.
+vi.hoisted(() => vi.resetModules());
 
 const worker = startWorker();
 const TODAY = new Date().toISOString().slice(0, 10);
