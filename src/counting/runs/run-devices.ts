@@ -102,13 +102,14 @@ export class RunDevices {
   private weighSome(pages: ReadonlyMap<number, ReadonlySet<number>>): number {
     const days = [...pages];
     const every = Math.ceil(days.length / WEIGHED_PAGES);
+    const shared = new SharedValues();
     let [devices, bytes] = [0, 0];
     for (const [number, [page]] of days.filter((_, place) => place % every === 0)) {
       const day = this.dayOf(number);
       if (!day || page === undefined) continue;
       for (const facts of this.tryFacts(day, page)) {
         devices++;
-        bytes += dayBytesOf(loadCounted(this.applicationId, '', facts, new SharedValues()));
+        bytes += dayBytesOf(loadCounted(this.applicationId, '', facts, shared));
       }
     }
     return DEVICE_BYTES + (devices === 0 ? 0 : bytes / devices);

@@ -40,7 +40,7 @@ export async function resolveCredits(messages: readonly Message[], env: Env): Pr
 
 async function resolve(env: Env, message: Message, credit: Credit): Promise<void> {
   try {
-    if (await isSettled(env, credit, message.attempts >= MAX_ATTEMPTS)) message.ack();
+    if (await isResolved(env, credit, message.attempts >= MAX_ATTEMPTS)) message.ack();
     else message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
   } catch (error) {
     logWarning('credit not resolved', error, { message_id: message.id, attempt: message.attempts });
@@ -51,7 +51,7 @@ async function resolve(env: Env, message: Message, credit: Credit): Promise<void
 type ReadCredit = { token: string | null; replacedClickId: string | null };
 
 /** Resolves a credit. Returns false if Apple has no answer yet; `isLast`: it is then resolved without one. */
-async function isSettled(
+async function isResolved(
   env: Env,
   { application_id: applicationId, shard, device_id: deviceId }: Credit,
   isLast: boolean,
