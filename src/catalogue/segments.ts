@@ -267,8 +267,17 @@ export function ownValuesOf(event: Telling, segment: Segment, last?: OwnValues):
   return isSame && last ? last : ownValues(values);
 }
 
-/** `values` are in the order of `EVENT_DIMENSIONS`. */
-export const ownValues = (values: readonly string[]): OwnValues => ({ values, text: values.join('\0') });
+const MAX_OWN_VALUES = 1_000;
+const known = new Map<string, OwnValues>();
+
+/** `values` are in the order of `EVENT_DIMENSIONS`. Returns the same object for the same values, because a run holds them for every device and day. */
+export function ownValues(values: readonly string[]): OwnValues {
+  const text = values.join('\0');
+  const own = known.get(text) ?? { values, text };
+  if (known.size >= MAX_OWN_VALUES) known.clear();
+  known.set(text, own);
+  return own;
+}
 
 /** The segment of a device's events with these own values. */
 export const withOwnValues = (segment: Segment, { values }: OwnValues): Segment => ({

@@ -210,21 +210,23 @@ describe('the version of a device’s day', () => {
     });
   });
 
-  it('is read whichever columns there were, in whatever order', () => {
-    const stored = '[["unknown","sdk_version","second","day"],["x","7",50,0]]';
+  it('is read whichever dimensions there were, in whatever order', () => {
+    const stored = '[["unknown","sdk_version"],["x","7"],0,50,2,60,["x","8"],3,70,["y","7"],4,80]';
     expect(String(DayVersions.parse(stored))).toBe(
-      '[["day","second","app_version","sdk_version"],[0,50,"","7"]]',
+      '[["app_version","sdk_version"],["","7"],0,50,2,60,["","8"],3,70,["","7"],4,80]',
     );
   });
 
   it.each([
     '{}',
     '[1]',
-    '[[],[0]]',
-    '[["day","second","app_version"],["0",1,"1.0"]]',
-    '[["day","app_version"],[0,"1.0"]]',
-    '[["day","second","app_version"],[0,1,2]]',
-    '["day",[0,1]]',
+    '[[1],["1.0"],0,1]',
+    '[["app_version"],0,1]',
+    '[["app_version"],["1.0"],"0",1]',
+    '[["app_version"],["1.0"],0]',
+    '[["app_version"],["1.0"],0,["1.1"]]',
+    '[["app_version"],[2],0,1]',
+    '["app_version",["1.0"],0,1]',
     '[',
     'null',
   ])('is not read from %s', (text) => {

@@ -97,7 +97,7 @@ describe('tally', () => {
         ...fresh,
         activeDays: '0',
         activeAges: '0',
-        activeVersions: '[["day","second","app_version","sdk_version"],[0,43200,"1.0",""]]',
+        activeVersions: '[["app_version","sdk_version"],["1.0",""],0,43200]',
         steps: `{"timeline":"A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}","names":["install"]}`,
       },
     ]);
@@ -318,7 +318,7 @@ describe('tally', () => {
       device({
         activeDays: '0-1',
         activeAges: '0-1',
-        activeVersions: '[["day","second","app_version","sdk_version"],[1,43200,"1.0",""]]',
+        activeVersions: '[["app_version","sdk_version"],["1.0",""],1,43200]',
       }),
     ]);
     expect(counted.keys.map(({ key }) => key)).toEqual(['refunded:t:1']);

@@ -9,30 +9,42 @@ export type VersionAt = { own: OwnValues; second: number };
 /** A day stays under its versions once so many later days were added. */
 const MAX_VERSION_DAYS = 7;
 
-type KeptDay = VersionAt & { day: number };
-
-const COLUMNS: readonly string[] = ['day', 'second', ...EVENT_DIMENSIONS];
+// The stored form is `[["app_version","sdk_version"],["1.4","7"],20,3600,21,50,["1.5","7"],22,7200]`: the names of the values, and then the values
+// of the days that follow, each day with its second.
 
 /** The versions of the latest event on each of a device's last days. */
 export class DayVersions {
-  /** By ascending day. */
-  private readonly kept: KeptDay[];
-
-  private constructor(kept: KeptDay[]) {
-    this.kept = kept;
-  }
+  /** Each day with its second, by ascending day, in one flat array: a run keeps many devices, and an object per day would take three times the memory. */
+  private readonly seconds: number[] = [];
+  /** By day. */
+  private readonly owns: OwnValues[] = [];
 
   /**
    * Parses what `toString` wrote, whichever dimensions there were then; empty text means no days. Throws on any other text.
    */
   static parse(text: string): DayVersions {
-    if (text === '') return new DayVersions([]);
+    const versions = new DayVersions();
+    if (text === '') return versions;
     const parsed: unknown = JSON.parse(text);
     if (!Array.isArray(parsed)) throw new Error(UNREADABLE);
-    const [names, ...rows]: unknown[] = parsed;
-    if (!Array.isArray(names)) throw new Error(UNREADABLE);
-    const places = COLUMNS.map((name) => names.indexOf(name));
-    return new DayVersions(rows.map((row) => toKeptDay(row, places)));
+    const [names, ...parts]: unknown[] = parsed;
+    if (!isTexts(names)) throw new Error(UNREADABLE);
+    const places = EVENT_DIMENSIONS.map((name) => names.indexOf(name));
+    let own: OwnValues | null = null;
+    for (let at = 0; at < parts.length; ) {
+      const part = parts[at];
+      if (isTexts(part)) {
+        own = ownValues(places.map((place) => part[place] ?? ''));
+        at++;
+        continue;
+      }
+      const second = parts[at + 1];
+      if (own === null || typeof part !== 'number' || typeof second !== 'number') throw new Error(UNREADABLE);
+      versions.seconds.push(part, second);
+      versions.owns.push(own);
+      at += 2;
+    }
+    return versions;
   }
 
   /**
@@ -40,23 +52,35 @@ export class DayVersions {
    * the event changes nothing, because it is not the latest or its day is not kept.
    */
   add(day: number, { own, second }: VersionAt, isFirst: boolean): { former: OwnValues | null } | null {
-    const { kept } = this;
+    const { seconds, owns } = this;
+    let place = owns.length - 1;
+    while (place >= 0 && (seconds[2 * place] ?? 0) > day) place--;
     if (isFirst) {
-      kept.splice(kept.findLastIndex((other) => other.day < day) + 1, 0, { day, own, second });
-      if (kept.length > MAX_VERSION_DAYS) kept.shift();
+      seconds.splice(2 * (place + 1), 0, day, second);
+      owns.splice(place + 1, 0, own);
+      if (owns.length > MAX_VERSION_DAYS) {
+        seconds.splice(0, 2);
+        owns.shift();
+      }
       return { former: null };
     }
-    const latest = kept.findLast((other) => other.day === day);
-    if (!latest || !isLater({ own, second }, latest)) return null;
-    const former = latest.own;
-    latest.own = own;
-    latest.second = second;
+    const [former, formerSecond = 0] = [owns[place], seconds[2 * place + 1]];
+    if (!former || seconds[2 * place] !== day) return null;
+    if (!isLater({ own, second }, { own: former, second: formerSecond })) return null;
+    owns[place] = own;
+    seconds[2 * place + 1] = second;
     return { former };
   }
 
   toString(): string {
-    if (this.kept.length === 0) return '';
-    return JSON.stringify([COLUMNS, ...this.kept.map(toRow)]);
+    const { seconds, owns } = this;
+    if (owns.length === 0) return '';
+    const parts: unknown[] = [EVENT_DIMENSIONS];
+    for (const [place, own] of owns.entries()) {
+      if (own.text !== owns[place - 1]?.text) parts.push(own.values);
+      parts.push(seconds[2 * place], seconds[2 * place + 1]);
+    }
+    return JSON.stringify(parts);
   }
 }
 
@@ -66,14 +90,5 @@ const isLater = (event: VersionAt, latest: VersionAt): boolean =>
 
 const UNREADABLE = 'The versions of days cannot be parsed';
 
-const toRow = ({ day, second, own }: KeptDay) => [day, second, ...own.values];
-
-/** `places` are those of `COLUMNS` among the stored ones; -1 for a dimension that was not stored. */
-function toKeptDay(row: unknown, places: readonly number[]): KeptDay {
-  const stored: unknown[] = Array.isArray(row) ? row : [];
-  const [day, second, ...values] = places.map((place) => stored[place] ?? '');
-  if (typeof day !== 'number' || typeof second !== 'number' || !isTexts(values)) throw new Error(UNREADABLE);
-  return { day, second, own: ownValues(values) };
-}
-
-const isTexts = (values: unknown[]): values is string[] => values.every((one) => typeof one === 'string');
+const isTexts = (values: unknown): values is string[] =>
+  Array.isArray(values) && values.every((one) => typeof one === 'string');
