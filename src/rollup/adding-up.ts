@@ -16,10 +16,11 @@ import type { KeyValues } from './key-values.ts';
 import { type EventKey, partKey } from './keys.ts';
 import type { Additions, KeyNumbers } from './tables.ts';
 import {
-  isKnownIn,
+  type Amount,
   isStepBack,
   isTold,
   MAX_STEPS_BACK,
+  newAmountIn,
   purchaseIn,
   type Refunded,
   refundedBy,
@@ -76,8 +77,8 @@ export class AddingUp implements Rollups {
   /** By day, the numbers of its hours by their ids. */
   private readonly hours = new Map<string, Map<number, number>>();
   private current: LoggedEvent | null = null;
-  /** Whether the event tells nothing but a payment, or a refund, that another one told. */
-  isKnown = false;
+  /** What the event adds to its transaction for somebody who was told of it so far: see `newAmountIn`. Undefined without a transaction. */
+  private newAmount: Amount | null | undefined;
   /** Null for an event without a device. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
@@ -110,8 +111,15 @@ export class AddingUp implements Rollups {
     this.isByHour = hour !== null;
     if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
     this.current = event;
-    this.isKnown = false;
+    this.newAmount = undefined;
     this.of = of;
+  }
+
+  /** See `Tally`. */
+  get news(): LoggedEvent | null {
+    const { event, newAmount } = this;
+    if (newAmount === undefined) return event;
+    return newAmount && { ...event, ...{ value_nanos: newAmount.nanos, currency: newAmount.currency } };
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
@@ -177,10 +185,10 @@ export class AddingUp implements Rollups {
     // What another service tells of the same payment.
     const isToldAgain = isTold(step) && before.some(isTold);
     if (isRepeat || isTooMuch || isToldAgain) {
-      this.isKnown = true;
+      this.newAmount = null;
       return { nanos, currency };
     }
-    this.isKnown = isKnownIn(before, step);
+    this.newAmount = newAmountIn(before, step);
     if (isTold(step)) {
       const first = origin === undefined ? undefined : purchaseIn(this.transactions.stepsOf(origin));
       if (first && step.acquiredDay === '') {

@@ -69,8 +69,11 @@ export type Tally = {
   readonly counted: CountedRows;
   /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** Whether the event counted last tells nothing but a payment, or a refund, that another one told: by a client and its store. */
-  isKnown(): boolean;
+  /**
+   * The event counted last as destinations are told of it: a payment or a refund with the amount that counted. Null if it tells nothing but a
+   * payment, or a refund, that another one told: by a client and its store.
+   */
+  news(): LoggedEvent | null;
 };
 
 /**
@@ -117,7 +120,7 @@ export function startTally(known: KnownSoFar): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  return { counted, count, isKnown: () => adding.isKnown };
+  return { counted, count, news: () => adding.news };
 }
 
 /** Most events of a device have the same segment, so its number is cached with the device. */

@@ -97,15 +97,20 @@ function* differences(
   }
 }
 
+/** An amount of money. */
+export type Amount = Pick<TransactionStep, 'nanos' | 'currency'>;
+
 /**
- * Whether a step tells nothing new to somebody who was told of the steps before: a payment that is known, or a refund or reversal that
- * changes nothing. The device of a payment that a store told without one is new, and so is a refund that waits for its purchase.
+ * The amount that a step tells somebody who was told of the steps before: what counts of a payment, or what a refund takes back. Null if it tells
+ * nothing new: a payment that is known, or a refund that takes back nothing more. The device of a payment that a store told without one is new.
+ * A refund that waits for its purchase tells what it says itself.
  */
-export function isKnownIn(before: readonly TransactionStep[], added: TransactionStep): boolean {
+export function newAmountIn(before: readonly TransactionStep[], added: TransactionStep): Amount | null {
   const known = purchaseIn(before);
-  if (!known) return false;
-  if (isStepBack(added)) return refundedBy(before, added).next().done === true;
-  return known.deviceId !== '' || added.deviceId === '';
+  if (!known) return added;
+  if (isStepBack(added)) return [...refundedBy(before, added)].find(({ nanos }) => nanos > 0) ?? null;
+  if (known.deviceId !== '' || added.deviceId === '') return null;
+  return purchaseIn([...before, added]) ?? added;
 }
 
 /** What is refunded of a transaction after these steps, by currency. */

@@ -1,10 +1,8 @@
 import { Counter } from '../../src/counting/index.ts';
-import { failingBucket, failingDatabase, isDying, seen } from './faults.ts';
+import { failingBucket, failingDatabase, mayDie } from './faults.ts';
 
 export type ChaosBindings = Env & { HARNESS_URL: string; CHAOS_SEED: string };
 
-/** As the platform says it of an object that was reset under a call. */
-const RESET = 'Network connection lost.';
 const HOUR_MS = 3_600_000;
 
 /**
@@ -26,23 +24,19 @@ export class ChaosCounter extends Counter {
     this.fullRun = { events: 100, weight: 1_000_000 };
   }
 
-  private async mayDie<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.dieByChance();
-    const result = await work();
-    this.dieByChance();
-    return result;
-  }
-
-  private dieByChance(): void {
-    if (!isDying(this.seed)) return;
-    seen.deaths++;
-    this.ctx.abort(RESET);
+  private mayDie<Result>(work: () => Promise<Result>): Promise<Result> {
+    return mayDie(this.ctx, this.seed, work);
   }
 
   /** Lets an hour be over for all that is in the log, and the alarm ring, so that raw events leave for R2. */
   async ring(): Promise<void> {
     this.ctx.storage.sql.exec(`UPDATE log SET appended_at = appended_at - ${HOUR_MS}`);
     await this.ctx.storage.setAlarm(Date.now());
+  }
+
+  /** Whether destinations have all that was counted for them. */
+  async isFed(): Promise<boolean> {
+    return this.ctx.storage.sql.exec('SELECT 1 FROM outbound_parts LIMIT 1').toArray().length === 0;
   }
 
   override append(...args: Parameters<Counter['append']>) {

@@ -8,6 +8,7 @@ import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
 import { CALM, type Faults, FULL, STORM, THROTTLED } from './faults.ts';
 import { ChaosQueues } from './queue.ts';
+import { ChaosReceiver } from './receiver.ts';
 import { type Verdict, verify } from './verify.ts';
 import type { Delivery, Outcome } from './worker.ts';
 
@@ -85,20 +86,24 @@ class Server {
  * Real HTTP traffic for `seconds` while the database, the bucket and the queue fail at random, messages come twice and out of order,
  * counters die in the middle of a call, their number grows, the number of queues changes, reports are read, the bucket is emptied, and the
  * server is killed every few seconds, after which the database may be full or too busy; then calm, until everything is delivered and parked
- * messages are replayed. The seed decides every choice of the harness, but not how the processes interleave.
+ * messages are replayed. A destination's receiver fails in many ways, and is killed with the server. The seed decides every choice of the harness, but not how the processes interleave.
  */
 export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
   const folder = await mkdtemp(path.join(tmpdir(), 'chaos-'));
   const random = seededRandom(seed);
   const queues = new ChaosQueues(seededRandom(seed + 1));
+  const receiver = new ChaosReceiver(seededRandom(seed + 3));
+  await receiver.open();
   const modules = await bundleWorker(path.join(ROOT, 'test/chaos/worker.ts'), path.join(folder, 'worker'));
   const server = new Server(modules, path.join(folder, 'state'), await queues.open(), seed);
   try {
     await server.start(CALM);
     const tenant = await server.control<Tenant>('tenant');
+    const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
+    await client.addDestination(receiver.url);
     await server.control('faults', STORM);
     queues.failing = 0.15;
-    const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
+    receiver.failing = 0.3;
     const end = Date.now() + seconds * 1000;
     // On a slow machine it takes longer: until every weather was there.
     const isStorm = (margin = 0) => Date.now() < end - margin || server.kills < WEATHER.length;
@@ -164,13 +169,15 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
           await wait(1500 + random() * 3500);
           if (!isStorm(1000)) return;
           await collect();
-          await server.kill();
+          await Promise.all([server.kill(), receiver.kill()]);
+          await receiver.open();
           weather = WEATHER[server.kills % WEATHER.length] ?? STORM;
           await server.start(weather);
         }
       })(),
     ]);
     queues.failing = 0;
+    receiver.failing = 0;
     await collect();
     await server.control('faults', CALM);
     const deadline = Date.now() + DEADLINE_MS;
@@ -184,10 +191,16 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
     while (!(await server.control<boolean>('settled', tenant))) {
       if (Date.now() > deadline) throw new Error('the counters could not bring all they have to the reports');
     }
-    return await verify(server.url, tenant, client, { ...queues.counts, ...faults, kills: server.kills });
+    while (!(await client.hurryDeliveries())) {
+      if (Date.now() > deadline) throw new Error('the destination could not send all it has');
+      await wait(200);
+    }
+    const counts = { ...queues.counts, ...receiver.counts, ...faults, kills: server.kills };
+    return await verify(server.url, tenant, { client, receiver }, counts);
   } finally {
     await server.kill();
     queues.close();
+    await receiver.kill();
     await rm(folder, { recursive: true, force: true });
   }
 }

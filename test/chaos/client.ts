@@ -22,6 +22,7 @@ export class JournalClient {
   private readonly tenant: Tenant;
   private readonly address: () => string;
   private next = 0;
+  private destination = '';
 
   constructor(random: () => number, tenant: Tenant, address: () => string) {
     this.random = random;
@@ -56,6 +57,37 @@ export class JournalClient {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return null;
     }
+  }
+
+  /** Has the application's events sent to a webhook. */
+  async addDestination(url: string): Promise<void> {
+    const { id } = await this.ask<{ id: string }>('POST', '/v1/destinations', {
+      ...{ application_id: this.tenant.applicationId, kind: 'webhook', url },
+      events: ['install', 'ad', 'purchase'],
+    });
+    this.destination = `/v1/destinations/${id}`;
+  }
+
+  /** Has sent again at once what waits for a later attempt. Returns whether nothing waits in the destination. */
+  async hurryDeliveries(): Promise<boolean> {
+    const everything = { from: '2026-01-01T00:00:00Z', to: new Date(Date.now() + 60_000).toISOString() };
+    await this.ask('POST', `${this.destination}/replay`, { ...everything, status: 'pending' });
+    const state = await this.ask<{ enabled: boolean; off_reason: string; oldest_pending_at: string | null }>(
+      'GET',
+      this.destination,
+    );
+    if (!state.enabled) throw new Error(`the destination was switched off: ${state.off_reason}`);
+    return state.oldest_pending_at === null;
+  }
+
+  private async ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await fetch(`${this.address()}${path}`, {
+      method,
+      headers: { 'Service-Token': this.tenant.teamToken, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Answer;
   }
 
   /** Replays the parked messages, which the queue gave up delivering. Returns how many there were. */
@@ -111,7 +143,7 @@ export class JournalClient {
     const value = nanos / 1e9;
     const payload = {
       custom: { event_name: name },
-      ad: { ad_id: name, source: 'banner', value, currency: 'usd' },
+      ad: { ad_id: name, source: 'banner', media_source: name, value, currency: 'usd' },
       purchase: { item_id: name, item_name: 'Item', value, currency: 'usd', status: 'completed' },
     }[kind];
     const type = kind === 'custom' ? 'custom' : `custom.${kind}`;

@@ -79,7 +79,7 @@ it('counts each event once while the number of queues changes', async () => {
     return ((await answer.json()) as { queued_messages: number }).queued_messages;
   };
   await expect.poll(queued, { timeout: 60_000 }).toBe(0);
-  const judge = () => verify(`${url}/sent-to/2`, tenant, client, {});
+  const judge = () => verify(`${url}/sent-to/2`, tenant, { client, receiver: null }, {});
   await expect.poll(async () => (await judge()).violations, { timeout: 60_000 }).toEqual([]);
   const verdict = await judge();
   expect(verdict.acknowledged).toBe(verdict.sent);

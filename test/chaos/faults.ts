@@ -61,7 +61,26 @@ function dice(seed: string): number {
   return random();
 }
 
-export const isDying = (seed: string) => dice(seed) < faults.deaths;
+/** As the platform says it of an object that was reset under a call. */
+const RESET = 'Network connection lost.';
+
+function dieByChance(object: DurableObjectState, seed: string): void {
+  if (dice(seed) >= faults.deaths) return;
+  seen.deaths++;
+  object.abort(RESET);
+}
+
+/** Has an object do something, and die at random before or after it. */
+export async function mayDie<Result>(
+  object: DurableObjectState,
+  seed: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  dieByChance(object, seed);
+  const result = await work();
+  dieByChance(object, seed);
+  return result;
+}
 
 /** Runs one call, or fails before it, or after it without a word of whether it was kept. */
 async function atRisk<Result>(

@@ -19,12 +19,16 @@ const converted = convertV4MiniflareOptions({
         SESSION_SECRET: 'a-session-secret-of-the-chaos-run-000000',
         EXCHANGE_RATES_URL: '',
         FURTHER_RATES_URL: '',
+        OUTBOUND_LOCAL: 'true',
       },
       d1Databases: { DB: 'chaos' },
       r2Buckets: { RAW_EVENTS: 'chaos' },
       // A new version on every start: what was sent before a kill is validated again after it.
       versionMetadata: 'CF_VERSION_METADATA',
-      durableObjects: { COUNTERS: { className: 'Counter', useSQLite: true } },
+      durableObjects: {
+        COUNTERS: { className: 'Counter', useSQLite: true },
+        DESTINATIONS: { className: 'Destination', useSQLite: true },
+      },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },
   ],

@@ -1,4 +1,6 @@
 import type { JournalClient, Kind, Tenant } from './client.ts';
+import type { ChaosReceiver } from './receiver.ts';
+import { deliveryFaults } from './verify-deliveries.ts';
 
 export type Verdict = {
   sent: number;
@@ -6,8 +8,10 @@ export type Verdict = {
   /** Of those that were never acknowledged, how many were counted all the same: they had reached the queue. */
   countedWithoutWord: number;
   devices: number;
+  /** Events that the destination's receiver took. */
+  delivered: number;
   faults: Record<string, number>;
-  /** What must not be: events lost, counted twice or of another amount, devices lost or counted twice. */
+  /** What must not be: events lost, counted twice or of another amount, devices lost or counted twice; the same of what was delivered. */
   violations: string[];
 };
 
@@ -44,10 +48,11 @@ async function rowsOf(url: string, tenant: Tenant, groupBy: string, names: Itera
 export async function verify(
   url: string,
   tenant: Tenant,
-  client: JournalClient,
+  { client, receiver }: { client: JournalClient; receiver: ChaosReceiver | null },
   faults: Record<string, number>,
 ): Promise<Verdict> {
   const violations: string[] = [];
+  const counted = new Map<string, { times: number; nanos: number }>();
   let [acknowledged, countedWithoutWord] = [0, 0];
   for (const kind of ['custom', 'ad', 'purchase'] as const) {
     const { groupBy, count, amount } = READ[kind];
@@ -67,10 +72,11 @@ export async function verify(
       } else if (times === 1 && amount && Math.round(Number(row?.[amount]) * 1e9) !== entry.nanos) {
         violations.push(`${name} was counted with ${row?.[amount]} instead of ${entry.nanos} billionths`);
       }
+      if (kind !== 'custom') counted.set(name, { times, nanos: entry.nanos });
     }
     const { totals } = await report(url, tenant, groupBy);
-    const counted = found.reduce((sum, row) => sum + Number(row[count]), 0);
-    if (totals[count] !== counted) violations.push(`${totals[count]} ${count} in all, ${counted} by name`);
+    const sum = found.reduce((before, row) => before + Number(row[count]), 0);
+    if (totals[count] !== sum) violations.push(`${totals[count]} ${count} in all, ${sum} by name`);
     for (const [name, row] of rows) {
       if (Number(row[count]) > 0) violations.push(`${String(name)} was counted but never sent`);
     }
@@ -80,11 +86,13 @@ export async function verify(
   if (installs < known || installs > client.devices.size) {
     violations.push(`${installs} installs of ${known} to ${client.devices.size} devices`);
   }
+  if (receiver) violations.push(...deliveryFaults(receiver, counted, installs));
   return {
     sent: client.journal.size,
     acknowledged,
     countedWithoutWord,
     devices: client.devices.size,
+    delivered: receiver?.received.size ?? 0,
     faults,
     violations,
   };

@@ -1,4 +1,4 @@
-import { counterName, counterOf } from '../../src/counting/index.ts';
+import { counterName } from '../../src/counting/index.ts';
 import service from '../../src/index.ts';
 import { queueBinding } from '../../src/lib/event-queues.ts';
 import { unlimited } from '../helpers/limits.ts';
@@ -7,8 +7,9 @@ import type { Tenant } from './client.ts';
 import { type Faults, failingBucket, failingDatabase, seen, setFaults } from './faults.ts';
 import { makeTenant } from './tenant.ts';
 
-export { CreativeRegistry } from '../../src/index.ts';
+export { CreativeRegistry, OutboundSender } from '../../src/index.ts';
 export { ChaosCounter as Counter } from './chaos-counter.ts';
+export { ChaosDestination as Destination } from './chaos-destination.ts';
 
 // The service as it is deployed, over stores that fail at random and queues that the harness keeps. The harness delivers
 // to the service's own queue handler under `/chaos/deliver`.
@@ -57,10 +58,14 @@ async function addShards(env: ChaosBindings, { applicationId }: Tenant): Promise
     .run();
 }
 
-/** Whether everything that the application's counters received is in the reports. */
+const chaosCounter = ({ COUNTERS }: ChaosBindings, applicationId: string, shard: number) =>
+  (COUNTERS as unknown as DurableObjectNamespace<ChaosCounter>).getByName(counterName(applicationId, shard));
+
+/** Whether everything that the application's counters received is in the reports, and with its destinations. */
 async function isSettled(env: ChaosBindings, { applicationId }: Tenant): Promise<boolean> {
   for (let shard = 0; shard < MAX_SHARDS; shard++) {
-    if (!(await counterOf(env, applicationId, shard).settle()).settled) return false;
+    const counter = chaosCounter(env, applicationId, shard);
+    if (!(await counter.settle()).settled || !(await counter.isFed())) return false;
   }
   return true;
 }
@@ -73,10 +78,7 @@ async function loseBucket({ RAW_EVENTS }: ChaosBindings): Promise<number> {
 }
 
 async function ringAlarms(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
-  const counters = env.COUNTERS as unknown as DurableObjectNamespace<ChaosCounter>;
-  for (let shard = 0; shard < MAX_SHARDS; shard++) {
-    await counters.getByName(counterName(applicationId, shard)).ring();
-  }
+  for (let shard = 0; shard < MAX_SHARDS; shard++) await chaosCounter(env, applicationId, shard).ring();
 }
 
 async function control(

@@ -1,60 +1,16 @@
-import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
-import type { OutboundPart } from '#counting';
 import { database, destinations } from '#db';
 import { newId } from '#lib/ids';
-import { eventOf, startCounter } from '../helpers/counter.ts';
+import { eventOf } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
+import { startFeeding } from './feeding.ts';
 
 afterEach(() => vi.useRealTimers());
 
 const db = database(env.DB);
-
-type Row = Partial<typeof destinations.$inferInsert>;
-
-async function startFeeding(applicationId: string, ...rows: Row[]) {
-  const ids = rows.map(() => newId('dst'));
-  for (const [index, row] of rows.entries()) {
-    await db.insert(destinations).values({
-      ...{ id: ids[index] ?? '', applicationId, kind: 'webhook', settings: {}, credentials: '' },
-      ...{ events: ['install', 'purchase'], filter: {}, version: 1, toldVersion: 1, createdAt: 0, ...row },
-    });
-  }
-  const counter = startCounter(applicationId);
-  const sent = new Map<string, OutboundPart[]>(ids.map((id) => [id, []]));
-  const known = new Set<string>();
-  /** A part counts once, as for a destination. */
-  const take = (id: string, parts: { id: string; payload: string }[]) => {
-    for (const part of parts) {
-      if (known.has(part.id)) continue;
-      known.add(part.id);
-      sent.get(id)?.push(JSON.parse(part.payload));
-    }
-  };
-  const feed = () =>
-    counter.inside(async (own) => {
-      own.sendParts = async (id, parts) => take(id, parts);
-      await own.settle();
-      await own.alarm();
-      await own.fed();
-    });
-  const kill = () => evictDurableObject(counter.stub());
-  const eventsOf = (id: string | undefined) =>
-    (sent.get(id ?? '') ?? []).flatMap((part) => ('events' in part ? part.events : []));
-  return {
-    ...counter,
-    ids,
-    sent,
-    take,
-    feed,
-    kill,
-    eventsOf,
-    idsOf: (id: string | undefined) => eventsOf(id).map(({ event }) => event.id),
-  };
-}
 
 const idOf = ({ id }: LoggedEvent) => id;
 
@@ -107,43 +63,6 @@ it('hands over what was counted and matches, and nothing else', async () => {
   });
   await own.feed();
   expect(own.idsOf(first)).toHaveLength(5);
-});
-
-it('hands over once what a client and its store tell of a payment', async () => {
-  const own = await startFeeding(newId('app'), { events: ['purchase', 'refund'] });
-  const { applicationId } = own;
-  const [device] = await own.createDevices(1);
-  if (!device) throw new Error('no device');
-  const sent = (tr_id: string) => eventOf(applicationId, device, 'custom.purchase', { tr_id });
-  let second = 0;
-  const told = (tr_id: string, status: 'purchase' | 'refunded' | 'refund_reversed', deviceId?: string) => ({
-    ...{ type: 'store' as const, id: newId('evt'), application_id: applicationId, day: device.acquiredDay },
-    ...{ status, tr_id, store: 'apple' as const, currency: 'usd', creative_id: null },
-    ...{
-      occurred_at: Date.now() + 1_000 * second++,
-      received_at: Date.now(),
-      value_nanos: status === 'purchase' ? 1e9 : 0,
-    },
-    ...(deviceId === undefined ? {} : { device_id: deviceId, acquired_day: device.acquiredDay }),
-  });
-  const client = sent('client first');
-  const store = told('store first', 'purchase', device.id);
-  const unnamed = told('without a device', 'purchase');
-  const named = sent('without a device');
-  const refund = told('client first', 'refunded');
-  const again = told('client first', 'refunded');
-  const reversal = told('client first', 'refund_reversed');
-  const later = told('client first', 'refunded');
-  await own.append([client, store, unnamed]);
-  await own.feed();
-  await own.append([told('client first', 'purchase', device.id), sent('store first'), named]);
-  await own.append([refund, again, reversal]);
-  await own.feed();
-  expect(own.idsOf(own.ids[0])).toEqual([client, store, unnamed, named, refund].map(idOf));
-  const waiting = told('unknown', 'refunded');
-  await own.append([later, waiting]);
-  await own.feed();
-  expect(own.idsOf(own.ids[0]).slice(5)).toEqual([later, waiting].map(idOf));
 });
 
 it('knows of a change, and counts sooner for a destination', async () => {

@@ -85,9 +85,13 @@ it('leaves a destination on that has nothing to send since an event was refused'
   expect(await own.told()).toEqual([]);
 });
 
-it('sends nothing more of a backlog once it is turned off', async () => {
+/** A destination with 500 events, of which 96 wait for an answer. `answerAll` answers them, and all that follows at once. */
+async function setUpBacklog() {
   const own = await setUpOutage(200);
-  const { tenant, receiver, object, path } = own;
+  const { tenant, receiver, object } = own;
+  // Reads the settings, which are used for a minute from now on.
+  await object.work();
+  vi.setSystemTime(Date.now() + 40_000);
   const waiting: (() => void)[] = [];
   receiver.answer = () =>
     new Promise((resolve) => {
@@ -97,14 +101,35 @@ it('sends nothing more of a backlog once it is turned off', async () => {
   await object.inside((inner) => inner.accept([partOf(events)]));
   const working = object.work();
   await vi.waitFor(() => expect(waiting).toHaveLength(96));
+  const answerAll = async () => {
+    receiver.answer = () => new Response('ok');
+    await object.inside(() => {
+      for (const answer of waiting) answer();
+    });
+    await working;
+  };
+  return { ...own, answerAll };
+}
+
+it('sends nothing more of a backlog once it is turned off', async () => {
+  const { tenant, receiver, object, path, answerAll } = await setUpBacklog();
   await call(tenant, 'PATCH', path, { enabled: false });
-  receiver.answer = () => new Response('ok');
-  await object.inside(() => {
-    for (const answer of waiting) answer();
-  });
-  await working;
+  await answerAll();
   expect(receiver.received).toHaveLength(96);
   await call(tenant, 'PATCH', path, { enabled: true });
   await object.work();
   expect(new Set(receiver.ids).size).toBe(500);
+});
+
+it.each([
+  ['turned off', "UPDATE destinations SET off_since = 1, off_reason = 'By hand' WHERE id = ?"],
+  ['deleted', 'DELETE FROM destinations WHERE id = ?'],
+])('sends nothing more of a backlog a minute after it was %s, if it was not told', async (_, change) => {
+  const { receiver, id, object, answerAll } = await setUpBacklog();
+  await env.DB.prepare(change).bind(id).run();
+  vi.setSystemTime(Date.now() + 21_000);
+  await answerAll();
+  expect(receiver.received).toHaveLength(96);
+  await object.work();
+  expect(receiver.received).toHaveLength(96);
 });

@@ -44,5 +44,6 @@ export const mediatedAd = {
   },
   segmentOf: segmentWithoutDevice,
   stepOf: () => null,
+  outboundAs: () => 'ad',
   summarise: ({ source, media_source, ad_id }, amount) => line(amount, source, media_source, ad_id),
 } as const satisfies EventKind<MediatedAd>;

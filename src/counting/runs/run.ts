@@ -204,9 +204,9 @@ export class Run {
     if (!this.book.take(keys, event.id)) return 'duplicate';
     if ('keys' in event) event.keys = [];
     try {
-      this.tally.count(event);
+      const news = this.tally.count(event) ? this.tally.news() : null;
       if (own) this.device?.addToTotals(own);
-      if (!this.tally.isKnown()) this.outbound.add(event, this.device, () => this.nextCommit);
+      if (news) this.outbound.add(news, this.device, () => this.nextCommit);
     } catch (error) {
       throw new PoisonError(event, error);
     }

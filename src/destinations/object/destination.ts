@@ -22,7 +22,7 @@ import { Loader } from './loader.ts';
 import { Names } from './names.ts';
 import { Pump } from './pump.ts';
 import { review } from './review.ts';
-import { loadSetup, type Setup } from './setup.ts';
+import { loadSetup, type Setup, SetupReader } from './setup.ts';
 import { prune, SPACE, type Space } from './space.ts';
 import {
   addPart,
@@ -44,8 +44,6 @@ import { wantedOf } from './wanted.ts';
 
 /** An alarm may take 15 minutes. What is left is sent by the next one. */
 const MAX_ALARM_MS = 60_000;
-/** How long a destination's settings are used without asking whether they have changed: `changed` says so, unless the call is lost. */
-const SETUP_FOR_MS = 60_000;
 const MAX_BACKOFF_MS = 300_000;
 /** Does not happen: there is an answer for each event. */
 const LOST: Delivered = { skipped: 'The sender did not answer' };
@@ -71,7 +69,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   private isDeleted = false;
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
   private readonly names = new Names(() => this.db);
-  private setup: { value: Setup | null; readAt: number } | null = null;
+  private readonly setup = new SetupReader((now) => loadSetup(this.env, this.db, this.name, now));
   private pump: Pump | null = null;
   private working: Promise<void> | null = null;
   /** Devices that were erased while events may be on their way. */
@@ -127,7 +125,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   }
 
   async changed(): Promise<void> {
-    this.setup = null;
+    this.setup.forget();
     this.failures = 0;
     // The next alarm goes on with what was changed, or not at all.
     this.pump?.stop();
@@ -135,9 +133,9 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   }
 
   async sendTest(): Promise<Attempt | { skipped: string }> {
-    this.setup = null;
+    this.setup.forget();
     const now = Date.now();
-    const setup = await this.readSetup(now);
+    const setup = await this.setup.read(now);
     if (!setup) throw new Error(`There is no destination ${this.name}`);
     const event = await this.makeTest(setup, now);
     const [tried] = await this.deliver([event], this.senderSetup(setup, true));
@@ -182,7 +180,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   async deleteAll(): Promise<void> {
     this.pump?.stop();
     this.pump = null;
-    this.setup = null;
+    this.setup.forget();
     await this.ctx.storage.deleteAll();
     this.ownAlarm.forget();
     this.isDeleted = true;
@@ -201,12 +199,12 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     const now = Date.now();
     let isMoreToForget = false;
     try {
-      const setup = await this.readSetup(now);
+      const setup = await this.setup.read(now);
       // It was deleted while events were on their way.
       if (!setup) return await this.end();
       const isOn = setup.offReason === null;
       try {
-        if (isOn) await this.pumpUntil(now + MAX_ALARM_MS, setup);
+        if (isOn) await this.pumpUntil(now + MAX_ALARM_MS);
       } finally {
         isMoreToForget = await this.prune();
       }
@@ -228,21 +226,15 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     return { kind, given: { ...given, isTest }, allowsLocal: settingsOf(this.env).OUTBOUND_LOCAL };
   }
 
-  private async readSetup(now: number): Promise<Setup | null> {
-    if (this.setup && now - this.setup.readAt < SETUP_FOR_MS) return this.setup.value;
-    const value = await loadSetup(this.env, this.db, this.name, now);
-    this.setup = { value, readAt: now };
-    return value;
-  }
-
-  private async pumpUntil(deadline: number, first: Setup): Promise<void> {
+  private async pumpUntil(deadline: number): Promise<void> {
     this.loader = new Loader(this.store);
     const pump = new Pump(
       {
         load: (limit, isBusy) => this.loader.load(limit, isBusy, Date.now()),
         deliver: async (jobs, soon) => {
           const now = Date.now();
-          const setup = (await this.readSetup(now)) ?? first;
+          const setup = await this.setup.read(now);
+          if (setup?.offReason !== null) return null;
           const wanted = await wantedOf({ jobs, soon }, setup, this.names, now);
           const events = wanted.filter((event) => event !== null);
           const delivered =
@@ -294,7 +286,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
     const isQuiet = this.nextAt(now) === null;
     if (!(await review({ d1: db, store, id, setup, now }, { offReason, isFull, isQuiet }))) return;
     this.offReason = null;
-    this.setup = null;
+    this.setup.forget();
     await tellCountersSoon(this.env, setup.application.id);
   }
 
@@ -302,8 +294,8 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   private async resume(now: number): Promise<void> {
     forgetFailures(this.store, now);
     if (!(await switchOn(this.db, this.name))) return;
-    this.setup = null;
-    const setup = await this.readSetup(now);
+    this.setup.forget();
+    const setup = await this.setup.read(now);
     if (setup) await tellCountersSoon(this.env, setup.application.id);
     await this.arm(now);
   }
@@ -341,9 +333,8 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
 
   /** Sets the alarm for the next work. */
   private async arm(now: number, isMoreToForget = false): Promise<void> {
-    const isOff = (this.setup?.value?.offReason ?? null) !== null;
     const backoffMs = this.failures === 0 ? 0 : Math.min(1_000 * 2 ** this.failures, MAX_BACKOFF_MS);
-    const waiting = isMoreToForget ? now : isOff ? null : this.nextAt(now);
+    const waiting = isMoreToForget ? now : this.setup.isOff ? null : this.nextAt(now);
     const at = Math.max(waiting ?? now + DAY_MS, now + backoffMs);
     await this.ownAlarm.setFor(at);
   }

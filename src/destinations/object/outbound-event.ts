@@ -25,7 +25,7 @@ type Told = {
 const orNull = <Value>(value: Value | '' | undefined): Value | null =>
   value === undefined || value === '' ? null : value;
 
-/** A purchase may be free. Otherwise 0 is no amount: a refund of all of its purchase, and an impression of unknown revenue. */
+/** A purchase may be free. Otherwise 0 is no amount: a refund of all of a purchase that was not known, and an impression of unknown revenue. */
 function amountOf(type: string, { value_nanos, currency }: Told): OutboundEvent['value'] {
   if (!currency || value_nanos === undefined || (value_nanos === 0 && type !== 'purchase')) return null;
   return { nanos: BigInt(value_nanos), currency };

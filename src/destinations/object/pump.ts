@@ -15,8 +15,11 @@ const MAX_QUEUED = 200;
 type PumpDependencies = {
   /** Up to about so many events that are to be sent, without those that are busy. */
   load(limit: number, isBusy: (eventId: string) => boolean): Job[];
-  /** Sends some events; `soon` are those that come next. Null for an event that the destination does not want. */
-  deliver(jobs: readonly Job[], soon: readonly Job[]): Promise<(Delivered | null)[]>;
+  /**
+   * Sends some events; `soon` are those that come next. Null for an event that the destination does not want, and instead of all if nothing is sent
+   * any more: they wait on.
+   */
+  deliver(jobs: readonly Job[], soon: readonly Job[]): Promise<(Delivered | null)[] | null>;
   /** Stores results, and forgets that their events wait. Events that are `dropped` leave nothing. */
   save(results: readonly Finished[], dropped: readonly Job[]): void;
 };
@@ -114,6 +117,7 @@ export class Pump {
   private async deliver(jobs: readonly Job[]): Promise<void> {
     this.calls++;
     const delivered = await this.around.deliver(jobs, this.queue);
+    if (delivered === null) return this.stop();
     const now = Date.now();
     for (const [place, job] of jobs.entries()) {
       const own = delivered[place];

@@ -18,6 +18,41 @@ export type Setup = {
   application: { id: string; name: string; stores: { ios: string | null; android: string | null } };
 };
 
+/** How long settings are used without asking whether they have changed. */
+const KEPT_MS = 60_000;
+
+/** Reads a destination, and keeps what it found until it is told of a change, or for a minute if that call is lost. */
+export class SetupReader {
+  private readonly load: (now: number) => Promise<Setup | null>;
+  private known: { value: Setup | null; readAt: number } | null = null;
+  private changes = 0;
+
+  constructor(load: (now: number) => Promise<Setup | null>) {
+    this.load = load;
+  }
+
+  /** Call it when the destination was changed. */
+  forget(): void {
+    this.known = null;
+    this.changes++;
+  }
+
+  /** Null if it does not exist any more. Throws what `loadSetup` throws. */
+  async read(now: number): Promise<Setup | null> {
+    if (this.known && now - this.known.readAt < KEPT_MS) return this.known.value;
+    const { changes } = this;
+    const value = await this.load(now);
+    // What was read before a change is out of date.
+    if (changes === this.changes) this.known = { value, readAt: now };
+    return value;
+  }
+
+  /** Whether it is off, as far as that is known. */
+  get isOff(): boolean {
+    return (this.known?.value?.offReason ?? null) !== null;
+  }
+}
+
 /** Reads a destination; null if it does not exist any more. Throws if D1 does not respond, and for a kind or secrets that it cannot read. */
 export async function loadSetup(env: Env, db: D1Database, id: string, now: number): Promise<Setup | null> {
   const [row] = await database(db)
