@@ -14,6 +14,7 @@ import { pruneRejections } from '#ingestion';
 import { pruneSessions, reencryptSecondFactors } from '#members';
 import { fetchFurtherRates, fetchReferenceRates, writeNames } from '#money';
 import { recordRun, watchStores } from '#operations';
+import { judgeSources } from '#reports';
 import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
 import { keepPostbacks } from '#skan';
@@ -72,6 +73,7 @@ function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
     'park undelivered messages': parkUndelivered(env),
     'keep postbacks': keepPostbacks(env.DB, now),
     'send held store notifications': sendHeldNotifications(env, now),
+    'judge sources': judgeSources(env, now),
     // While a secret is rotated, these read whole tables.
     'keep hash key': keepHashKey(env),
     'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),

@@ -28,6 +28,6 @@ export function creditAfterApple(
     replaced: { method, creative_id, click_id },
   };
   return doubtInstall(attributed, {
-    ...{ addressClicks: null, clickedAt: null, acquiredAt, play: null, settings: {} },
+    ...{ addressClicks: null, clickedAt: null, acquiredAt, play: null, sourceDay: null, settings: {} },
   });
 }

@@ -1,4 +1,4 @@
-import type { DoubtSettings } from '#catalogue';
+import type { DoubtSettings, JudgedSources } from '#catalogue';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import { decryptText } from '#lib/crypto';
@@ -9,7 +9,7 @@ import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
 import { parseOs } from './device.ts';
 import { type DeviceReport, paramsOf } from './device-report.ts';
-import { doubtInstall } from './doubt-install.ts';
+import { doubtInstall, sourceDayOf } from './doubt-install.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.ts';
 import { decryptMetaAd, metaSourceOf, networkAdOf, showMetaAd } from './meta-referrer.ts';
@@ -86,8 +86,9 @@ export type AttributionSettings = {
   metaReferrerKey?: string | null;
   attributionWindowHours: number;
   probabilisticWindowHours: number;
-  viewThroughWindowHours: number;
-  installDoubts?: DoubtSettings;
+  viewWindowHours: number;
+  fraudRules?: DoubtSettings;
+  judgedSources?: JudgedSources | null;
 };
 
 /**
@@ -118,7 +119,7 @@ export async function prepareAttribution<Own extends Installation>(
   const windows = {
     clickMs: application.attributionWindowHours * HOUR_MS,
     probabilisticMs: application.probabilisticWindowHours * HOUR_MS,
-    viewThroughMs: application.viewThroughWindowHours * HOUR_MS,
+    viewThroughMs: application.viewWindowHours * HOUR_MS,
   };
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
@@ -182,7 +183,8 @@ export async function prepareAttribution<Own extends Installation>(
             clickedAt: matched.click_id === null ? null : idTime(matched.click_id),
             acquiredAt: installation.acquiredAt,
             play: one.playReferrer,
-            settings: application.installDoubts ?? {},
+            settings: application.fraudRules ?? {},
+            sourceDay: sourceDayOf(application.judgedSources ?? null, matched, now),
           });
       const { click_id } = attribution;
       const rule = ruleOf(attribution.method);

@@ -1,4 +1,11 @@
-import { type DoubtFacts, type DoubtSettings, doubtsOf } from '#catalogue';
+import {
+  type DoubtFacts,
+  type DoubtSettings,
+  doubtsOf,
+  type JudgedSources,
+  type SourceDayFacts,
+} from '#catalogue';
+import { DAY_MS } from '#lib/time';
 import type { Attribution } from './match.ts';
 import type { PlayReferrer } from './play-referrer.ts';
 import { ORGANIC } from './rules/list.ts';
@@ -6,10 +13,20 @@ import { isImpressionId } from './rules/rule.ts';
 
 const toMs = (seconds: number | undefined) => (seconds ? seconds * 1000 : null);
 
+/** The latest day of a creative. One of days ago, because none was judged since, would tell nothing of an install of today. */
+export const sourceDayOf = (
+  judged: JudgedSources | null,
+  { creative_id }: Attribution,
+  now: number,
+): SourceDayFacts | null =>
+  judged !== null && now - Date.parse(judged.day) < 3 * DAY_MS
+    ? (judged.creatives[creative_id ?? ''] ?? null)
+    : null;
+
 /** What the rules are asked. */
 function factsOf(
   { click_id, earlier_installs }: Attribution,
-  { addressClicks, clickedAt, acquiredAt, play }: Asked,
+  { addressClicks, clickedAt, acquiredAt, play, sourceDay }: Asked,
 ): DoubtFacts {
   const isClick = click_id !== null && !isImpressionId(click_id);
   return {
@@ -19,6 +36,7 @@ function factsOf(
     play_install_began_at: toMs(play?.install_begin_timestamp_server_seconds),
     earlier_installs: isClick ? earlier_installs : null,
     address_clicks: isClick ? addressClicks : null,
+    source_day: isClick ? sourceDay : null,
   };
 }
 
@@ -30,6 +48,8 @@ type Asked = {
   acquiredAt: number;
   play: PlayReferrer | null;
   settings: DoubtSettings;
+  /** See `sourceDayOf`. */
+  sourceDay: SourceDayFacts | null;
 };
 
 /** Adds what rules doubt of an attributed install. If one of them excludes it, the device is organic instead. */

@@ -71,7 +71,7 @@ export async function pruneImpressions(d1: D1Database, now: number): Promise<voi
   const db = database(d1);
   const pruned = { table: impressions, old, idPrefix: 'imp_' };
   const all = { index: sql``, condition: sql`true` };
-  const expired = olderThan(pruned, applications.viewThroughWindowHours, now, all);
+  const expired = olderThan(pruned, applications.viewWindowHours, now, all);
   const key = sql`(${applicationId}, ${id})`;
   await inRounds(() => db.delete(impressions).where(sql`${key} IN ${expired}`).run());
 }

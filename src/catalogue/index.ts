@@ -7,9 +7,21 @@ export {
   metricsIn,
   rollupOf,
 } from './dimensions.ts';
-export { FLOODING, judgeSourceDays } from './doubts/flooding.ts';
+export {
+  clickFlooding,
+  FLOODING,
+  isFlooded,
+  type JudgedSources,
+  measureSourceDays,
+} from './doubts/flooding.ts';
 export { DOUBT_RULES, type Doubt, type DoubtSettings, doubtsOf, settingOf } from './doubts/list.ts';
-export { DOUBT_ACTIONS, type DoubtAction, type DoubtFacts, type DoubtRule } from './doubts/rule.ts';
+export {
+  DOUBT_ACTIONS,
+  type DoubtAction,
+  type DoubtFacts,
+  type DoubtRule,
+  type SourceDayFacts,
+} from './doubts/rule.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourText } from './hours.ts';

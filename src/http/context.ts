@@ -1,4 +1,7 @@
 import type { Context } from 'hono';
+import type { applications } from '#db';
+
+type Row = typeof applications.$inferSelect;
 
 /** An application, authenticated by its API key, with everything that the hot path needs, so that a cache hit needs no database. */
 export type AuthenticatedApplication = {
@@ -13,15 +16,13 @@ export type AuthenticatedApplication = {
   /** How long after a click a device can name it, and how long it can be guessed (0: never). */
   attributionWindowHours: number;
   probabilisticWindowHours: number;
-  viewThroughWindowHours: number;
-  installDoubts: Record<
-    string,
-    { action?: 'allow' | 'flag' | 'exclude' | undefined; threshold?: number | undefined }
-  >;
+  viewWindowHours: number;
+  fraudRules: Row['fraudRules'];
+  judgedSources: Row['judgedSources'];
   /** Encrypted; null if Meta's install referrers are not read. */
   metaReferrerKey: string | null;
   /** Whether Apple is asked about AdServices tokens. */
-  appleAdsLookup: boolean;
+  appleAds: boolean;
   /** Whether ads that networks name are created with the first install. */
   createFromNetworks: boolean;
 };

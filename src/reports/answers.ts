@@ -348,10 +348,10 @@ const Doubts = z.object({
       }),
     )
     .meta({
-      description: `Days of creatives that look like click flooding: at least ${FLOODING.minClicks} clicks, a conversion of at most ${FLOODING.maxShareOfMedian} of the median, and installs that come ${FLOODING.minMedianSeconds} s after the click in the median and evenly, with a 95th percentile of at most ${FLOODING.maxSpread} times as much. Their installs are not in \`doubted_installs\`. CSV: the header \`X-Flooded\`.`,
+      description: `Days of creatives that look like click flooding: at least ${FLOODING.minClicks} clicks, a conversion of at most the threshold of \`click_flooding\` in percent of the median, and installs that come ${FLOODING.minMedianSeconds} s after the click in the median and evenly, with a 95th percentile of at most ${FLOODING.maxSpread} times as much. The rule \`click_flooding\` doubts their installs by a click. CSV: the header \`X-Flooded\`.`,
     }),
   judged_source_days: z.int().meta({
-    description: `Days of creatives with enough clicks to be judged; at most the 100 with the most clicks. With fewer than ${FLOODING.minDays}, none can be: that is not a clean result.`,
+    description: `Days of creatives with enough clicks to be judged; at most the ${FLOODING.maxDays} with the most clicks, whatever the filters. With fewer than ${FLOODING.minDays}, none can be: that is not a clean result.`,
   }),
   median_conversion: z.number().nullable().meta({ description: 'Of these days. Null if there are too few.' }),
   ...fresh,

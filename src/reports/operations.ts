@@ -107,7 +107,7 @@ const DOCUMENTATION: Record<ReportName, Documentation> = {
   doubts: {
     summary: 'Doubtful installs by rule, gross and net',
     description:
-      'Asks the rules of `install_doubts` again about the attributed installs of devices acquired from `from` to `to`, with the settings of now. So a changed threshold tells at once what it would have meant. `doubted_installs` of the performance report stay what they were when the installs came, and so does what was excluded then. Erased devices are in no figure. With `group_by`, each row is of one creative, ad set, campaign, country, operating system or network instead of one rule: that which the install would count for if no rule excluded it.',
+      'Asks the rules of `fraud_rules` again about the attributed installs of devices acquired from `from` to `to`, with the settings of now. So a changed threshold tells at once what it would have meant. `doubted_installs` of the performance report stay what they were when the installs came, and so does what was excluded then. Erased devices are in no figure. With `group_by`, each row is of one creative, ad set, campaign, country, operating system or network instead of one rule: that which the install would count for if no rule excluded it.',
     examples: { creative_id: EXAMPLE.creative },
   },
   'client-totals': {

@@ -73,7 +73,7 @@ export type Reported = {
   timezone: string;
   shards: number;
   storeFeeBasisPoints: number;
-  installDoubts: DoubtSettings;
+  fraudRules: DoubtSettings;
 };
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;

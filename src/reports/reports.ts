@@ -8,7 +8,7 @@ import { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.t
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { DIMENSIONS, type DimensionName } from './dimensions.ts';
-import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts.ts';
+import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts/doubts.ts';
 import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';

@@ -26,10 +26,10 @@ export const Application = z
     }),
     attribution_window_hours: z.int(),
     probabilistic_window_hours: z.int(),
-    view_through_window_hours: z.int().meta({
+    view_window_hours: z.int().meta({
       description: 'How long an impression may lead to an install. 0 turns view-through attribution off.',
     }),
-    install_doubts: z
+    fraud_rules: z
       .record(z.string(), z.object({ action: z.enum(DOUBT_ACTIONS), threshold: z.number().nullable() }))
       .meta({
         description:
@@ -43,7 +43,7 @@ export const Application = z
       description:
         'Whether `meta_referrer_key` is set: the install referrer decryption key of the app at Meta. It is never shown.',
     }),
-    apple_ads_lookup: z.boolean().meta({
+    apple_ads: z.boolean().meta({
       description:
         'Whether Apple is asked which ad led to an install whose `/fetch-token` has an `adservices_token`. Off by default.',
     }),

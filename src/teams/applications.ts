@@ -93,7 +93,7 @@ function doubtThreshold({ threshold }: (typeof DOUBT_RULES)[number]) {
 }
 
 /** By rule. A rule, or a part of one, that is not named stays as it is. */
-const installDoubts = z.strictObject(
+const fraudRules = z.strictObject(
   Object.fromEntries(
     DOUBT_RULES.map((rule) => [
       rule.id,
@@ -109,7 +109,7 @@ const installDoubts = z.strictObject(
 );
 
 /** The settings of rules after a change. */
-const changeDoubts = (before: DoubtSettings, changes: NonNullable<ApplicationChanges['install_doubts']>) => ({
+const changeDoubts = (before: DoubtSettings, changes: NonNullable<ApplicationChanges['fraud_rules']>) => ({
   ...before,
   ...Object.fromEntries(
     Object.entries(changes).map(([id, change]) => {
@@ -133,10 +133,10 @@ const fields = {
   android_fingerprints: androidFingerprints,
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
-  view_through_window_hours: windowHours(0),
-  install_doubts: installDoubts,
+  view_window_hours: windowHours(0),
+  fraud_rules: fraudRules,
   meta_referrer_key: metaReferrerKey,
-  apple_ads_lookup: z.boolean({ error: 'must be true or false' }),
+  apple_ads: z.boolean({ error: 'must be true or false' }),
   create_from_networks: z.boolean({ error: 'must be true or false' }),
   impression_template: ImpressionTemplateChoice,
   google_push_account: emailAddress().nullable(),
@@ -180,13 +180,11 @@ export function showApplication(row: ApplicationRow): Application {
     android_fingerprints: row.androidFingerprints,
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
-    view_through_window_hours: row.viewThroughWindowHours,
-    install_doubts: Object.fromEntries(
-      DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.installDoubts)]),
-    ),
+    view_window_hours: row.viewWindowHours,
+    fraud_rules: Object.fromEntries(DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.fraudRules)])),
     impression_template: row.impressionTemplate,
     meta_referrer_key_set: row.metaReferrerKey !== null,
-    apple_ads_lookup: row.appleAdsLookup,
+    apple_ads: row.appleAds,
     create_from_networks: row.createFromNetworks,
     google_push_account: row.googlePushAccount,
     revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
@@ -215,11 +213,11 @@ async function toColumns(
     androidFingerprints: changes.android_fingerprints,
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
-    viewThroughWindowHours: changes.view_through_window_hours,
-    installDoubts: changes.install_doubts && changeDoubts(doubts, changes.install_doubts),
+    viewWindowHours: changes.view_window_hours,
+    fraudRules: changes.fraud_rules && changeDoubts(doubts, changes.fraud_rules),
     impressionTemplate: changes.impression_template,
     metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
-    appleAdsLookup: changes.apple_ads_lookup,
+    appleAds: changes.apple_ads,
     createFromNetworks: changes.create_from_networks,
     googlePushAccount: changes.google_push_account,
     revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,
@@ -282,7 +280,7 @@ export async function changeApplication(
   changes: ApplicationChanges,
   encryptionSecret: string,
 ): Promise<ApplicationRow> {
-  const columns = await toColumns(changes, encryptionSecret, application.installDoubts);
+  const columns = await toColumns(changes, encryptionSecret, application.fraudRules);
   if (Object.keys(columns).length === 0) return application;
   const { db } = caller;
   const own = eq(applications.id, application.id);

@@ -12,7 +12,7 @@ export type Link = {
   timezone: string;
   dataCollection: boolean;
   probabilisticWindowHours: number;
-  viewThroughWindowHours: number;
+  viewWindowHours: number;
   /** The network that the link is for; null if its parameters tell. */
   network: string | null;
   stores: Stores;
@@ -36,7 +36,7 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
       timezone: applications.timezone,
       dataCollection: applications.dataCollection,
       probabilisticWindowHours: applications.probabilisticWindowHours,
-      viewThroughWindowHours: applications.viewThroughWindowHours,
+      viewWindowHours: applications.viewWindowHours,
       iosStoreUrl: applications.iosStoreUrl,
       androidStoreUrl: applications.androidStoreUrl,
       fallbackUrl: applications.fallbackUrl,

@@ -49,7 +49,7 @@ async function hashVisitor(env: Env, applicationId: string, address: string): Pr
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = visitor.browser;
   // If guessing is off, the address has no use, so it is not kept.
-  const window = isImpressionId(clickId) ? link.viewThroughWindowHours : link.probabilisticWindowHours;
+  const window = isImpressionId(clickId) ? link.viewWindowHours : link.probabilisticWindowHours;
   const address = window > 0 ? visitor.address : undefined;
   const ipHash = address ? await hashVisitor(env, link.applicationId, address) : null;
   return {

@@ -174,6 +174,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
     reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily'],
+    writes: {
+      applications: 'what is known of click flooding, read with the settings of each install',
+    },
   },
   skan: {
     imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],

@@ -25,7 +25,7 @@ import {
 } from './apple-ads.ts';
 
 const worker = startWorker();
-const ON = { ...STORES, apple_ads_lookup: true };
+const ON = { ...STORES, apple_ads: true };
 const appleId = (id: number) => [{ network: 'apple_ads', id: String(id) }];
 
 afterEach(() => {
@@ -243,7 +243,7 @@ describe('Apple is not asked', () => {
     const asked = appleAnswers(APPLE_AD);
     const token = await fetchIphone(worker, tenant);
     const path = `/v1/applications/${tenant.application.id}`;
-    await worker.team(tenant, path, { method: 'PATCH', body: { apple_ads_lookup: false } });
+    await worker.team(tenant, path, { method: 'PATCH', body: { apple_ads: false } });
     await deliverAll(worker, worker.queue.take());
     expect(asked).toEqual([]);
     expect(await attributionOf(worker, tenant, token)).toMatchObject({ apple_ads: { outcome: 'not_asked' } });

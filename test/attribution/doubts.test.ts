@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOUBT_RULES, type DoubtFacts, type DoubtSettings, doubtsOf } from '#catalogue';
+import { DOUBT_RULES, type DoubtFacts, type DoubtSettings, doubtsOf, type SourceDayFacts } from '#catalogue';
 import { forgetCredentials } from '#http';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -20,6 +20,10 @@ const CLEAN: DoubtFacts = {
   play_install_began_at: CLICKED + 8 * SECOND,
   earlier_installs: 0,
   address_clicks: 1,
+  source_day: {
+    ...{ day: '2026-11-19', clicks: 2_000, installs: 100, usual_conversion: 0.05 },
+    ...{ median_seconds: 100_000, p95_seconds: 200_000 },
+  },
 };
 const fired = (changes: Partial<DoubtFacts>, settings: DoubtSettings = {}) =>
   doubtsOf({ ...CLEAN, ...changes }, settings).doubts.map(({ rule, reason }) => `${rule}: ${reason}`);
@@ -70,6 +74,18 @@ describe('the rules', () => {
       ['different_click: Google Play saw the click 301 s from the credited one, more than 300 s'],
     ],
     ['a click 300 s away', { play_clicked_at: CLICKED - 300 * SECOND }, []],
+    [
+      'a creative with click flooding',
+      {
+        source_day: {
+          ...{ day: '2026-11-19', clicks: 2_000, installs: 1, usual_conversion: 0.05 },
+          ...{ median_seconds: 100_000, p95_seconds: 100_000 },
+        },
+      },
+      [
+        'click_flooding: its creative had 2000 clicks but 1 install on 2026-11-19, 1 % of the usual conversion, and they came evenly, 28 h after the click in the median',
+      ],
+    ],
   ])('doubt %s', (_, changes, expected) => {
     expect(fired(changes)).toEqual(expected);
   });
@@ -77,12 +93,22 @@ describe('the rules', () => {
   it('say what they could not check, and do not call it clean', () => {
     const nothing: DoubtFacts = {
       ...{ clicked_at: null, first_opened_at: CLICKED, play_clicked_at: null, play_install_began_at: null },
-      ...{ earlier_installs: null, address_clicks: null },
+      ...{ earlier_installs: null, address_clicks: null, source_day: null },
     };
     const all = DOUBT_RULES.map(({ id }) => id);
     expect(doubtsOf(nothing, {})).toEqual({ doubts: [], notChecked: all });
     const behind = doubtsOf({ ...CLEAN, first_opened_at: CLICKED - 1 }, {});
     expect(behind).toEqual({ doubts: [], notChecked: ['fast_install'] });
+    // Explanations of earlier releases lack it.
+    const { source_day, ...earlier } = CLEAN;
+    expect(doubtsOf(earlier, {})).toEqual({ doubts: [], notChecked: ['click_flooding'] });
+    const unopened = {
+      ...source_day,
+      installs: 0,
+      median_seconds: null,
+      p95_seconds: null,
+    } as SourceDayFacts;
+    expect(doubtsOf({ ...CLEAN, source_day: unopened }, {}).notChecked).toEqual(['click_flooding']);
   });
 
   it('have a higher version where they decide otherwise than before', () => {
@@ -92,6 +118,7 @@ describe('the rules', () => {
       ['repeated_click', 1],
       ['busy_address', 1],
       ['different_click', 1],
+      ['click_flooding', 1],
     ]);
   });
 
@@ -115,10 +142,10 @@ describe('an install', () => {
     ({ id: creativeId, path } = await createCreative(worker, tenant));
   });
 
-  const change = (install_doubts: unknown) =>
+  const change = (fraud_rules: unknown) =>
     worker.team(tenant, `/v1/applications/${tenant.application.id}`, {
       method: 'PATCH',
-      body: { install_doubts },
+      body: { fraud_rules },
     });
 
   /** An install so many seconds after its click. */
@@ -151,7 +178,7 @@ describe('an install', () => {
       method: 'click_id',
       creative_id: creativeId,
       doubts: [{ rule: 'fast_install', action: 'flag', threshold: 10 }],
-      doubts_not_checked: ['click_after_install_began', 'different_click'],
+      doubts_not_checked: ['click_after_install_began', 'different_click', 'click_flooding'],
     });
     expect(await totals(`&creative_id=${creativeId}`)).toMatchObject({
       installs: 1,
@@ -161,8 +188,8 @@ describe('an install', () => {
 
     const changed = await change({ fast_install: { action: 'exclude' } });
     expect(changed.status).toBe(200);
-    const { install_doubts } = await changed.json<{ install_doubts: Record<string, unknown> }>();
-    expect(install_doubts.fast_install).toEqual({ action: 'exclude', threshold: 10 });
+    const { fraud_rules } = await changed.json<{ fraud_rules: Record<string, unknown> }>();
+    expect(fraud_rules.fast_install).toEqual({ action: 'exclude', threshold: 10 });
     // An isolate remembers applications for a minute.
     forgetCredentials();
     const excluded = await install(0);
@@ -187,7 +214,7 @@ describe('an install', () => {
     expect(page.card('Attribution').texts('p')).toEqual(
       expect.arrayContaining([
         'It counts as organic because the application excludes such installs. Otherwise it would be of creative Creative.',
-        'Not checked, because too little is known: Click after the installation began; Google Play saw another click.',
+        'Not checked, because too little is known: Click after the installation began; Google Play saw another click; Creative with click flooding.',
       ]),
     );
 
@@ -228,6 +255,7 @@ describe('an install', () => {
       ['Click of several installs', 'Flag', '0', '0'],
       ['Many clicks from one address', 'Flag', '0', '0'],
       ['Google Play saw another click', 'Flag', '0', '2'],
+      ['Creative with click flooding', 'Flag', '0', '2'],
     ]);
     expect(doubtsPage.table('Attributed installs by creative')).toMatchObject({
       rows: [['Creative', '2', '2', '1', '0', '100%']],
@@ -256,7 +284,7 @@ describe('an install', () => {
   });
 
   it('counts the clicks of the address where it can look, and says so where it cannot', async () => {
-    const own = await createTenant({ ...STORES, install_doubts: { busy_address: { threshold: 3 } } });
+    const own = await createTenant({ ...STORES, fraud_rules: { busy_address: { threshold: 3 } } });
     const { path: link } = await createCreative(worker, own);
     const click = async (address: string) => {
       const { publicId, messages } = await follow(worker, link, ANDROID_AGENT, address);
@@ -289,7 +317,7 @@ describe('an install', () => {
     }
     expect(await attributed({ ip: farm })).toEqual(['probabilistic', true]);
     // A guess at an address that is not known to be the device's own: its clicks are not all read.
-    const far = await createTenant({ ...STORES, install_doubts: { busy_address: { threshold: 2 } } });
+    const far = await createTenant({ ...STORES, fraud_rules: { busy_address: { threshold: 2 } } });
     const { path: farLink } = await createCreative(worker, far);
     for (let count = 0; count < 2; count++) {
       await worker.deliver((await follow(worker, farLink, ANDROID_AGENT, '203.0.113.90')).messages);
@@ -305,16 +333,16 @@ describe('an install', () => {
   it.each([
     [
       { fast_install: { threshold: 0 } },
-      'install_doubts.fast_install.threshold must be a whole number from 1 to 3600',
+      'fraud_rules.fast_install.threshold must be a whole number from 1 to 3600',
     ],
-    [{ fast_install: { action: 'drop' } }, 'install_doubts.fast_install.action must be allow, flag, exclude'],
-    [{ fast_install: 3 }, 'install_doubts.fast_install must be an object'],
+    [{ fast_install: { action: 'drop' } }, 'fraud_rules.fast_install.action must be allow, flag, exclude'],
+    [{ fast_install: 3 }, 'fraud_rules.fast_install must be an object'],
     [
       { click_after_install_began: { threshold: 3 } },
-      'install_doubts.click_after_install_began.threshold has no threshold',
+      'fraud_rules.click_after_install_began.threshold has no threshold',
     ],
-    [{ slow: {} }, /^install_doubts has no rule slow: must be of click_after_install_began, /],
-    [3, 'install_doubts must be an object'],
+    [{ slow: {} }, /^fraud_rules has no rule slow: must be of click_after_install_began, /],
+    [3, 'fraud_rules must be an object'],
   ])('takes no settings like %j', async (settings, message) => {
     const answer = await change(settings);
     expect(answer.status).toBe(400);
@@ -327,16 +355,16 @@ describe('an install', () => {
     const address = `/settings/applications/${tenant.application.id}`;
     const fields = {
       ...{ name: 'Game', timezone: 'UTC', currency: 'usd', attribution_window_hours: '168' },
-      ...{ probabilistic_window_hours: '24', view_through_window_hours: '24', store_fee_percent: '30' },
-      'install_doubts.busy_address.action': 'exclude',
+      ...{ probabilistic_window_hours: '24', view_window_hours: '24', store_fee_percent: '30' },
+      'fraud_rules.busy_address.action': 'exclude',
     };
-    const wrong = await admin.post(address, { ...fields, 'install_doubts.busy_address.threshold': '1' });
+    const wrong = await admin.post(address, { ...fields, 'fraud_rules.busy_address.threshold': '1' });
     expect((await pageOf(wrong)).faults).toEqual({
-      'install_doubts.busy_address.threshold': 'Clicks from the address must be a whole number from 2 to 200',
+      'fraud_rules.busy_address.threshold': 'Clicks from the address must be a whole number from 2 to 200',
     });
-    const right = await admin.post(address, { ...fields, 'install_doubts.busy_address.threshold': '30' });
+    const right = await admin.post(address, { ...fields, 'fraud_rules.busy_address.threshold': '30' });
     expect(right.status).toBe(303);
     const shown = await (await worker.team(tenant, `/v1/applications/${tenant.application.id}`)).json();
-    expect(shown).toMatchObject({ install_doubts: { busy_address: { action: 'exclude', threshold: 30 } } });
+    expect(shown).toMatchObject({ fraud_rules: { busy_address: { action: 'exclude', threshold: 30 } } });
   });
 });

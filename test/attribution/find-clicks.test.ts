@@ -23,7 +23,7 @@ async function application() {
       id,
       attributionWindowHours: 168,
       probabilisticWindowHours: 24,
-      viewThroughWindowHours: 24,
+      viewWindowHours: 24,
     };
     const installation = {
       claim: 'dev_1',
@@ -215,7 +215,7 @@ it('leaves to a real device the click that a test build matches as well', async 
     id,
     attributionWindowHours: 168,
     probabilisticWindowHours: 24,
-    viewThroughWindowHours: 24,
+    viewWindowHours: 24,
   };
   const installation = { report: IPHONE_METRICS, acquiredAt: NOW };
   const build = { ...installation, claim: 'dev_test', test: true };
@@ -233,7 +233,7 @@ it('does not count a guess as a device that named the click, among devices of on
     id,
     attributionWindowHours: 168,
     probabilisticWindowHours: 24,
-    viewThroughWindowHours: 24,
+    viewWindowHours: 24,
   };
   const installation = { acquiredAt: NOW, test: false };
   const named = { ...IPHONE_METRICS, click_id: click };

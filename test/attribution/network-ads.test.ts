@@ -186,7 +186,7 @@ describe('an application that creates from networks', () => {
   });
 
   it('creates the campaign, ad group and ad of Apple Ads, which tells no names', async () => {
-    const tenant = await createTenant({ ...STORES, apple_ads_lookup: true, create_from_networks: true });
+    const tenant = await createTenant({ ...STORES, apple_ads: true, create_from_networks: true });
     appleAnswers(APPLE_AD);
     const tokens = [await fetchIphone(worker, tenant), await fetchIphone(worker, tenant)];
     await deliverAll(worker, worker.queue.take());

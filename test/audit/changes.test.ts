@@ -564,7 +564,7 @@ const CHANGES: Change[] = [
       currency: 'usd',
       attribution_window_hours: '24',
       probabilistic_window_hours: '0',
-      view_through_window_hours: '0',
+      view_window_hours: '0',
     }),
   },
   { action: 'api_key.shown', by: 'dashboard', prepare: form((id) => `/settings/applications/${id}/key`) },

@@ -34,7 +34,7 @@ afterEach(() => {
 
 /** An application that asks Apple, with a creative for the ad. */
 async function start() {
-  const tenant = await createTenant({ ...STORES, apple_ads_lookup: true });
+  const tenant = await createTenant({ ...STORES, apple_ads: true });
   const creative = await createCreative(worker, tenant, {
     external_ids: [{ network: 'apple_ads', id: String(APPLE_AD.adId) }],
   });

@@ -56,7 +56,7 @@ const REQUIRED = {
   data_collection: 'on',
   attribution_window_hours: '168',
   probabilistic_window_hours: '24',
-  view_through_window_hours: '24',
+  view_window_hours: '24',
 };
 
 describe('the settings', () => {
@@ -79,7 +79,7 @@ describe('the settings', () => {
       ['Links that open the app', false, 'Not set'],
       ['Attribution', false, 'Clicks 7 d, probabilistic 1 d, view-through 1 d'],
       ['Revenue', false, 'Store fee 0%'],
-      ['Doubtful installs', false, 'Flag: 5 rules'],
+      ['Doubtful installs', false, 'Flag: 6 rules'],
       ['Privacy and retention', false, 'Collects data, raw events 400 days'],
     ]);
     const changes = {
@@ -89,13 +89,13 @@ describe('the settings', () => {
       android_store_url: 'https://play.google.com/store/apps/details?id=a',
       fallback_url: 'https://example.com',
       apple_bundle_id: 'com.example.game',
-      view_through_window_hours: '0',
+      view_window_hours: '0',
       probabilistic_window_hours: '30',
       store_fee_percent: '15',
-      'install_doubts.busy_address.action': 'exclude',
-      'install_doubts.busy_address.threshold': '50',
-      'install_doubts.different_click.action': 'allow',
-      'install_doubts.different_click.threshold': '50',
+      'fraud_rules.busy_address.action': 'exclude',
+      'fraud_rules.busy_address.threshold': '50',
+      'fraud_rules.different_click.action': 'allow',
+      'fraud_rules.different_click.threshold': '50',
     };
     expect((await admin.post(path, changes)).status).toBe(303);
     const viewer = await signedIn(worker, tenant.team, 'viewer');
@@ -106,7 +106,7 @@ describe('the settings', () => {
         'iOS',
         'Clicks 7 d, probabilistic 1 d 6 h, view-through off',
         'Store fee 15%',
-        'Do not check: 1 rule, Flag: 3 rules, Count as organic: 1 rule',
+        'Do not check: 1 rule, Flag: 4 rules, Count as organic: 1 rule',
         'Collects no data, raw events 400 days',
       ]);
     }
@@ -120,8 +120,8 @@ describe('the settings', () => {
       data_collection: 'off',
       ios_store_url: 'http://plain.example',
       store_fee_percent: 'much',
-      'install_doubts.fast_install.action': 'exclude',
-      'install_doubts.fast_install.threshold': '99999',
+      'fraud_rules.fast_install.action': 'exclude',
+      'fraud_rules.fast_install.threshold': '99999',
       meta_referrer_key: 'ab',
       allowed_origins: 'https://a.example https://b.example',
     };
@@ -137,7 +137,7 @@ describe('the settings', () => {
       ios_store_url: 'App Store URL must be an https URL',
       meta_referrer_key: 'Meta install referrer decryption key must be 64 hexadecimal digits',
       store_fee_percent: 'The store fee must be a number from 0 to 99, such as 15, with at most two decimals',
-      'install_doubts.fast_install.threshold':
+      'fraud_rules.fast_install.threshold':
         'Seconds from the click to the first open must be a whole number from 1 to 3600',
     });
     for (const [name, value] of Object.entries(typed))
@@ -186,11 +186,11 @@ it('saves the app’s identities and Meta’s key, which it never shows', async 
       apple_bundle_id: 'com.example.game',
       android_fingerprints: [print, print],
       meta_referrer_key_set: true,
-      apple_ads_lookup: false,
+      apple_ads: false,
       create_from_networks: false,
     });
   }
-  for (const name of ['apple_ads_lookup', 'create_from_networks']) {
+  for (const name of ['apple_ads', 'create_from_networks']) {
     for (const choice of ['on', undefined, 'off']) {
       const changes = choice === undefined ? {} : { [name]: choice };
       expect((await admin.post(path, { ...fields, ...changes })).status).toBe(303);

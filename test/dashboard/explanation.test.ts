@@ -36,7 +36,7 @@ it('shows a device’s click with its link parameters, and whether it was used b
   const first = await pageOfEvent({ click_id: publicId });
   expect(first.card('Attribution').texts('p')).toEqual([
     'Click id, creative Creative, confidence 100%. Your backend named a click within the attribution window.',
-    'Not checked, because too little is known: Click after the installation began; Google Play saw another click.',
+    'Not checked, because too little is known: Click after the installation began; Google Play saw another click; Creative with click flooding.',
     'Country: Germany, from the credited click',
     click,
   ]);
@@ -66,7 +66,7 @@ it('shows a device’s click with its link parameters, and whether it was used b
 });
 
 it('shows what Apple answered, with the ids of the ad and what it replaced', async () => {
-  const tenant = await createTenant({ ...STORES, apple_ads_lookup: true });
+  const tenant = await createTenant({ ...STORES, apple_ads: true });
   const browser = await signedIn(worker, tenant.team, 'viewer');
   const pageAfter = async (...answers: Parameters<typeof appleAnswers>) => {
     appleAnswers(...answers);

@@ -263,7 +263,7 @@ it('creates, changes and gives a new key to an application that the API then sho
     ios_store_url: 'https://apps.apple.com/app/id1',
     attribution_window_hours: '24',
     probabilistic_window_hours: '0',
-    view_through_window_hours: '12',
+    view_window_hours: '12',
   };
   const wrong = await owner.post(`/settings/applications/${id}`, {
     ...fields,
@@ -273,10 +273,10 @@ it('creates, changes and gives a new key to an application that the API then sho
   expect((await pageOf(wrong)).faults).toEqual({ ios_store_url: 'App Store URL must be an https URL' });
   const tooLong = await owner.post(`/settings/applications/${id}`, {
     ...fields,
-    view_through_window_hours: '2161',
+    view_window_hours: '2161',
   });
   expect((await pageOf(tooLong)).faults).toEqual({
-    view_through_window_hours: 'The view-through window must be a whole number from 0 to 2160',
+    view_window_hours: 'The view-through window must be a whole number from 0 to 2160',
   });
   expect((await owner.post(`/settings/applications/${id}`, fields)).status).toBe(303);
   expect(await (await worker.team(tenant, `/v1/applications/${id}`)).json()).toMatchObject({
@@ -285,7 +285,7 @@ it('creates, changes and gives a new key to an application that the API then sho
     android_store_url: null,
     attribution_window_hours: 24,
     probabilistic_window_hours: 0,
-    view_through_window_hours: 12,
+    view_window_hours: 12,
   });
   const shownKey = async () =>
     (await pageOf(await owner.submit(`/settings/applications/${id}/key`))).one('#key code').text;

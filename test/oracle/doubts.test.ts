@@ -1,5 +1,8 @@
+import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { applications, database } from '#db';
 import { createCreative } from '../helpers/creatives.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -78,6 +81,7 @@ const RULES = [
   'repeated_click',
   'busy_address',
   'different_click',
+  'click_flooding',
 ] as const;
 type Rule = (typeof RULES)[number];
 type Action = 'allow' | 'flag' | 'exclude';
@@ -90,15 +94,28 @@ type Install = {
   /** Whether the referrer proves Google, so that no click is guessed. */
   google: boolean;
 };
+/** Of a creative, the day before. */
+type Before = { clicks: number; installs: number; median: number; p95: number };
 type Drawn = {
+  /** By creative; null if it had fewer than 1,000 clicks. */
+  before: (Before | null)[];
   clicks: Click[];
   installs: Install[];
   actions: Record<Rule, Action>;
-  thresholds: { fast: number; busy: number; different: number };
+  thresholds: { fast: number; busy: number; different: number; flooding: number };
 };
 
 const action = fc.constantFrom<Action>('flag', 'flag', 'exclude', 'allow');
+/** The median conversion of the days before. */
+const USUAL = 0.05;
+const before = fc.record<Before>({
+  clicks: fc.constantFrom(1_000, 4_000),
+  installs: fc.constantFrom(1, 5, 20, 40),
+  median: fc.constantFrom(86_399, 86_400, 100_000),
+  p95: fc.constantFrom(200_000, 300_000, 300_001),
+});
 const drawn = fc.record<Drawn>({
+  before: fc.array(fc.option(before), { minLength: 2, maxLength: 2 }),
   clicks: fc.array(
     fc.record({
       creative: fc.nat(1),
@@ -126,18 +143,20 @@ const drawn = fc.record<Drawn>({
     repeated_click: action,
     busy_address: action,
     different_click: action,
+    click_flooding: action,
   }),
   thresholds: fc.record({
     fast: fc.integer({ min: 1, max: 20 }),
     busy: fc.integer({ min: 2, max: 4 }),
     different: fc.integer({ min: 1, max: 300 }),
+    flooding: fc.constantFrom(10, 20, 80),
   }),
 });
 
 type Verdict = { rules: Rule[]; notChecked: Rule[]; isExcluded: boolean };
 
 /** What networks.md's rules say of each install, in the order in which they come. `clicks` are in whole seconds. */
-function judge({ clicks, installs, actions, thresholds }: Drawn): Verdict[] {
+function judge({ clicks, installs, actions, thresholds, before }: Drawn): Verdict[] {
   const asked = RULES.filter((rule) => actions[rule] !== 'allow');
   const used = new Map<number, number>();
   return installs.map(({ click: any, opened, play }) => {
@@ -146,6 +165,7 @@ function judge({ clicks, installs, actions, thresholds }: Drawn): Verdict[] {
     if (!click) throw new RangeError('there is a click');
     // The address of a click is forgotten with the window.
     const ofAddress = clicks.filter((one) => one.address === click.address && one.minutesAgo < 60).length;
+    const day = before[click.creative] ?? null;
     const fires: Record<Rule, boolean | null> = {
       // Our click, at 0, or the one that Play saw.
       click_after_install_began: play && (play.began < 0 || play.began < play.clicked),
@@ -153,6 +173,12 @@ function judge({ clicks, installs, actions, thresholds }: Drawn): Verdict[] {
       repeated_click: (used.get(index) ?? 0) > 0,
       busy_address: click.minutesAgo < 60 ? ofAddress >= thresholds.busy : null,
       different_click: play && Math.abs(play.clicked) > thresholds.different,
+      // Conversion ≤ a share of the median, p50 ≥ a day, p95 / p50 ≤ 3.
+      click_flooding:
+        day &&
+        day.installs / day.clicks / USUAL <= thresholds.flooding / 100 &&
+        day.median >= 86_400 &&
+        day.p95 / day.median <= 3,
     };
     const rules = asked.filter((rule) => fires[rule] === true);
     const isExcluded = rules.some((rule) => actions[rule] === 'exclude');
@@ -168,21 +194,40 @@ describe('clicks of networks', () => {
   it('leads to installs that are doubted, flagged and excluded as a second count says', () =>
     fc.assert(
       fc.asyncProperty(drawn, async (own) => {
-        const { clicks, installs, actions, thresholds } = own;
+        const { clicks, installs, actions, thresholds, before } = own;
         const now = Math.floor(Date.now() / SECOND) * SECOND;
         const tenant = await createTenant({
           probabilistic_window_hours: 1,
-          install_doubts: {
+          fraud_rules: {
             click_after_install_began: { action: actions.click_after_install_began },
             fast_install: { action: actions.fast_install, threshold: thresholds.fast },
             repeated_click: { action: actions.repeated_click },
             busy_address: { action: actions.busy_address, threshold: thresholds.busy },
             different_click: { action: actions.different_click, threshold: thresholds.different },
+            click_flooding: { action: actions.click_flooding, threshold: thresholds.flooding },
           },
         });
         const creatives = await Promise.all(
           ['Cat', 'Dog'].map((creative) => createCreative(worker, tenant, { creative })),
         );
+        const day = new Date(now - 24 * HOUR).toISOString().slice(0, 10);
+        const judged = before.flatMap((one, index) =>
+          one
+            ? [
+                [
+                  creatives[index]?.id,
+                  {
+                    ...{ day, clicks: one.clicks, installs: one.installs, usual_conversion: USUAL },
+                    ...{ median_seconds: one.median, p95_seconds: one.p95 },
+                  },
+                ],
+              ]
+            : [],
+        );
+        await database(env.DB)
+          .update(applications)
+          .set({ judgedSources: { day, creatives: Object.fromEntries(judged) } })
+          .where(eq(applications.id, tenant.application.id));
         const timeOf = ({ minutesAgo }: Click, index: number) =>
           now - minutesAgo * 60 * SECOND - index * SECOND;
         const ids: string[] = [];

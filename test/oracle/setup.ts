@@ -167,7 +167,7 @@ export async function startTenant(
   worker: TestWorker,
   { zone, currency, shards = 1, doubts }: Pick<History, 'zone' | 'currency' | 'shards' | 'doubts'>,
 ): Promise<{ tenant: Tenant; creatives: { id: string; token: string }[] }> {
-  const rules = doubts ? { install_doubts: { [DOUBTING_RULE]: { action: doubts } } } : {};
+  const rules = doubts ? { fraud_rules: { [DOUBTING_RULE]: { action: doubts } } } : {};
   const tenant = await createTenant({ timezone: zone, currency, ...rules });
   await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
     .bind(shards, tenant.application.id)

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { DOUBT_RULES, type DoubtFacts, doubtsOf, FLOODING, judgeSourceDays } from '#catalogue';
+import { DOUBT_RULES, type DoubtFacts, doubtsOf, FLOODING, isFlooded, measureSourceDays } from '#catalogue';
 import { runCommand, UsageError } from '../../src/cli/command.ts';
 
 // Real input: the published sample of 100,000 clicks of TalkingData's fraud detection challenge (ip, app, device, os, channel, click_time,
@@ -84,15 +84,16 @@ function printRules(clicks: readonly Click[]): void {
 function printFlooding(clicks: readonly Click[]): void {
   const days = [
     ...Map.groupBy(clicks, ({ channel, at }) => `${channel} on ${new Date(at).toISOString().slice(0, 10)}`),
-  ].map(([source, own]) => ({
-    source,
+  ].map(([day, own]) => ({
+    day,
     clicks: own.length,
     delays: own.flatMap(({ at, installedAt }) =>
       installedAt === null ? [] : [{ seconds: (installedAt - at) / 1000, installs: 1 }],
     ),
   }));
-  const { medianConversion, judged } = judgeSourceDays(days);
-  const flooded = judged.filter(({ isFlooded }) => isFlooded);
+  const judged = measureSourceDays(days.filter((day) => day.clicks >= FLOODING.minClicks)) ?? [];
+  const flooded = judged.filter((day) => isFlooded(day, 20));
+  const medianConversion = judged[0]?.usual_conversion ?? null;
   const installs = flooded.reduce((sum, day) => sum + day.installs, 0);
   const without = judged.filter((day) => day.installs === 0).length;
   console.log(

@@ -29,17 +29,18 @@ const defaults = {
   android_fingerprints: [],
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
-  view_through_window_hours: 24,
-  install_doubts: {
+  view_window_hours: 24,
+  fraud_rules: {
     click_after_install_began: { action: 'flag', threshold: null },
     fast_install: { action: 'flag', threshold: 10 },
     repeated_click: { action: 'flag', threshold: 1 },
     busy_address: { action: 'flag', threshold: 50 },
     different_click: { action: 'flag', threshold: 300 },
+    click_flooding: { action: 'flag', threshold: 20 },
   },
   impression_template: null,
   meta_referrer_key_set: false,
-  apple_ads_lookup: false,
+  apple_ads: false,
   create_from_networks: false,
   google_push_account: null,
   revenuecat_authorization_set: false,
@@ -86,7 +87,7 @@ describe('POST /v1/applications', () => {
     [{ name: 'x', timezone: '+05:30' }, 'timezone must be an IANA time zone, such as Europe/Berlin'],
     [{ name: 'x', currency: 'zzz' }, 'currency must be a currency code (ISO 4217), such as eur'],
     [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
-    [{ name: 'x', apple_ads_lookup: 'on' }, 'apple_ads_lookup must be true or false'],
+    [{ name: 'x', apple_ads: 'on' }, 'apple_ads must be true or false'],
     [{ name: 'x', create_from_networks: 1 }, 'create_from_networks must be true or false'],
     [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
     [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
@@ -138,10 +139,7 @@ describe('POST /v1/applications', () => {
       { name: 'x', probabilistic_window_hours: 1.5 },
       'probabilistic_window_hours must be a whole number from 0 to 2160',
     ],
-    [
-      { name: 'x', view_through_window_hours: -1 },
-      'view_through_window_hours must be a whole number from 0 to 2160',
-    ],
+    [{ name: 'x', view_window_hours: -1 }, 'view_window_hours must be a whole number from 0 to 2160'],
   ])('answers 400 to %j and names the fault', async (sent, message) => {
     const { status, body } = await call(tenant, 'POST', '/v1/applications', sent);
     expect(status).toBe(400);

@@ -232,10 +232,10 @@ describe('view-through attribution', () => {
   });
 
   it('has a window of its own, which 0 turns off', async () => {
-    const wide = await newLink({ view_through_window_hours: 48 });
+    const wide = await newLink({ view_window_hours: 48 });
     await reported(wide.links.impression, { time: String(Date.now() - 25 * 3_600_000) });
     expect(await explained(wide.tenant)).toMatchObject({ method: 'view_through' });
-    const off = await newLink({ view_through_window_hours: 0 });
+    const off = await newLink({ view_window_hours: 0 });
     await reported(off.links.impression);
     expect(await explained(off.tenant)).toMatchObject({ method: 'organic' });
     const stored = await env.DB.prepare('SELECT count(*) AS n FROM impressions WHERE application_id = ?')

@@ -1,3 +1,4 @@
+import { clickFlooding } from './flooding.ts';
 import type { DoubtAction, DoubtFacts, DoubtRule } from './rule.ts';
 import { busyAddress, clickAfterInstallBegan, differentClick, fastInstall, repeatedClick } from './rules.ts';
 
@@ -7,6 +8,7 @@ export const DOUBT_RULES: readonly DoubtRule[] = [
   repeatedClick,
   busyAddress,
   differentClick,
+  clickFlooding,
 ];
 
 /** What an application decides about rules, by their ids. What it does not decide is as in `settingOf`. */

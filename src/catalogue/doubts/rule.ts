@@ -13,6 +13,23 @@ export type DoubtFacts = {
    * not counted: the address is unknown, or forgotten with the window, or the click was guessed at another address than the device's own.
    */
   address_clicks: number | null;
+  /**
+   * A day of the creative of the click: when the install comes, the day before; in reports, its own day. Null if it had too few clicks to be
+   * judged. Missing in explanations of earlier releases.
+   */
+  source_day?: SourceDayFacts | null;
+};
+
+/** What is known of a day of a creative that may have click flooding. */
+export type SourceDayFacts = {
+  day: string;
+  clicks: number;
+  installs: number;
+  /** The median of installs / clicks over the days that it was compared with. */
+  usual_conversion: number;
+  /** From the click to the first open; null without installs. */
+  median_seconds: number | null;
+  p95_seconds: number | null;
 };
 
 /** `allow`: the rule is not asked. `flag`: the install counts as before, and as doubted. `exclude`: it counts as organic, too. */

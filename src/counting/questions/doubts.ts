@@ -52,10 +52,13 @@ function keyOf({ creativeId, segment }: DoubtedDevice, groupBy: DoubtsQuestion['
 /** See `CounterApi.doubts`. */
 export async function countDoubts(
   store: Store,
-  { cohort, filter, groupBy, settings, sources }: DoubtsQuestion,
+  { cohort, filter, groupBy, settings, sources, judged }: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const groups = new Map<string, Counts>();
   const delays = new Delays(sources);
+  const judgedDays = new Map(
+    judged.map(({ creativeId, facts }) => [sourceKey({ creativeId, day: facts.day }), facts]),
+  );
   const isWanted = matcherOf(filter);
   const facts = sql<string | null>`${devices.attribution} -> 'doubt_facts'`;
   for (let after = firstIdOf(cohort.from); ; ) {
@@ -89,7 +92,8 @@ export async function countDoubts(
       const counts = groups.get(key) ?? { key, ...nothing() };
       groups.set(key, counts);
       const known: DoubtFacts = JSON.parse(row.facts ?? '{}');
-      add(counts, known, settings, device.isExcluded);
+      const now = known.clicked_at === null ? undefined : judgedDays.get(sourceKey(row));
+      add(counts, now ? { ...known, source_day: now } : known, settings, device.isExcluded);
       delays.add(row, known);
     }
     const last = page.at(-1);

@@ -1,4 +1,10 @@
-import type { Attribution, DeviceDimension, DoubtSettings, SegmentDimension } from '#catalogue';
+import type {
+  Attribution,
+  DeviceDimension,
+  DoubtSettings,
+  SegmentDimension,
+  SourceDayFacts,
+} from '#catalogue';
 import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 
@@ -19,6 +25,8 @@ export type DoubtsQuestion = {
   settings: DoubtSettings;
   /** The creatives and days whose `delays` are wanted. */
   sources: { creativeId: string; day: string }[];
+  /** What is known of the days of creatives by now. Other installs are judged by what was known when they came. */
+  judged: { creativeId: string; facts: SourceDayFacts }[];
 };
 
 /** Attributed installs, those that rules doubt, and those that they excluded when they came. */

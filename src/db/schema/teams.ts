@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { DoubtSettings } from '#catalogue';
+import type { DoubtSettings, JudgedSources } from '#catalogue';
 
 export const teams = sqliteTable('teams', {
   id: text().primaryKey(),
@@ -26,9 +26,11 @@ export const applications = sqliteTable(
     /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
     /** How long an impression may lead to a device. 0 disables view-through attribution. */
-    viewThroughWindowHours: integer('view_through_window_hours').notNull().default(24),
+    viewWindowHours: integer('view_through_window_hours').notNull().default(24),
     /** What the application decides about the rules that doubt installs. */
-    installDoubts: text('install_doubts', { mode: 'json' }).$type<DoubtSettings>().notNull().default({}),
+    fraudRules: text('install_doubts', { mode: 'json' }).$type<DoubtSettings>().notNull().default({}),
+    /** What is known of click flooding. Null until it is judged first. */
+    judgedSources: text('judged_sources', { mode: 'json' }).$type<JudgedSources>(),
     /** Apple's App ID prefix, in most cases the team id, and the app's bundle id. */
     appleAppIdPrefix: text('apple_app_id_prefix'),
     appleBundleId: text('apple_bundle_id'),
@@ -42,7 +44,7 @@ export const applications = sqliteTable(
     /** Decrypts the install referrers of Meta's ads. Itself encrypted with AES-GCM. */
     metaReferrerKey: text('meta_referrer_key'),
     /** Whether Apple is asked which ad led to an install. */
-    appleAdsLookup: integer('apple_ads_lookup', { mode: 'boolean' }).notNull().default(false),
+    appleAds: integer('apple_ads_lookup', { mode: 'boolean' }).notNull().default(false),
     /** Whether the campaigns, ad sets and creatives that networks name are created with their first install. */
     createFromNetworks: integer('create_from_networks', { mode: 'boolean' }).notNull().default(false),
     /** The service account that signs the pushes of Google Play's notifications. */

@@ -11,10 +11,10 @@ const MESSAGES_PER_CALL = 100;
 
 /** The token to ask Apple about for a new device: if the application wants it, unless the attribution is certain already. */
 export function appleTokenOf(
-  { appleAdsLookup }: AuthenticatedApplication,
+  { appleAds }: AuthenticatedApplication,
   { test, attribution, metrics: { data } }: NewDraft,
 ): string | undefined {
-  if (!appleAdsLookup || test || !isOpenToApple(attribution)) return undefined;
+  if (!appleAds || test || !isOpenToApple(attribution)) return undefined;
   const isIos = parseOs(data.os_system, data.device_name, data.device_model).family === 'ios';
   return isIos ? data.adservices_token : undefined;
 }

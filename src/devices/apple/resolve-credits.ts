@@ -89,7 +89,7 @@ async function findLookup(db: D1Database, id: string) {
     .select({
       id: applications.id,
       teamId: applications.teamId,
-      isWanted: applications.appleAdsLookup,
+      isWanted: applications.appleAds,
       createFromNetworks: applications.createFromNetworks,
     })
     .from(applications)

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { DOUBT_RULES, FLOODING } from '#catalogue';
+import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
 import { atLeast } from '#members';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { dayText } from '../../shell/dates.ts';
@@ -111,21 +111,25 @@ const hours = (seconds: number | null) =>
 /** Days of creatives whose clicks look like click flooding. */
 const Flooding = ({
   view,
-  doubts: { flooded, judged_source_days: judged, median_conversion: median },
+  doubts: { flooded, rules, judged_source_days: judged, median_conversion: median },
 }: {
   view: View;
   doubts: Doubts;
 }) => {
   const places = RATIOS.places([...flooded.map(({ conversion }) => conversion), median ?? 0]);
+  const threshold = rules.find(({ rule }) => rule === clickFlooding.id)?.threshold ?? 0;
   return (
     <Card
       title="Click flooding"
       info={
         <Info about="click flooding">
           <p>
-            {`A source that reports clicks for everybody is credited with people who would have installed anyway. A creative’s day is listed if it had at least ${count(FLOODING.minClicks)} clicks, its conversion is at most ${percent(FLOODING.maxShareOfMedian, 0)} of the median, and installs came late and evenly after their click.`}
+            {`A source that reports clicks for everybody is credited with people who would have installed anyway. A creative’s day is listed if it had at least ${count(FLOODING.minClicks)} clicks, its conversion is at most ${count(threshold)}% of the median, and installs came late and evenly after their click.`}
           </p>
-          <p>It is judged by day, so no single install is doubted or excluded for it.</p>
+          <p>
+            The rule doubts all installs of such a day by a click. When an install comes, its day is not over:
+            the rule is then asked about the day before.
+          </p>
         </Info>
       }
     >

@@ -81,7 +81,7 @@ const attributionFields = (row: ApplicationRow): readonly FormField[] => [
   },
   {
     label: 'View-through window (hours after the impression)',
-    name: 'view_through_window_hours',
+    name: 'view_window_hours',
     subject: 'The view-through window',
     type: 'number',
     required: true,
@@ -94,7 +94,7 @@ const attributionFields = (row: ApplicationRow): readonly FormField[] => [
   },
   {
     label: 'Ask Apple which ad led to an install',
-    name: 'apple_ads_lookup',
+    name: 'apple_ads',
     hint: 'For installs whose backend sends an AdServices token. Off: the token is ignored.',
     options: [
       ['off', 'Off'],
@@ -199,7 +199,7 @@ function sectionsOf(env: Env, row: ApplicationRow, values: Values): readonly Sec
     {
       title: 'Attribution',
       id: 'attribution',
-      says: `Clicks ${windowText(values.attribution_window_hours)}, probabilistic ${windowText(values.probabilistic_window_hours)}, view-through ${windowText(values.view_through_window_hours)}`,
+      says: `Clicks ${windowText(values.attribution_window_hours)}, probabilistic ${windowText(values.probabilistic_window_hours)}, view-through ${windowText(values.view_window_hours)}`,
       fields: attributionFields(row),
     },
     {

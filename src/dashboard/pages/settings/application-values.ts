@@ -19,9 +19,9 @@ export const toValues = (row: ApplicationRow): Values => ({
   android_fingerprints: row.androidFingerprints.join(' '),
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
-  view_through_window_hours: String(row.viewThroughWindowHours),
+  view_window_hours: String(row.viewWindowHours),
   ...doubtValues(row),
-  apple_ads_lookup: row.appleAdsLookup ? 'on' : 'off',
+  apple_ads: row.appleAds ? 'on' : 'off',
   create_from_networks: row.createFromNetworks ? 'on' : 'off',
   google_push_account: row.googlePushAccount ?? '',
   store_fee_percent: String(row.storeFeeBasisPoints / 100),
@@ -51,14 +51,14 @@ export function toChanges(values: Values) {
     // These are never shown, so an empty field leaves them as they are.
     meta_referrer_key: values.meta_referrer_key?.trim() || undefined,
     revenuecat_authorization: values.revenuecat_authorization?.trim() || undefined,
-    apple_ads_lookup: isOn(values.apple_ads_lookup),
+    apple_ads: isOn(values.apple_ads),
     create_from_networks: isOn(values.create_from_networks),
     google_push_account: optional(values.google_push_account),
     store_fee: percentToShare(values.store_fee_percent),
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
-    view_through_window_hours: Number(values.view_through_window_hours),
-    install_doubts: toDoubts(values),
+    view_window_hours: Number(values.view_window_hours),
+    fraud_rules: toDoubts(values),
   };
 }
 

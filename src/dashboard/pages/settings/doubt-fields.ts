@@ -3,15 +3,13 @@ import type { ApplicationRow } from '#teams';
 import type { FormField } from '../../shell/parts.tsx';
 import { DOUBT_ACTION_NAMES, optionsOf } from '../../shell/words.ts';
 
-const nameOf = (id: string, part: 'action' | 'threshold') => `install_doubts.${id}.${part}`;
+const nameOf = (id: string, part: 'action' | 'threshold') => `fraud_rules.${id}.${part}`;
 
 /** The text of the fields. */
-export const doubtValues = ({
-  installDoubts,
-}: Pick<ApplicationRow, 'installDoubts'>): Record<string, string> =>
+export const doubtValues = ({ fraudRules }: Pick<ApplicationRow, 'fraudRules'>): Record<string, string> =>
   Object.fromEntries(
     DOUBT_RULES.flatMap((rule) => {
-      const { action, threshold } = settingOf(rule, installDoubts);
+      const { action, threshold } = settingOf(rule, fraudRules);
       return [
         [nameOf(rule.id, 'action'), action],
         ...(threshold === null ? [] : [[nameOf(rule.id, 'threshold'), String(threshold)]]),

@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import {
+  clickFlooding,
   DEVICE_DIMENSIONS,
   DOUBT_RULES,
   type DoubtRule,
-  FLOODING,
-  judgeSourceDays,
+  isFlooded,
   settingOf,
 } from '#catalogue';
 import { queryDoubts, sumDoubts } from '#counting';
 import { database } from '#db';
-import { isOfCreatives, labelGroups, otherColumns } from './device-groups.ts';
-import { CREATIVE_GROUPS } from './names.ts';
-import { deviceFilterOf } from './payers.ts';
-import { PerformanceQuery, reportPerformance } from './performance.ts';
-import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from './query.ts';
+import { isOfCreatives, labelGroups, otherColumns } from '../device-groups.ts';
+import { CREATIVE_GROUPS } from '../names.ts';
+import { deviceFilterOf } from '../payers.ts';
+import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from '../query.ts';
+import { measureSources } from './source-days.ts';
 
 /** The groupings with few enough values that a counter returns all. */
 export const DOUBTS_GROUPS = [...CREATIVE_GROUPS, ...DEVICE_DIMENSIONS] as const;
@@ -39,7 +39,7 @@ const figuresOf = ({ installs, doubted, excluded }: Sums) => ({
   excluded_installs: excluded,
 });
 
-const rowOf = (rule: DoubtRule, { rules }: Sums, settings: Reported['installDoubts']) => ({
+const rowOf = (rule: DoubtRule, { rules }: Sums, settings: Reported['fraudRules']) => ({
   rule: rule.id,
   label: rule.label,
   ...settingOf(rule, settings),
@@ -50,18 +50,22 @@ const rowOf = (rule: DoubtRule, { rules }: Sums, settings: Reported['installDoub
 /**
  * The attributed installs of devices acquired from `from` to `to` that the application's rules doubt as they are now, whatever they were at the
  * time of the install: by rule, and by group those with the most doubtful installs first. `flooded` are the days of creatives whose clicks look
- * like click flooding. Devices that were erased are in no figure.
+ * like click flooding, whose installs the rule doubts. Devices that were erased are in no figure.
  */
 export async function findDoubts(env: Env, application: Reported, query: DoubtsQuery, now: number) {
   const { from, to, group_by: group } = query;
-  const settings = application.installDoubts;
-  const sources = await readSources(env, application, query, now);
-  const { groups: answered, delays } = await queryDoubts(env, application, {
+  const settings = application.fraudRules;
+  const [measured, filter] = await Promise.all([
+    measureSources(env, application, { from, to }, now),
+    deviceFilterOf(env.DB, application.id, filtersOf(query)),
+  ]);
+  const { groups: answered } = await queryDoubts(env, application, {
     cohort: { from, to },
-    filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
+    filter,
     groupBy: group === undefined ? null : isOfCreatives(group) ? 'creative' : group,
     settings,
-    sources: sources.map(({ creativeId, day }) => ({ creativeId, day })),
+    sources: [],
+    judged: measured.judged.map(({ creativeId, facts }) => ({ creativeId, facts })),
   });
   const labelled = group ? await labelGroups(database(env.DB), application.id, group, answered) : [];
   const ranked = labelled
@@ -79,53 +83,27 @@ export async function findDoubts(env: Env, application: Reported, query: DoubtsQ
       ...(group && rest.length > 0 ? [{ ...otherColumns(group), ...figuresOf(sumDoubts(rest)) }] : []),
     ],
     totals: figuresOf(total),
-    ...floodedOf(sources.map((source, index) => ({ ...source, delays: delays[index]?.delays ?? [] }))),
+    ...floodedOf(measured, settings, filter.creativeIds),
   };
 }
 
-/** The days of creatives with the most clicks. */
-const MAX_SOURCE_DAYS = 100;
-
-/** The days of creatives that have enough clicks to be judged, the most clicks first. */
-async function readSources(env: Env, application: Reported, query: DoubtsQuery, now: number) {
-  const { application_id, from, to } = query;
-  const asked = PerformanceQuery.parse({ application_id, from, to, group_by: 'day,creative' });
-  const report = await reportPerformance(
-    env,
-    application,
-    { ...asked, ...filtersOf(query), metrics: ['clicks'] },
-    now,
-  );
-  return report.data
-    .flatMap(({ day, creative, creative_id, clicks }) =>
-      creative_id && (clicks ?? 0) >= FLOODING.minClicks
-        ? [
-            {
-              day: String(day),
-              creative: typeof creative === 'string' ? creative : null,
-              creativeId: String(creative_id),
-              clicks: clicks ?? 0,
-            },
-          ]
-        : [],
-    )
-    .sort((left, right) => right.clicks - left.clicks)
-    .slice(0, MAX_SOURCE_DAYS);
-}
-
-type Source = Awaited<ReturnType<typeof readSources>>[number] & {
-  delays: readonly { seconds: number; installs: number }[];
-};
-
-function floodedOf(sources: readonly Source[]) {
-  const { medianConversion, judged } = judgeSourceDays(sources);
+/** Those whose verdict is click flooding, by the settings of now and of the creatives that the report is about. */
+function floodedOf(
+  { sources, judged }: Awaited<ReturnType<typeof measureSources>>,
+  settings: Reported['fraudRules'],
+  creativeIds: readonly string[] | undefined,
+) {
+  const threshold = settingOf(clickFlooding, settings).threshold ?? 0;
   const flooded = judged
-    .filter(({ isFlooded }) => isFlooded)
-    .map(({ of, installs, conversion, medianSeconds, p95Seconds }) => ({
-      ...{ day: of.day, creative: of.creative, creative_id: of.creativeId, clicks: of.clicks },
-      ...{ installs, conversion, median_seconds: medianSeconds, p95_seconds: p95Seconds },
+    .filter(({ creativeId }) => creativeIds === undefined || creativeIds.includes(creativeId))
+    .filter(({ facts }) => isFlooded(facts, threshold))
+    .map(({ creative, creativeId, facts }) => ({
+      ...{ day: facts.day, creative, creative_id: creativeId, clicks: facts.clicks },
+      ...{ installs: facts.installs, conversion: facts.installs / facts.clicks },
+      ...{ median_seconds: facts.median_seconds, p95_seconds: facts.p95_seconds },
     }));
-  return { flooded, judged_source_days: judged.length, median_conversion: medianConversion };
+  const median_conversion = judged[0]?.facts.usual_conversion ?? null;
+  return { flooded, judged_source_days: sources, median_conversion };
 }
 
 /** See `findDoubts`: its rules, or its groups with `group_by`. */
