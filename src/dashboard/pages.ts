@@ -3,6 +3,7 @@ import { shared } from './pages/access/shared.ts';
 import { join, login, setup } from './pages/access/sign-in.tsx';
 import { costs } from './pages/costs/costs.tsx';
 import { creatives } from './pages/creatives/creatives.tsx';
+import { networks } from './pages/networks/networks.tsx';
 import { alerts } from './pages/operate/alerts.tsx';
 import { connectors } from './pages/operate/connectors.tsx';
 import { eventDebugger } from './pages/operate/debugger.tsx';
@@ -46,6 +47,7 @@ export const PAGES: readonly PageRecord[] = [
   funnels,
   ads,
   eventDebugger,
+  networks,
   connectors,
   adRevenue,
   alerts,

@@ -7,6 +7,7 @@ export const admob: Network = {
   roles: ['monetization', 'mediation'],
   clickIds: [],
   macros: null,
+  skadnetworkIds: ['cstr6suwn9'],
   notes: [
     'AdMob shows ads in your app. Campaigns are bought at Google.',
     'Rewarded callbacks of its servers carry no revenue: only the SDK reports paid events.',

@@ -10,6 +10,7 @@ export const appleAds: Network = {
   roles: ['advertising'],
   clickIds: [],
   macros: null,
+  skadnetworkIds: [],
   notes: [
     'Ads lead to the App Store and take no link. The app can ask for an AdServices token, which Apple resolves to the campaign, ad group and ad: send it as `adservices_token` of `/fetch-token` and turn the look-up on, see [Attribution](attribution.md#apple-ads).',
   ],

@@ -19,6 +19,7 @@ export const applovin: Network = {
     placement: '{PLACEMENT_ID}',
     country: '{CC}',
   },
+  skadnetworkIds: ['ludvb6z3bs'],
   notes: [
     '`{CAMPAIGN_ID}`, `{CREATIVE_SET_ID}` and `{APP_ID}` are hashed ids.',
     'AppLovin requires `{IDFA}` and `{DID}` in links of app campaigns. They identify a device and are left out here.',

@@ -13,6 +13,7 @@ export const google: Network = {
     site_name: '{placement}',
     placement: '{network}',
   },
+  skadnetworkIds: ['cstr6suwn9'],
   notes: [
     'App campaigns take no tracking link, so their clicks never arrive here. On Android, the Play install referrer carries `gclid`, `gbraid` or `wbraid`, which says that it was Google, but not which campaign.',
     'Other campaign types take the link as their final URL, or as a tracking template.',

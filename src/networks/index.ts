@@ -14,6 +14,15 @@ export {
 export { NETWORKS } from './list.ts';
 export { LINK_PARAMETERS, type Network } from './network.ts';
 
+/** Where the ids of SKAdNetwork are from. */
+export const SKADNETWORK_SOURCE = 'https://developers.google.com/admob/ios/3p-skadnetworks';
+
+/** The network that a postback of SKAdNetwork or AdAttributionKit names; undefined for one that is not known. */
+export function networkOfPostback(name: string): Network | undefined {
+  const id = name.toLowerCase().split('.')[0] ?? '';
+  return NETWORKS.find(({ skadnetworkIds }) => skadnetworkIds.includes(id));
+}
+
 /** The names of networks by `media_source`. */
 export const MEDIA_SOURCE_NAMES: Readonly<Record<string, string>> = Object.assign(
   {},

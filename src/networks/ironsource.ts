@@ -13,6 +13,7 @@ export const ironsource: Network = {
     site_name: '{ApplicationName}',
     placement: '{AdType}',
   },
+  skadnetworkIds: ['su67r6k2v3'],
   notes: ['LevelPlay is its mediation.'],
   unverified: ['Placeholders for the campaign and the creative exist, but their names were not found.'],
   sources: ['https://developers.is.com/ironsource-mobile/general/tracking-solutions'],

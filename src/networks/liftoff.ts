@@ -7,6 +7,7 @@ export const liftoff: Network = {
   roles: ['advertising', 'monetization'],
   clickIds: [],
   macros: {},
+  skadnetworkIds: ['7ug5zh24hu'],
   notes: [],
   unverified: [
     'No public list of macros was found. The link is offered without any; ask your account manager for them.',

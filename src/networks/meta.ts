@@ -19,6 +19,7 @@ export const meta: Network = {
     site_name: '{{site_source_name}}',
     placement: '{{placement}}',
   },
+  skadnetworkIds: ['v9wttpbfk9', 'n38lu8286q'],
   notes: [
     'Macros are replaced in the destination and URL parameters of ads that lead to a web page. App install ads lead to the store itself: on Android, their install referrer names the ad, encrypted with a key of your app.',
   ],

@@ -27,6 +27,7 @@ export const mintegral: Network = {
       'Nobody has sent this to Mintegral, which documents the address with http; destinations need https.',
     source: 'https://helpcenter.mintegral.com/cn/docs/postback-url',
   },
+  skadnetworkIds: ['kbd757ywx3'],
   notes: [
     '`{click_id}` and `{uuid}` are required.',
     'Mintegral can report clicks and impressions from its servers (asynchronous clicks). It then expects a 200 instead of a redirect: give it the links for its servers, and enter the store URL at Mintegral. No macro of the time is documented, so a report that Mintegral repeats counts again.',

@@ -17,6 +17,7 @@ export const moloco: Network = {
     cost: '{{price.cost_amount}}',
     cost_currency: '{{price.cost_currency}}',
   },
+  skadnetworkIds: ['9t245vhmpl'],
   notes: ['Older campaigns use macros such as `%{bid_id}` instead.'],
   unverified: [],
   sources: [

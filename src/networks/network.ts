@@ -31,7 +31,7 @@ type PostbackPreset = {
 
 /**
  * What is known of an advertising network, as data. Everything that differs by network is derived from it: the link for its ads, the click ids
- * that are kept, the names in reports, its section in docs/networks.md.
+ * that are kept, the names in reports, its pages in docs/networks and in the dashboard.
  */
 export type Network = {
   /** In lower case: in `media_source`, and in the parameter `network` of its links. */
@@ -56,6 +56,8 @@ export type Network = {
   serverMacros?: Readonly<Record<'ip' | 'ua', string> & Partial<Record<'id' | 'time' | 'country', string>>>;
   /** Absent if the network documents none. */
   postback?: PostbackPreset;
+  /** How SKAdNetwork and AdAttributionKit name it, before the first point: `v9wttpbfk9` of `v9wttpbfk9.skadnetwork`. Empty if not known. */
+  skadnetworkIds: readonly string[];
   /** What to know before using it. */
   notes: readonly string[];
   /** What is not confirmed by the network's own documentation or a test. */

@@ -16,6 +16,7 @@ export const snap: Network = {
     ad_id: '{{ad.id}}',
     site_name: '{{site_source_name}}',
   },
+  skadnetworkIds: [],
   notes: ['Snap adds `ScCid` to links by itself.'],
   unverified: ['The macros are from guides of tools that use them, not from Snap.'],
   sources: ['https://urlmacros.com/snapchat.html'],

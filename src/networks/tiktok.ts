@@ -16,11 +16,13 @@ export const tiktok: Network = {
     ad_name: '__CID_NAME__',
     placement: '__PLACEMENT__',
   },
+  skadnetworkIds: ['22mmun2rn5'],
   notes: [
     'TikTok adds `ttclid` to links by itself in most campaigns.',
     'App install campaigns ask for a measurement partner of its list. Traffic campaigns take any link.',
   ],
   unverified: [
+    'The SKAdNetwork id is that of Pangle, its network of apps. Whether ads in TikTok itself have another was not found.',
     '`__CLICKID__` is documented for web campaigns. For partners, the click id is `__CALLBACK_PARAM__`.',
   ],
   sources: [

@@ -30,6 +30,7 @@ export const unityAds: Network = {
     source:
       'https://docs.unity.com/en-us/user-acquisition/data-sharing/custom-integration/custom-integration-postback-request',
   },
+  skadnetworkIds: ['4dzt52r2t5'],
   notes: [
     'Integrations without a measurement partner are possible. Unity then expects `{ifa}` in the link, which is left out here because the parameters of a click are stored.',
     'Unity wants links that answer with an HTTP redirect and do not lead to a store. A link of this service leads to the store, and on iOS shows a page first.',

@@ -7,6 +7,7 @@ export const vungle: Network = {
   roles: ['monetization'],
   clickIds: [],
   macros: null,
+  skadnetworkIds: ['gta9lk7p23'],
   notes: ['Vungle is the monetization side of Liftoff. Campaigns are bought at Liftoff.'],
   unverified: [],
   sources: ['https://liftoff.io'],

@@ -125,3 +125,12 @@ it('lists in the debugger what arrived, with its verification, tests and copies'
     ],
   ]);
 });
+
+it('names the networks whose ids are known', async () => {
+  await arrive({ network: 'V9wttpbfk9.skadnetwork' });
+  await arrive({ network: 'v9wttpbfk9x.skadnetwork' });
+  expect((await open('&by=network')).cells('Postbacks by network id', 'Network id')).toEqual([
+    ['Meta (V9wttpbfk9.skadnetwork)'],
+    ['v9wttpbfk9x.skadnetwork'],
+  ]);
+});

@@ -11,6 +11,8 @@ export const PLAIN_PAGES = [
   '/skan/schema',
   '/doubts',
   '/ad-revenue',
+  '/networks',
+  '/networks/tiktok',
   '/connectors',
   '/retention',
   '/ltv',

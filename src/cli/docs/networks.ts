@@ -1,12 +1,20 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runCommand } from '../command.ts';
-import { networksPage } from './networks-page.ts';
+import { networkPages } from './networks-page.ts';
+
+const DOCS = path.join(import.meta.dirname, '../../../docs');
 
 await runCommand(
   {
-    usage: 'Usage: npm run docs:networks\n\nWrites docs/networks.md from what is known of each network.',
+    usage:
+      'Usage: npm run docs:networks\n\nWrites docs/networks.md and a page per network in docs/networks from what is known of each.',
     options: {},
   },
-  () => writeFile(path.join(import.meta.dirname, '../../../docs/networks.md'), networksPage()),
+  async () => {
+    // Also removes the page of a network that is no longer listed.
+    await rm(path.join(DOCS, 'networks'), { recursive: true, force: true });
+    await mkdir(path.join(DOCS, 'networks'));
+    for (const [file, text] of Object.entries(networkPages())) await writeFile(path.join(DOCS, file), text);
+  },
 );

@@ -44,3 +44,7 @@ export const optionsOf = <Value extends string>(
   values: readonly Value[],
   names: Readonly<Record<Value, string>>,
 ): (readonly [Value, string])[] => values.map((value) => [value, names[value]] as const);
+
+/** A note on a network, which is in Markdown, for people who do not read that. */
+export const plainText = (note: string): string =>
+  note.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');

@@ -2,13 +2,11 @@ import { linkFor, NETWORKS, type Network, serverLinksFor } from '#networks';
 import type { serverLinks } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
+import { plainText } from '../../shell/words.ts';
 import type { Creative } from './test-link.tsx';
 
 /** Of who may see them: their secret lets anyone report clicks. */
 type Servers = Awaited<ReturnType<typeof serverLinks>> | null;
-
-/** A note as its network's file has it, for people who do not read Markdown. */
-const plain = (note: string) => note.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 
 const Links = ({ network, link, servers }: { network: Network; link: string; servers: Servers }) => {
   const { name, notes, unverified } = network;
@@ -26,10 +24,10 @@ const Links = ({ network, link, servers }: { network: Network; link: string; ser
       )}
       <ul class="muted">
         {notes.map((note) => (
-          <li>{plain(note)}</li>
+          <li>{plainText(note)}</li>
         ))}
         {unverified.map((note) => (
-          <li>Not verified: {plain(note)}</li>
+          <li>Not verified: {plainText(note)}</li>
         ))}
       </ul>
     </details>

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { networkOfPostback } from '#networks';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING, percent } from '../../shell/format.ts';
@@ -62,6 +63,10 @@ function nameOf(row: Row, by: SkanGroup, today: string): string {
   if (by === 'day') return dayText(String(value), today);
   if (by === 'country') return groupName('country', { country: String(value).toLowerCase() });
   if (by === 'fidelity') return value === 1 ? 'Click' : 'View';
+  if (by === 'network') {
+    const known = networkOfPostback(String(value));
+    return known ? `${known.name} (${value})` : String(value);
+  }
   return String(value);
 }
 

@@ -1,0 +1,226 @@
+import { kindOf as connectorKind } from '#connectors';
+import { kindOf as destinationKind } from '#destinations';
+import { AppError } from '#http';
+import { atLeast } from '#members';
+import { linkFor, NETWORKS, type Network, SKADNETWORK_SOURCE } from '#networks';
+import { trackingLink } from '#tracking';
+import { Copyable } from '../../shell/copyable.tsx';
+import { timeText } from '../../shell/dates.ts';
+import { NOTHING } from '../../shell/format.ts';
+import type { DashboardContext } from '../../shell/guard.ts';
+import { Card, Figure } from '../../shell/parts.tsx';
+import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { plainText } from '../../shell/words.ts';
+import { METRICS, nothingOf, showMetric } from '../../tables/metrics.ts';
+import { ConnectorState } from '../operate/connector-page.tsx';
+import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
+
+/** What is known of the network, from its own file, and what the application has of it. */
+type Shown = State & { view: View; mayChange: boolean };
+
+const Facts = ({
+  notes = [],
+  unverified,
+  sources,
+}: {
+  notes?: readonly string[];
+  unverified: readonly string[];
+  sources: readonly string[];
+}) => (
+  <>
+    <ul class="muted">
+      {notes.map((note) => (
+        <li>{plainText(note)}</li>
+      ))}
+      {unverified.map((note) => (
+        <li>Not verified: {plainText(note)}</li>
+      ))}
+    </ul>
+    <p class="hint">
+      {sources.map((source, at) => (
+        <>
+          {at > 0 && ', '}
+          <a href={source}>{`Source ${at + 1}`}</a>
+        </>
+      ))}
+    </p>
+  </>
+);
+
+const Figures = ({ figures, view }: Shown) => (
+  <Card
+    title="In this period"
+    aside={<a href={`/breakdown${viewQuery(view, { by: 'network' })}`}>Compare networks</a>}
+  >
+    <dl class="figures">
+      {FIGURES.map((name) => (
+        <Figure
+          label={METRICS[name].label}
+          hint={METRICS[name].hint}
+          metric={name}
+          value={showMetric(
+            name,
+            figures ? (figures[name] as number | null) : nothingOf(name),
+            view.currency,
+          )}
+        />
+      ))}
+    </dl>
+    <Zone view={view} />
+  </Card>
+);
+
+const Link = ({ network, view, pattern }: Shown & { pattern: string }) => {
+  const link = linkFor(network, pattern);
+  return (
+    <Card title="Link">
+      {link === null ? (
+        <p>{`Ads of ${network.name} take no tracking link.`}</p>
+      ) : (
+        <>
+          <p>
+            {`The destination of your ads at ${network.name}. The dots stand for a creative: `}
+            <a href={`/creatives${viewQuery(view)}`}>open the creative</a>
+            {' and copy its link for this network under Links for networks.'}
+          </p>
+          <Copyable text={link} label={`the pattern of links for ${network.name}`} />
+        </>
+      )}
+      <dl class="facts">
+        <dt>Click ids kept</dt>
+        <dd>{network.clickIds.join(', ') || 'None'}</dd>
+        <dt>In media_source</dt>
+        <dd>{[network.id, ...Object.keys(network.aliases)].join(', ')}</dd>
+      </dl>
+      <Facts {...network} />
+    </Card>
+  );
+};
+
+/** How the network is told of conversions; null for one that has no way. */
+function conversionsOf(network: Network) {
+  if (hasConversionsApi(network)) {
+    const { label, unverified, source } = destinationKind(network.id);
+    return { label, query: `kind=${network.id}`, notes: [], unverified: unverified ?? '', source };
+  }
+  if (!network.postback) return null;
+  const { notes, unverified, source } = network.postback;
+  return { label: 'Postback', query: `kind=postback&preset=${network.id}`, notes, unverified, source };
+}
+
+const Conversions = ({ network, destinations, view, mayChange }: Shown) => {
+  const way = conversionsOf(network);
+  const given = network.clickIds.map((name) => `{click.${name}}`).join(', ');
+  return (
+    <Card
+      title="Conversions"
+      aside={
+        mayChange && (
+          <a href={`/settings/destinations/new?app=${view.application.id}&${way?.query ?? 'kind=postback'}`}>
+            New destination
+          </a>
+        )
+      }
+    >
+      {destinations.map(({ id, offSince }) => (
+        <p>
+          <a href={`/settings/destinations/${id}`}>{way?.label}</a>{' '}
+          {offSince === null ? <span class="badge good">On</span> : <span class="badge">Off</span>}
+        </p>
+      ))}
+      {way ? (
+        <>
+          {destinations.length === 0 && <p>{`${way.label}: nothing is sent to ${network.name} yet.`}</p>}
+          {network.postback && <Copyable text={network.postback.url} label="the address of the postback" />}
+          <Facts notes={way.notes} unverified={[way.unverified]} sources={[way.source]} />
+        </>
+      ) : (
+        <p>
+          {`No public documentation of a postback was found. If ${network.name} gives you an address, add it as a destination of the kind postback${given === '' ? '' : `, with ${given} where it takes the click id`}.`}
+        </p>
+      )}
+    </Card>
+  );
+};
+
+const Costs = ({ network, connectors, view, mayChange }: Shown) => {
+  const kind = hasCosts(network) ? connectorKind(network.id) : undefined;
+  const { timezone } = view.application;
+  return (
+    <Card
+      title="Costs"
+      aside={
+        kind && mayChange && <a href={`/connectors${viewQuery(view)}#add-${network.id}`}>Add a connector</a>
+      }
+    >
+      {connectors.map((row) => (
+        <p>
+          <a href={`/connectors/${row.id}${viewQuery(view)}`}>{kind?.label}</a> <ConnectorState row={row} />{' '}
+          {`Last run: ${row.last_run_at === null ? NOTHING : timeText(Date.parse(row.last_run_at), timezone)}`}
+          {row.last_error === null ? '' : `; ${row.last_error}`}
+        </p>
+      ))}
+      {kind ? (
+        <>
+          {connectors.length === 0 && <p>No connector fetches its costs yet.</p>}
+          <Facts {...kind} />
+        </>
+      ) : (
+        <p>
+          {'No connector knows this network. '}
+          <a href={`/costs${viewQuery(view)}`}>Upload its costs</a>
+          {', or let a connector read them from an address of your own.'}
+        </p>
+      )}
+    </Card>
+  );
+};
+
+const Skadnetwork = ({ network: { name, skadnetworkIds }, view }: Shown) => (
+  <Card
+    title="SKAdNetwork"
+    aside={<a href={`/skan${viewQuery(view, { by: 'network' })}`}>Postbacks by network</a>}
+  >
+    {skadnetworkIds.length === 0 ? (
+      <p>{`The id of ${name} is not known here.`}</p>
+    ) : (
+      <>
+        <p>
+          {`Postbacks of ${name} have this id. An app that shows its ads lists it under SKAdNetworkItems of its Info.plist.`}
+        </p>
+        {skadnetworkIds.map((id) => (
+          <Copyable text={`${id}.skadnetwork`} label="the SKAdNetwork id" />
+        ))}
+        <Facts unverified={[]} sources={[SKADNETWORK_SOURCE]} />
+      </>
+    )}
+  </Card>
+);
+
+export function networkPage(c: DashboardContext) {
+  const network = NETWORKS.find(({ id }) => id === c.req.param('id'));
+  if (!network) throw new AppError('not_found', 'Network not found');
+  const page = {
+    title: network.name,
+    within: (view: View) => <a href={`${PATH}${viewQuery(view)}`}>Network set-up</a>,
+    bar: ['app', 'period', 'currency'],
+    inner: `${PATH}/${network.id}`,
+  } as const;
+  return renderReport(c, page, async (view, now) => {
+    const { report, states } = await readStates(c, view, now);
+    const state = states.find((one) => one.network === network);
+    if (!state) throw new Error(`No state of ${network.id}`);
+    const shown = { ...state, view, mayChange: atLeast(c.get('person').role, 'admin') };
+    return (
+      <>
+        <LeftOut report={report} />
+        <Figures {...shown} />
+        <Link {...shown} pattern={trackingLink(c.env, c.req.url, '…')} />
+        <Conversions {...shown} />
+        <Costs {...shown} />
+        <Skadnetwork {...shown} />
+      </>
+    );
+  });
+}

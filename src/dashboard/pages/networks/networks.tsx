@@ -1,0 +1,71 @@
+import { Hono } from 'hono';
+import { NOTHING } from '../../shell/format.ts';
+import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import type { PageRecord } from '../../shell/page-record.ts';
+import { Card, Table } from '../../shell/parts.tsx';
+import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
+import { viewQuery } from '../../shell/view.ts';
+import { figureColumn } from '../../tables/figure-column.tsx';
+import { ConnectorState } from '../operate/connector-page.tsx';
+import { networkPage } from './network-page.tsx';
+import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
+
+const TITLE = 'Network set-up';
+
+function conversionsText({ network, destinations }: State): string {
+  if (destinations.some(({ offSince }) => offSince === null)) return 'Sent';
+  if (destinations.length > 0) return 'Off';
+  if (hasConversionsApi(network)) return 'Conversions API';
+  return network.postback ? 'Postback' : NOTHING;
+}
+
+const Costs = ({ state: { network, connectors } }: { state: State }) => {
+  const [first] = connectors;
+  if (first) return <ConnectorState row={first} />;
+  return <>{hasCosts(network) ? 'Connector' : NOTHING}</>;
+};
+
+const listPage = (c: DashboardContext) =>
+  renderReport(c, { bar: ['app', 'period', 'currency'] }, async (view, now) => {
+    const { report, states } = await readStates(c, view, now);
+    return (
+      <>
+        <LeftOut report={report} />
+        <Card
+          title="Known networks"
+          aside={<a href={`/breakdown${viewQuery(view, { by: 'network' })}`}>All networks with figures</a>}
+        >
+          <p class="muted">
+            Open a network for the link for its ads, how it is told of conversions, what fetches its costs,
+            and what is not verified.
+          </p>
+          <Table
+            caption="What is set up for each network"
+            rows={states}
+            columns={[
+              {
+                label: 'Network',
+                cell: ({ network }) => <a href={`${PATH}/${network.id}${viewQuery(view)}`}>{network.name}</a>,
+              },
+              { label: 'Link', cell: ({ network }) => (network.macros === null ? NOTHING : 'With macros') },
+              { label: 'Conversions', cell: conversionsText },
+              { label: 'Costs', cell: (state) => <Costs state={state} /> },
+              ...FIGURES.map((name) =>
+                figureColumn(name, states, view.currency, (state: State) => state.figures),
+              ),
+            ]}
+          />
+          <Zone view={view} />
+        </Card>
+      </>
+    );
+  });
+
+export const networks: PageRecord = {
+  path: PATH,
+  title: TITLE,
+  opens: 'viewer',
+  links: [{ group: 'Operate', icon: 'M3 4h10M3 8h10M3 12h10M6 2.5v3M10 6.5v3M5 10.5v3', keepsView: true }],
+  savable: false,
+  routes: new Hono<DashboardEnv>().get('/', listPage).get('/:id', networkPage),
+};
