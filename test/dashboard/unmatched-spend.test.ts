@@ -103,7 +103,7 @@ describe.each(['campaign', 'adset', 'creative'] as const)('spend on an unknown %
 
 it('is in the totals of the overview, and in a row of its campaigns', async () => {
   const page = await read('/');
-  expect(page.figures).toMatchObject({ Spend: `$${TOTAL}.00`, ROAS: '3.5%' });
+  expect(page.figures).toMatchObject({ Spend: `$${TOTAL}.00`, 'ROAS day 7': '3.5%' });
   expect(page.cells('Campaigns with the highest revenue', 'Campaign', 'Spend', 'Revenue', 'ROAS')).toEqual([
     ['Spring', '$98.00', '$4.00', '4.1%'],
     ['Cow', '$16.00', '$0.00', '0.0%'],
