@@ -52,7 +52,7 @@ describe.each(['campaign', 'adset', 'creative'] as const)('spend on an unknown %
   const roas = `${Math.round((4 / known) * 1000) / 10}%`;
 
   it('has a row of the breakdown, with nothing but spend', async () => {
-    const page = await read('/breakdown', `by=${group}`);
+    const page = await read('/breakdown', `by=${group}&set=all`);
     const columns = ['Revenue', 'Installs', 'Purchases', 'Payers', 'Spend', 'CPI', 'ROAS'];
     const table = page.table(`Figures by ${group}`);
     expect(page.cells(`Figures by ${group}`, table.headings[0] ?? '', ...columns)).toEqual([

@@ -54,7 +54,7 @@ export async function UnmatchedNames({
   const targets = mayChange ? await readTargets(db, id) : [];
   const named = unmatched.slice(0, NAMED);
   return (
-    <details class="strip" id="names">
+    <details class="fold-line" id="names">
       <summary>
         <span class="status waiting">
           {unmatched.length === 1 ? '1 name' : `${count(unmatched.length)} names`} without a match
