@@ -63,16 +63,17 @@ it('compares each day with the day at the same position, and does not compare we
   expect((await breakdown('by=week')).table('Figures by week').headings.slice(0, 4)).toEqual([
     'Week',
     'Revenue',
-    'Clicks',
     'Installs',
+    'DAU',
   ]);
+  expect((await breakdown('by=week&set=all')).table('Figures by week').headings).toContain('Clicks');
 });
 
 it('has no changes without a comparison', async () => {
   const shown = await breakdown('by=campaign&compare=none');
   const { headings } = shown.table('Figures by campaign');
   expect(shown.all('.changed, .also')).toEqual([]);
-  expect(headings.slice(0, 4)).toEqual(['Campaign', 'Revenue', 'Clicks', 'Installs']);
+  expect(headings.slice(0, 4)).toEqual(['Campaign', 'Revenue', 'Installs', 'DAU']);
 });
 
 it('leads from a campaign to its ad sets, and from a day to its campaigns', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { PLAIN_METRICS } from '#catalogue';
 import { addDays } from '#lib/time';
 import { dayText } from '../../src/dashboard/shell/dates.ts';
 import { change, isGrowing, shareText } from '../../src/dashboard/tables/compared.tsx';
@@ -40,7 +41,7 @@ const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 /** Every figure of a card against the API's totals. */
 async function expectCard(card: Page, filters: Record<string, string>, view: Days) {
   const periods = periodsIn(card);
-  const inTotal = { group_by: 'month', ...filters };
+  const inTotal = { group_by: 'month', metrics: `${PLAIN_METRICS},roas_d7`, ...filters };
   const whole = await api(view, inTotal);
   const [now, before] = periods
     ? await Promise.all([api(periods.now, inTotal), api(periods.before, inTotal)])

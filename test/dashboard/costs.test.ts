@@ -56,7 +56,8 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
     ['Mon 2 Mar', 'Cat Spring › Young', '$10.00', 'Matched', '2,000', '50', '2.5%', '$0.20', '$5.00', 'Edit'],
   ]);
   expect(page.cards.filter((title) => /^(Ledger|Spend by)/.test(title))).toEqual(['Ledger', 'Spend by day']);
-  expect(page.card('Names without a match').texts('option')).toEqual([
+  expect(page.texts('#names > summary')).toEqual(['1 name without a match Unknown Map names']);
+  expect(page.texts('#names option')).toEqual([
     'Unknown (1 row)',
     'Choose …',
     'Spring',
@@ -181,6 +182,23 @@ it('edits a row without replacing those beside it, which an upload does', async 
     '1 row stored. All names match. Earlier rows of the same costs that were replaced: 1.',
   ]);
   expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,20000000000,,']);
+});
+
+it('cuts the names without a match in the middle, isolates those from right to left and counts the rest', async () => {
+  const long = `Prospecting ${'very '.repeat(10)}broad audience 2`;
+  await upload(
+    [
+      'date,campaign,currency,amount',
+      ...['ألغاز', long, 'C', 'D'].map((name) => `2026-03-02,${name},usd,1`),
+    ].join('\n'),
+  );
+  const page = await costs();
+  const [line = ''] = page.texts('#names > summary');
+  expect(line).toMatch(/^4 names without a match .+ and 1 more Map names$/);
+  const options = page.texts('select[name=names] option');
+  expect(options).toContain('\u2068ألغاز\u2069 (1 row)');
+  expect(options).toContain('Prospecting very very very…oad audience 2 (1 row)');
+  expect(page.one('#names').getAttribute('open')).toBeUndefined();
 });
 
 const names = (...parts: string[]) => JSON.stringify(parts);

@@ -60,7 +60,7 @@ describe('today', () => {
   it('shows and compares the full hours, and says what there is so far', async () => {
     const figures = (await page('/?period=today')).card('This period');
     expect(figures.texts('.card-head .muted')).toEqual([
-      'Sun 15 Mar until 09:00 compared with Sat 14 Mar until 09:00; DAU, ARPDAU, spend, ROAS and profit so far',
+      'Sun 15 Mar until 09:00 compared with Sat 14 Mar until 09:00; DAU, ARPDAU, spend, ROAS day 7 and profit so far',
     ]);
     // $45 of the $52 came until nine; yesterday $30 of $530.
     expect(figures.figures).toMatchObject({

@@ -58,7 +58,7 @@ it('shows and compares the days that are over, and says what there is with today
     DAU: '0 0 before 0 with today so far',
     ARPDAU: '– – with today so far',
     Spend: '$5.00 $0.00 before $5.00 with today so far',
-    ROAS: '0% 0% with today so far',
+    'ROAS day 7': '– – with today so far',
     Profit: '$85.00 ▲ 41.7% more $60.00 before $87.00 with today so far',
   });
 });

@@ -129,7 +129,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
     DAU: '0.3',
     ARPDAU: '$5.63',
     Spend: '$0.00 $0.00 before',
-    ROAS: '–',
+    'ROAS day 7': '–',
     Profit: '$11.25 $0.00 before',
   });
   expect(

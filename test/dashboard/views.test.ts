@@ -101,6 +101,7 @@ it('shows the view of a share link to anyone, without links or forms', async () 
   expect(page.texts('main h1')).toEqual(['Breakdown']);
   expect(page.texts('main p')).toEqual([
     'Test game · 1 Mar – 7 Mar',
+    '1 Mar – 7 Mar compared with 22 Feb – 28 Feb',
     'Days in UTC.',
     expect.stringMatching(/^Read-only view\. This link works until \d+ \w+, [\d:]+ \(UTC\)\.$/),
   ]);

@@ -138,7 +138,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly [read: () => Promise<s
     'When does an install pay for itself?': [[() => any('Paid back'), /Day \d|Not yet/]],
     'Where do people drop out?': [[() => any('Of previous step'), /^– \| [\d.]+% \| [\d.]+%$/]],
     'Is one creative better than another, or is it chance?': [
-      [() => text('.verdict'), /is ahead in|No difference that could not be chance/],
+      [() => text('.verdict'), /is ahead in|No clear difference yet/],
     ],
     'What has this device spent?': [
       [() => text('.figure:has(dt:text-is("Ad revenue")) dd'), /^\$\d/],

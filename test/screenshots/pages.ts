@@ -5,6 +5,7 @@ import { PAGES_OF_ONE } from '../helpers/dashboard-pages.ts';
 export type Pictured = {
   /** Unique, and the picture's file name. */
   name: string;
+  /** A path of the demo, or a whole URL. */
   address: string;
   /** What to do before the picture, which then shows the window instead of the whole page. */
   act?: (page: Page) => Promise<void>;
@@ -27,9 +28,25 @@ async function pagesOfOne(page: Page, baseUrl: string): Promise<Map<string, stri
 /** `/creatives/:id` is `creatives-one`. */
 const nameOf = (route: string) => route.slice(1).replaceAll(/:\w+/g, 'one').replaceAll('/', '-');
 
+/** The link that a form makes for people who are not signed in. */
+async function newLink(page: Page, address: string, label: string): Promise<string> {
+  await page.goto(address);
+  if (label === 'Name or email') await page.getByText('Invite someone').click();
+  await page.getByLabel(label).fill('Ann');
+  await page.getByRole('button', { name: 'Create link' }).click();
+  return page.locator('.notice code').innerText();
+}
+
 /** Every page, with the first of each thing that the lists lead to. */
 export async function PAGES(page: Page, { base_url, application }: Demo): Promise<Pictured[]> {
   const found = await pagesOfOne(page, base_url);
+  const shared = await newLink(
+    page,
+    `${base_url}/views?for=${encodeURIComponent('/breakdown?by=country')}`,
+    'Recipient',
+  );
+  const invitation = await newLink(page, `${base_url}/settings/members`, 'Name or email');
+  const nothing = 'from=2020-01-06&to=2020-01-12';
   return [
     { name: 'overview', address: '/' },
     { name: 'creatives', address: '/creatives' },
@@ -76,6 +93,14 @@ export async function PAGES(page: Page, { base_url, application }: Demo): Promis
     { name: 'search', address: '/search?q=cat' },
     { name: 'parts', address: '/_styles' },
     { name: 'sign-in', address: '/login', isPublic: true },
+    { name: 'shared', address: shared, isPublic: true },
+    { name: 'join', address: invitation, isPublic: true },
+    ...['overview', 'creatives', 'breakdown', 'ads', 'retention', 'ltv', 'funnels', 'costs', 'skan'].map(
+      (name) => ({
+        name: `${name}-empty`,
+        address: `/${name === 'overview' ? '' : name}?${nothing}`,
+      }),
+    ),
     ...[...found].map(([route, address]) => ({ name: nameOf(route), address })),
   ];
 }

@@ -6,8 +6,8 @@ import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, signIn } from '../helpers/browser.ts';
 import { addThings } from '../helpers/dashboard-things.ts';
-import { simulate, startService } from '../helpers/service.ts';
-import { PAGES } from './pages.ts';
+import { simulate, startEmptyService, startService } from '../helpers/service.ts';
+import { PAGES, type Pictured } from './pages.ts';
 
 const USAGE = `Usage: npm run screenshots -- [--out FOLDER] [--only TEXT] [--looks NAME,…] [--state FOLDER] [--docs]
 
@@ -46,20 +46,25 @@ async function picturesOf(browser: Browser, demo: Demo): Promise<void> {
   await signIn(first, demo);
   const storageState = await first.context().storageState();
   await mkdir(values.out, { recursive: true });
+  const empty = await startEmptyService();
+  const pages: Pictured[] = [
+    ...(await PAGES(first, demo)),
+    { name: 'setup', address: `${empty.baseUrl}/setup`, isPublic: true },
+  ].filter(({ name }) => name.includes(values.only));
   for (const [look, options] of Object.entries(LOOKS)) {
     if (!values.looks.split(',').includes(look)) continue;
     const owner = await (await browser.newContext({ ...options, storageState })).newPage();
     const visitor = await (await browser.newContext(options)).newPage();
-    for (const { name, address, act, isPublic } of await PAGES(first, demo)) {
-      if (!name.includes(values.only)) continue;
+    for (const { name, address, act, isPublic } of pages) {
       const page = isPublic ? visitor : owner;
-      await open(page, demo.base_url + address);
+      await open(page, new URL(address, demo.base_url).href);
       await act?.(page);
       await page.screenshot({ path: path.join(values.out, `${name}-${look}.png`), fullPage: !act });
     }
     await owner.context().close();
     await visitor.context().close();
   }
+  await empty.stop();
 }
 
 /** The pictures at the top of the README: the overview, at twice the size for sharp screens. */

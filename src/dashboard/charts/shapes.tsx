@@ -28,21 +28,23 @@ export const Range = ({
   );
 };
 
-/** A difference and its interval around zero, on an axis from `-extent` to `extent`; in colour once the interval leaves zero out. */
+/** A difference and its interval around zero, on an axis from `-extent` to `extent`; in colour if it is real. */
 export const Interval = ({
   low,
   value,
   high,
   extent,
+  isReal,
 }: {
   low: number;
   value: number;
   high: number;
   extent: number;
+  isReal: boolean;
 }) => {
   const at = (amount: number) =>
     Math.min(100, Math.max(0, 50 + (extent === 0 ? 0 : (amount / extent) * 50))).toFixed(2);
-  const tone = low > 0 ? ' up' : high < 0 ? ' down' : '';
+  const tone = isReal ? (value > 0 ? ' up' : ' down') : '';
   return (
     <svg class={`interval${tone}`} viewBox="0 0 100 16" preserveAspectRatio="none" aria-hidden="true">
       <line class="zero" x1="50" x2="50" y1="0" y2="16" />

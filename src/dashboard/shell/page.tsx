@@ -200,7 +200,7 @@ export function renderPlainPage(
           </p>
           <h1>{title}</h1>
           {content}
-          <p class="muted">
+          <p class="hint docs-link">
             <a href="/docs">Documentation</a>
           </p>
         </main>

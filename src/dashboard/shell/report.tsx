@@ -26,7 +26,7 @@ import type { DashboardContext } from './guard.ts';
 import { Info } from './info.tsx';
 import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
-import { Field, Notice } from './parts.tsx';
+import { Notice } from './parts.tsx';
 import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
 /** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
@@ -196,9 +196,20 @@ export const TableSearch = ({
   parameters?: ViewChanges;
   q: string;
 }) => (
-  <form method="get" action={path} class="row">
+  <form method="get" action={path} class="find-row" data-search-form>
     <ViewFields view={view} changes={parameters} />
-    <Field label="Search" name="q" type="search" value={q} maxlength={256} />
+    <label for="field-q" class="visually-hidden">
+      Search
+    </label>
+    <input
+      id="field-q"
+      type="search"
+      name="q"
+      value={q}
+      maxlength={256}
+      placeholder="Filter by name"
+      autocomplete="off"
+    />
     <button type="submit" class="quiet">
       Search
     </button>

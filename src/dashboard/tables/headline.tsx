@@ -14,7 +14,8 @@ export function withoutHours(names: readonly MetricName[]): string {
     .filter((name) => !isHourly(name))
     .map((name) => {
       const { label } = METRICS[name];
-      return label === label.toUpperCase() ? label : label.toLowerCase();
+      // Abbreviations stay as they are.
+      return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
     });
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

@@ -17,6 +17,7 @@ export const SHOWN_METRICS: readonly MetricName[] = PLAIN_METRICS;
 const NET: Readonly<Partial<Record<MetricName, MetricName>>> = {
   revenue: 'net_revenue',
   roas: 'roas_net',
+  roas_d7: 'roas_net_d7',
   profit: 'profit_net',
 };
 

@@ -3,11 +3,13 @@ import type { Database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
 import { count } from '../../shell/format.ts';
-import { Action, Card, cutMiddle, NamePath, Table } from '../../shell/parts.tsx';
+import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 /** The number of names offered per level. */
 const OFFERED = 100;
+/** The number of names in the line of the closed strip. */
+const NAMED = 3;
 
 /** Campaigns, ad sets and creatives that a name can be mapped to, the newest of each. */
 async function readTargets(db: Database, applicationId: string) {
@@ -21,14 +23,23 @@ async function readTargets(db: Database, applicationId: string) {
   ];
 }
 
-const Names = ({ campaign, adset, creative }: { campaign: string; adset: string; creative: string }) => (
-  <span title={namesText({ campaign, adset, creative })}>
-    <NamePath names={[campaign, adset, creative].filter((name) => name !== '')} />
+type Three = { campaign: string; adset: string; creative: string };
+
+const namesOf = ({ campaign, adset, creative }: Three) =>
+  [campaign, adset, creative].filter((name) => name !== '');
+
+const Names = (names: Three) => (
+  <span title={namesText(names)}>
+    <NamePath names={namesOf(names)} />
   </span>
 );
 
-/** The names in uploaded costs that the application does not have, with a form to map them, and the existing mappings. */
-export async function CostNamesCards({
+/** Names for an option, which holds text only. */
+const pathText = (names: readonly (string | null)[]) =>
+  names.flatMap((name) => (name === null ? [] : [isolate(cutMiddle(name))])).join(' › ');
+
+/** The names in costs that the application does not have, as a line that opens to the form that maps them. Nothing if all names match. */
+export async function UnmatchedNames({
   db,
   view,
   mayChange,
@@ -37,98 +48,109 @@ export async function CostNamesCards({
   view: View;
   mayChange: boolean;
 }) {
-  const { id } = view.application;
-  const [unmatched, mapped] = await Promise.all([listUnmatchedNames(db, id), listCostNames(db, id)]);
-  if (unmatched.length === 0 && mapped.length === 0) return null;
-  const targets = mayChange && unmatched.length > 0 ? await readTargets(db, id) : [];
-  // One form for all names, because repeating the list of targets for each of fifty names would take megabytes.
-  const options = (
-    <select name="to" id="field-to" required>
-      <option value="">Choose …</option>
-      {targets.map(({ label, items }) => (
-        <optgroup label={label}>
-          {items.map((item) => (
-            <option value={item.id}>
-              {[item.campaign, item.adset, item.name]
-                .flatMap((name) => (name === null ? [] : [isolate(cutMiddle(name))]))
-                .join(' › ')}
-            </option>
-          ))}
-        </optgroup>
-      ))}
-    </select>
-  );
+  const { id, name: application } = view.application;
+  const unmatched = await listUnmatchedNames(db, id);
+  if (unmatched.length === 0) return null;
+  const targets = mayChange ? await readTargets(db, id) : [];
+  const named = unmatched.slice(0, NAMED);
   return (
-    <>
-      {unmatched.length > 0 && (
-        <Card title="Names without a match" id="names">
-          <p class="muted">
-            No campaign, ad set or creative in {view.application.name} has these names. Their spend counts in
-            totals only. Map one to a campaign, ad set or creative: its stored costs move there, and later
-            uploads follow.
-          </p>
-          {mayChange ? (
-            <form method="post" action={`/costs/names${viewQuery(view)}`} class="row">
-              <div class="field">
-                <label for="field-name">Name</label>
-                <select name="names" id="field-name" required>
-                  {unmatched.map((name) => (
-                    <option value={JSON.stringify([name.campaign, name.adset, name.creative])}>
-                      {`${namesText(name)} (${count(name.rows)} ${name.rows === 1 ? 'row' : 'rows'})`}
-                    </option>
-                  ))}
-                </select>
-              </div>
-              <div class="field">
-                <label for="field-to">Map to</label>
-                {options}
-              </div>
-              <button type="submit">Map</button>
-            </form>
-          ) : (
-            <ul>
-              {unmatched.map((name) => (
-                <li>
-                  <Names {...name} />
-                </li>
+    <details class="fold-line" id="names">
+      <summary>
+        <span class="status waiting">
+          {unmatched.length === 1 ? '1 name' : `${count(unmatched.length)} names`} without a match
+        </span>
+        <span class="muted">
+          {named.map((names, index) => (
+            <>
+              {index > 0 && ', '}
+              <Names {...names} />
+            </>
+          ))}
+          {unmatched.length > NAMED && ` and ${count(unmatched.length - NAMED)} more`}
+        </span>
+        <span class="way">{mayChange ? 'Map names' : 'Show names'}</span>
+      </summary>
+      <p class="hint">
+        No campaign, ad set or creative in {application} has{' '}
+        {unmatched.length === 1 ? 'this name' : 'these names'}, so the spend counts in totals only.
+        {mayChange && ' Once mapped, its stored costs move to what you choose, and later uploads follow.'}
+      </p>
+      {mayChange ? (
+        // One form for all names, because repeating the list of targets for each of fifty names would take megabytes.
+        <form method="post" action={`/costs/names${viewQuery(view)}`} class="row">
+          <div class="field">
+            <label for="field-name">Name</label>
+            <select name="names" id="field-name" required>
+              {unmatched.map((names) => (
+                <option value={JSON.stringify([names.campaign, names.adset, names.creative])}>
+                  {`${pathText(namesOf(names))} (${count(names.rows)} ${names.rows === 1 ? 'row' : 'rows'})`}
+                </option>
               ))}
-            </ul>
-          )}
-        </Card>
+            </select>
+          </div>
+          <div class="field">
+            <label for="field-to">Map to</label>
+            <select name="to" id="field-to" required>
+              <option value="">Choose …</option>
+              {targets.map(({ label, items }) => (
+                <optgroup label={label}>
+                  {items.map((item) => (
+                    <option value={item.id}>{pathText([item.campaign, item.adset, item.name])}</option>
+                  ))}
+                </optgroup>
+              ))}
+            </select>
+          </div>
+          <button type="submit">Map</button>
+        </form>
+      ) : (
+        <ul>
+          {unmatched.map((names) => (
+            <li>
+              <Names {...names} />
+            </li>
+          ))}
+        </ul>
       )}
-      {mapped.length > 0 && (
-        <Card title="Mapped names">
-          <Table
-            caption="Mapped names"
-            rows={mapped}
-            columns={[
-              { label: 'Name in uploads', wrap: true, cell: (name) => <Names {...name} /> },
-              {
-                label: 'Stored as',
-                wrap: true,
-                cell: (name) => (
-                  <Names campaign={name.toCampaign} adset={name.toAdset} creative={name.toCreative} />
-                ),
-              },
-              ...(mayChange
-                ? [
-                    {
-                      label: 'Actions',
-                      cell: (name: (typeof mapped)[number]) => (
-                        <Action
-                          to={`/costs/names/remove${viewQuery(view)}`}
-                          label="Remove"
-                          kind="quiet"
-                          fields={{ campaign: name.campaign, adset: name.adset, creative: name.creative }}
-                        />
-                      ),
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        </Card>
-      )}
-    </>
+    </details>
+  );
+}
+
+/** The names that were mapped, below everything else. */
+export async function MappedNames({ db, view, mayChange }: { db: Database; view: View; mayChange: boolean }) {
+  const mapped = await listCostNames(db, view.application.id);
+  if (mapped.length === 0) return null;
+  return (
+    <FoldedCard title={`Mapped names (${count(mapped.length)})`}>
+      <Table
+        caption="Mapped names"
+        rows={mapped}
+        columns={[
+          { label: 'Name in uploads', wrap: true, cell: (name) => <Names {...name} /> },
+          {
+            label: 'Stored as',
+            wrap: true,
+            cell: (name) => (
+              <Names campaign={name.toCampaign} adset={name.toAdset} creative={name.toCreative} />
+            ),
+          },
+          ...(mayChange
+            ? [
+                {
+                  label: 'Actions',
+                  cell: (name: (typeof mapped)[number]) => (
+                    <Action
+                      to={`/costs/names/remove${viewQuery(view)}`}
+                      label="Remove"
+                      kind="quiet"
+                      fields={{ campaign: name.campaign, adset: name.adset, creative: name.creative }}
+                    />
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </FoldedCard>
   );
 }

@@ -24,7 +24,7 @@ import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
-import { CostNamesCards } from './cost-names.tsx';
+import { MappedNames, UnmatchedNames } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
 import {
   type Refused,
@@ -84,15 +84,20 @@ function costsPage(c: DashboardContext, refused?: Refused) {
         <LeftOut report={report} />
         <CostTabs view={view} current="/costs">
           {mayChange && (
-            <UploadForm
-              view={view}
-              text={refused?.text ?? ''}
-              currency={view.application.currency}
-              open={refused !== undefined}
-            />
+            <>
+              <a class="button quiet" href={`/connectors${viewQuery(view)}`}>
+                Connect
+              </a>
+              <UploadForm
+                view={view}
+                text={refused?.text ?? ''}
+                currency={view.application.currency}
+                open={refused !== undefined}
+              />
+            </>
           )}
         </CostTabs>
-        {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
+        {!restricted && <UnmatchedNames db={db} view={view} mayChange={mayChange} />}
         {isEmpty ? (
           <NoCosts db={db} view={view} mayChange={mayChange} />
         ) : (
@@ -133,6 +138,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
             </Card>
           </>
         )}
+        {!restricted && <MappedNames db={db} view={view} mayChange={mayChange} />}
       </>
     );
   });

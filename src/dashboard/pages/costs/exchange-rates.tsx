@@ -15,6 +15,7 @@ import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/f
 import { dayText } from '../../shell/dates.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -120,22 +121,19 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
       <>
         {done && <Notice kind="good">{done}</Notice>}
         <CostTabs view={view} current="/costs/rates">
-          {atLeast(c.get('person').role, 'admin') && <NewRate view={view} values={values} faults={faults} />}
-        </CostTabs>
-        <Card title="Rates">
-          <p class="muted">
-            Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
-            take precedence over the European Central Bank's daily reference rates. Currencies with neither in
-            the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public source.
-          </p>
           <form method="get" action="/costs/rates" class="row">
             <ViewFields view={view} />
-            <Field
-              label="Currency"
+            <label for="field-of_currency" class="visually-hidden">
+              Currency
+            </label>
+            <input
+              id="field-of_currency"
               name="of_currency"
               value={currency.toUpperCase()}
               maxlength={3}
               list="currencies-used"
+              placeholder="Currency"
+              autocomplete="off"
             />
             <datalist id="currencies-used">
               {view.currenciesUsed.map((code) => (
@@ -146,6 +144,21 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               Show
             </button>
           </form>
+          {atLeast(c.get('person').role, 'admin') && <NewRate view={view} values={values} faults={faults} />}
+        </CostTabs>
+        <Card
+          title="Rates"
+          info={
+            <Info about="the rates">
+              <p>
+                Amounts are converted with the rate of their day, or else the latest earlier one. Your own
+                rates take precedence over the European Central Bank's daily reference rates. Currencies with
+                neither in the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further
+                public source.
+              </p>
+            </Info>
+          }
+        >
           <Table
             caption={`Exchange rates, ${view.from} to ${view.to}`}
             rows={rates.data}

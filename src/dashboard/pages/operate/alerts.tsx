@@ -20,7 +20,6 @@ import { atLeast } from '#members';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
-import { Filters } from '../../shell/filters.tsx';
 import { money } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -156,7 +155,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
     c,
     {
       view,
-      filters: <Filters view={view} path="/alerts" shown={['app']} />,
       status: channel.faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <a class="button" href={`/alerts/new${viewQuery(view)}`}>

@@ -103,7 +103,7 @@ const NewConnectors = ({
 }) => {
   const { values = {}, faults = [] } = submitted;
   return (
-    <section id={family.replace('_', '-')} class="joined" aria-label={`Add connectors: ${FAMILIES[family]}`}>
+    <section id={family.replace('_', '-')} aria-label={`Add connectors: ${FAMILIES[family]}`}>
       {CONNECTOR_KINDS.filter((name) => KINDS[name].family === family).map((name) => {
         const kind: Kind = KINDS[name];
         const isOwn = values.kind === name;

@@ -16,7 +16,7 @@ import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
 import { ExplanationCard } from './event-page.tsx';
-import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, TimelineEntry, typeLabel } from './event-parts.tsx';
 
 const SHOWN = 100;
 /** Beyond as many reads, the rest of the timeline is behind a link. */
@@ -108,41 +108,38 @@ export async function devicePage(c: DashboardContext) {
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
           <ol class="timeline">
             {page.data.map((event: Record<string, unknown>) => (
-              <li class={isMoney(event) ? 'money' : ''}>
-                <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
-                <span>
-                  <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
-                    {typeLabel(event)}
-                  </a>{' '}
-                  {summary(event)}
-                </span>
-                <StatusBadge status={event.status_of_event} />
-              </li>
+              <TimelineEntry
+                kind={isMoney(event) ? 'money' : ''}
+                at={text(event.created_at)}
+                shown={at(Date.parse(text(event.created_at)))}
+                aside={<StatusBadge status={event.status_of_event} />}
+              >
+                <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
+                  {typeLabel(event)}
+                </a>{' '}
+                {summary(event)}
+              </TimelineEntry>
             ))}
             {page.next_cursor === null && explanation && (
               <>
-                <li class="start">
-                  <time datetime={new Date(explanation.acquiredAt).toISOString()}>
-                    {at(explanation.acquiredAt)}
-                  </time>
-                  <span>
-                    Acquired, by{' '}
-                    {explanation.attribution.creative_id
-                      ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
-                      : 'no ad (organic)'}
-                  </span>
-                </li>
+                <TimelineEntry
+                  kind="start"
+                  at={new Date(explanation.acquiredAt).toISOString()}
+                  shown={at(explanation.acquiredAt)}
+                >
+                  Acquired, by{' '}
+                  {explanation.attribution.creative_id
+                    ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
+                    : 'no ad (organic)'}
+                </TimelineEntry>
                 {explanation.click && (
-                  <li class="start">
-                    <time datetime={new Date(explanation.click.clickedAt).toISOString()}>
-                      {at(explanation.click.clickedAt)}
-                    </time>
-                    <span>
-                      {isImpressionId(explanation.attribution.click_id ?? '')
-                        ? 'Saw the ad'
-                        : 'Clicked the ad'}
-                    </span>
-                  </li>
+                  <TimelineEntry
+                    kind="start"
+                    at={new Date(explanation.click.clickedAt).toISOString()}
+                    shown={at(explanation.click.clickedAt)}
+                  >
+                    {isImpressionId(explanation.attribution.click_id ?? '') ? 'Saw the ad' : 'Clicked the ad'}
+                  </TimelineEntry>
                 )}
               </>
             )}

@@ -197,30 +197,33 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
         />
       )}
       <RefusedClicks explanation={explanation} />
-      {(candidates.length > 0 || !click) && (
-        <Table
-          caption="Candidate clicks"
-          rows={candidates}
-          empty="There were no candidate clicks."
-          columns={[
-            { label: 'Clicked or shown', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
-            {
-              label: 'Creative',
-              cell: ({ click_id, creative_id }) =>
-                `${nameOf(creative_id)}${isImpressionId(click_id) ? ' (shown, not clicked)' : ''}`,
-            },
-            { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
-            { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
-            {
-              label: 'Evidence, bits',
-              cell: (candidate) =>
-                Object.entries(candidate.facts)
-                  .map(([fact, bits]) => `${FACTS[fact] ?? fact} ${bits > 0 ? '+' : ''}${bits}`)
-                  .join(', ') || 'Named',
-            },
-          ]}
-        />
+      {candidates.length > 0 && (
+        <details class="fold">
+          <summary>Evidence</summary>
+          <Table
+            caption="Candidate clicks"
+            rows={candidates}
+            columns={[
+              { label: 'Clicked or shown', cell: (candidate) => exactTimeText(candidate.clicked_at, zone) },
+              {
+                label: 'Creative',
+                cell: ({ click_id, creative_id }) =>
+                  `${nameOf(creative_id)}${isImpressionId(click_id) ? ' (shown, not clicked)' : ''}`,
+              },
+              { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
+              { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
+              {
+                label: 'Evidence, bits',
+                cell: (candidate) =>
+                  Object.entries(candidate.facts)
+                    .map(([fact, bits]) => `${FACTS[fact] ?? fact} ${bits > 0 ? '+' : ''}${bits}`)
+                    .join(', ') || 'Named',
+              },
+            ]}
+          />
+        </details>
       )}
+      {candidates.length === 0 && !click && <p class="empty">There were no candidate clicks.</p>}
     </Card>
   );
 };

@@ -1,3 +1,4 @@
+import type { Child, PropsWithChildren } from 'hono/jsx';
 import { METHODS } from '#attribution';
 import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
@@ -58,6 +59,21 @@ export const StatusBadge = ({ status }: { status: unknown }) => {
     </span>
   );
 };
+
+/** One moment of a device's timeline: its time as `shown`, what happened, and what is known of it at the end of the line. */
+export const TimelineEntry = ({
+  kind = '',
+  at,
+  shown,
+  aside,
+  children,
+}: PropsWithChildren<{ kind?: '' | 'money' | 'start'; at: string; shown: string; aside?: Child }>) => (
+  <li class={kind}>
+    <time datetime={at}>{shown}</time>
+    <span>{children}</span>
+    {aside}
+  </li>
+);
 
 /** What stands above the title of a device's or an event's page. */
 export const InDebugger = ({ view, what }: { view: View | null; what: string }) => (

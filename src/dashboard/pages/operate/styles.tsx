@@ -8,10 +8,13 @@ import { amountsIn, money } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
-import { renderPlainPage } from '../../shell/page.tsx';
+import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { readView } from '../../shell/view.ts';
 import { Pill } from '../../tables/compared.tsx';
+
+import { ChoiceParts, CohortCells, FigureCards, Sections, Timeline } from './style-samples.tsx';
 
 /** A part in one state, with the state's name. */
 const State = ({ name, children }: { name: string; children?: Child }) => (
@@ -68,6 +71,11 @@ const Controls = () => (
           Save
         </button>
       </State>
+      <State name="Active">
+        <button type="button" class="is-hover is-active">
+          Save
+        </button>
+      </State>
       <State name="Focus">
         <button type="button" class="is-focus">
           Save
@@ -110,6 +118,18 @@ const Controls = () => (
           faults={[{ path: 'style-error', message: 'must be a number' }]}
         />
       </State>
+      <State name="Focus">
+        <div class="field">
+          <label for="field-style-focus">Search</label>
+          <input id="field-style-focus" class="is-focus" value="Puzzle" />
+        </div>
+      </State>
+      <State name="Disabled">
+        <div class="field">
+          <label for="field-style-disabled">Currency</label>
+          <input id="field-style-disabled" value="USD" disabled />
+        </div>
+      </State>
       <State name="List">
         <Field
           label="Role"
@@ -145,7 +165,9 @@ const Figures = () => (
         <Bar share={0.62} />
       </State>
       <State name="Interval">
-        <Interval low={-0.2} value={0.1} high={0.5} extent={0.6} />
+        <Interval low={-0.2} value={0.1} high={0.5} extent={0.6} isReal={false} />
+        <Interval low={0.1} value={0.3} high={0.5} extent={0.6} isReal />
+        <Interval low={-0.5} value={-0.3} high={-0.1} extent={0.6} isReal />
       </State>
       <State name="Info">
         <Info about="this figure">
@@ -202,14 +224,16 @@ const Tables = () => (
 );
 
 /** Every part in every state, for whoever works on the dashboard. */
-function stylesPage(c: DashboardContext) {
+async function stylesPage(c: DashboardContext) {
   const { hostname } = new URL(c.req.url);
   if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
     throw new AppError('not_found', 'Page not found');
   }
-  return renderPlainPage(
+  const now = Date.now();
+  const view = await readView(c, now);
+  return renderPage(
     c,
-    { isWide: true },
+    { view, tools: <button type="button">New creative</button> },
     <>
       <Card title="Colour">
         <Colours />
@@ -222,8 +246,17 @@ function stylesPage(c: DashboardContext) {
         <p class="fault">A fault names the field and says what it must be.</p>
       </Card>
       <Controls />
+      {view && (
+        <>
+          <ChoiceParts view={view} />
+          <FigureCards env={c.env} view={view} now={now} />
+        </>
+      )}
       <Figures />
       <Tables />
+      {view && <CohortCells view={view} />}
+      <Timeline />
+      <Sections />
       <Notice>Something worth knowing.</Notice>
       <Notice kind="good">Saved.</Notice>
       <Notice kind="bad">Somebody must act.</Notice>
@@ -231,6 +264,7 @@ function stylesPage(c: DashboardContext) {
         <Field label="Name" name="folded" />
       </FoldedCard>
       <Card title="Empty">
+        <p class="empty">Nothing here yet.</p>
         <Blank text="No costs in this period." way={['Upload costs', '/_styles']} />
       </Card>
     </>,

@@ -5,6 +5,7 @@ import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import {
@@ -133,20 +134,29 @@ function adsPage(c: DashboardContext) {
         <Card title={`${METRICS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>
-        <Card title={`By ${label}`} aside={<ComparedDays view={view} compared={compared} />}>
+        <Card
+          title={`By ${label}`}
+          info={
+            <Info about="the figures">
+              <p>
+                <ComparedDays view={view} compared={compared} />
+              </p>
+              {by === 'media_source' && (
+                <p>
+                  A request is made before any network is known, so requests and fill rate belong to formats
+                  and placements, not to networks.
+                </p>
+              )}
+              <Zone view={view} />
+            </Info>
+          }
+        >
           <Table
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}
             columns={columns}
           />
           <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
-          {by === 'media_source' && (
-            <p class="hint">
-              A request is made before any network is known, so requests and fill rate belong to formats and
-              placements, not to networks.
-            </p>
-          )}
-          <Zone view={view} />
         </Card>
         <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
           <details class="fold" open={q !== ''}>

@@ -4,6 +4,7 @@ import { HOURS_KEPT_DAYS } from '#catalogue';
 import { firstDayOfHours, givenBy, isDimension, type PerformanceReport, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
 import {
@@ -106,20 +107,33 @@ const NETWORKS = { title: 'Networks', by: 'network' } as const;
 /** What is charted where the chosen metric does not exist, such as revenue by ad format. */
 const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
 
+/** The columns of a table of which none were chosen, as far as its groupings have them. */
+const SUMMARY: readonly MetricName[] = [
+  ...(['revenue', 'installs', 'dau', 'arpdau', 'impressions', 'ad_revenue'] as const),
+  ...(['purchases', 'purchase_revenue', 'spend', 'cpi', 'roas', 'profit'] as const),
+];
+/** Groupings that have fewer of them show all that they have. */
+const MIN_SUMMARY = 3;
+
 type BreakdownRequest = {
   by: string;
   and: string;
   metric: MetricName;
   sort: string | null;
   q: string;
-  /** The metrics that were chosen; null for all that need not be. */
+  /** The metrics that were chosen; null if none were. */
   columns: readonly MetricName[] | null;
+  /** Whether all metrics are shown. A file has all unless some were chosen. */
+  isAll: boolean;
 };
 
-/** The columns of a table with the charted metric first. */
-const columnsWith = (metric: MetricName, { columns }: BreakdownRequest): MetricName[] => [
-  ...new Set([metric, ...(columns ?? SHOWN_METRICS)]),
-];
+function columnsOf(
+  { columns, isAll }: BreakdownRequest,
+  given: ReadonlySet<MetricName>,
+): readonly MetricName[] {
+  const summary = SUMMARY.filter((name) => given.has(name));
+  return columns ?? (isAll || summary.length < MIN_SUMMARY ? SHOWN_METRICS : summary);
+}
 
 function readAsked(c: DashboardContext): BreakdownRequest {
   const by = c.req.query('by') ?? 'day';
@@ -130,6 +144,7 @@ function readAsked(c: DashboardContext): BreakdownRequest {
     sort: c.req.query('sort') ?? null,
     q: searchOf(c),
     columns: readColumns(c),
+    isAll: c.req.query('set') === 'all' || wantsCsv(c),
   };
 }
 
@@ -138,7 +153,7 @@ function breakdownPage(c: DashboardContext) {
   const { by, and, q } = asked;
   keepColumns(c, '/breakdown', asked.columns);
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
-  const carry = { ...unchosen, column: asked.columns ?? [] };
+  const carry = { ...unchosen, column: asked.columns ?? [], set: c.req.query('set') === 'all' ? 'all' : '' };
   const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
   return renderReport(c, { ...named, carry }, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
@@ -152,7 +167,8 @@ function breakdownPage(c: DashboardContext) {
     const metric = [asked.metric, ...SUBSTITUTES].find((name) => given.has(name)) ?? asked.metric;
     const first = asked.sort ?? (isTimeGroup(by) ? by : `-${metric}`);
     const sort = lacksHours ? first.replace('hour', 'day') : first;
-    const shown = columnsWith(metric, asked);
+    const chosenColumns = columnsOf(asked, given);
+    const shown = [...new Set([metric, ...chosenColumns])];
     const sorted = METRIC_NAMES.filter((name) => name === sort.replace(/^-/, ''));
     const metrics = [...new Set([...shown, ...sorted])];
     const wanted = { ...listingOf(c), group_by: groups.join(','), metrics };
@@ -224,27 +240,32 @@ function breakdownPage(c: DashboardContext) {
         </Card>
         <Card
           title="All figures"
+          info={
+            <Info about="the figures">
+              <p>
+                <ComparedDays view={view} compared={compared} metric={metric} />
+              </p>
+              <Zone view={view} />
+            </Info>
+          }
           aside={
             <span class="asides">
-              <ComparedDays view={view} compared={compared} metric={metric} />
+              <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
               <ColumnsMenu
                 view={view}
                 path="/breakdown"
                 parameters={unchosen}
-                sets={[
-                  {
-                    label: 'All metrics',
-                    href: `/breakdown${viewQuery(view, { ...unchosen, set: 'all' })}`,
-                    isChosen: asked.columns === null,
-                  },
-                ]}
-                chosen={asked.columns ?? SHOWN_METRICS}
+                sets={(['summary', 'all'] as const).map((set) => ({
+                  label: set === 'all' ? 'All metrics' : 'Summary',
+                  href: `/breakdown${viewQuery(view, { ...unchosen, set })}`,
+                  isChosen: asked.columns === null && (set === 'all') === asked.isAll,
+                }))}
+                chosen={chosenColumns}
               />
               <CsvLink view={view} path="/breakdown" parameters={parameters} />
             </span>
           }
         >
-          <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
             rows={rows}
@@ -261,7 +282,6 @@ function breakdownPage(c: DashboardContext) {
           ) : (
             <WithoutSpend groups={groups} view={view} />
           )}
-          <Zone view={view} />
         </Card>
       </>
     );

@@ -36,11 +36,14 @@ export function certainty(
   return 'May be chance';
 }
 
+/** A difference that is unlikely to be chance. */
+const isReal = ({ p_value }: Row) => p_value !== null && p_value < 0.05;
+
 /** What the comparison says, in one sentence. */
 function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string }): string {
-  const real = data.filter(({ p_value }) => p_value !== null && p_value < 0.05);
+  const real = data.filter(isReal);
   if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
-  if (real.length === 0) return 'No difference that could not be chance yet.';
+  if (real.length === 0) return 'No clear difference yet: each may be chance.';
   const wins = (isMore: boolean) => real.filter(({ difference }) => (difference ?? 0) > 0 === isMore);
   const listed = (rows: readonly Row[]) =>
     rows.map(({ metric, day }) => `${METRIC_LABELS[metric].toLowerCase()} on day ${day}`).join(', ');
@@ -111,7 +114,7 @@ export const Sides = ({
   return (
     <Card title={`${names.a} against ${names.b}`} aside={children}>
       <p class="verdict">{verdictOf(report, names)}</p>
-      <p class="muted">{`A: ${names.a}, ${devices(report.a)}. B: ${names.b}, ${devices(report.b)}.`}</p>
+      <p class="muted">{`A has ${devices(report.a)}, B has ${devices(report.b)}.`}</p>
       <Table
         caption={`${names.a} against ${names.b}`}
         rows={report.data}
@@ -125,14 +128,6 @@ export const Sides = ({
               </>
             ),
           },
-          { label: 'A', numeric: true, cell: (row) => figures(row, row.a) },
-          { label: 'B', numeric: true, cell: (row) => figures(row, row.b) },
-          {
-            label: 'Difference',
-            numeric: true,
-            hint: 'B minus A',
-            cell: (row) => differences(row, row.difference),
-          },
           {
             label: 'B against A',
             hint: 'The difference and its 95% interval; the line is no difference',
@@ -140,8 +135,22 @@ export const Sides = ({
               row.low === null || row.high === null || row.difference === null ? (
                 NOTHING
               ) : (
-                <Interval low={row.low} value={row.difference} high={row.high} extent={extentOf(row)} />
+                <Interval
+                  low={row.low}
+                  value={row.difference}
+                  high={row.high}
+                  extent={extentOf(row)}
+                  isReal={isReal(row)}
+                />
               ),
+          },
+          { label: 'A', numeric: true, cell: (row) => figures(row, row.a) },
+          { label: 'B', numeric: true, cell: (row) => figures(row, row.b) },
+          {
+            label: 'Difference',
+            numeric: true,
+            hint: 'B minus A',
+            cell: (row) => differences(row, row.difference),
           },
           {
             label: '95% interval',

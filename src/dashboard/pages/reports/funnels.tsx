@@ -17,6 +17,7 @@ import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { count, duration, percent, RATIOS } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, isGuest } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -277,9 +278,23 @@ function funnelsPage(c: DashboardContext) {
         {others}
         <Card
           title="Funnel"
+          info={
+            <Info about="the funnel">
+              <p>
+                Devices acquired in the period (days in {view.application.timezone}) that reach each step
+                after the one before
+                {window
+                  ? `, within ${WINDOWS.find(([hours]) => hours === window)?.[1] ?? `${window} hours`} after the first`
+                  : ''}
+                .
+              </p>
+              <p>
+                <ComparedDays view={view} compared={wholePeriods(compared)} />
+              </p>
+            </Info>
+          }
           aside={
             <span class="asides">
-              <ComparedDays view={view} compared={wholePeriods(compared)} />
               <CsvLink view={view} path="/funnels" parameters={carry} />
               {asides}
             </span>
@@ -313,14 +328,6 @@ function funnelsPage(c: DashboardContext) {
               },
             ]}
           />
-          <p class="hint">
-            Devices acquired in the period (days in {view.application.timezone}) that reach each step after
-            the one before
-            {window
-              ? `, within ${WINDOWS.find(([hours]) => hours === window)?.[1] ?? `${window} hours`} after the first`
-              : ''}
-            .
-          </p>
           {incomplete > 0 && (
             <p class="hint">
               {`${count(incomplete)} devices had more events than funnels store, so a later step of theirs may be missing.`}

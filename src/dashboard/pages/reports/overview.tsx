@@ -17,7 +17,7 @@ import { isHourly } from '../../tables/part-of-day.ts';
 import { Movers } from './movers.tsx';
 
 /** The cards. Each chooses what the chart shows. */
-export const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas', 'profit'] as const;
+export const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas_d7', 'profit'] as const;
 const BY_TIME = [
   'installs',
   'dau',
@@ -29,7 +29,7 @@ const BY_TIME = [
   'revenue',
   'arpdau',
   'spend',
-  'roas',
+  'roas_d7',
   'profit',
 ] as const satisfies readonly MetricName[];
 const CAMPAIGN_FIGURES = ['spend', 'installs', 'revenue', 'roas', 'profit'] as const;

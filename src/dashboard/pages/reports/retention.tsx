@@ -119,9 +119,11 @@ function retentionPage(c: DashboardContext) {
                 Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
                 {view.application.timezone}.
               </p>
+              <p>
+                <ComparedDays view={view} compared={wholePeriods(compared)} />
+              </p>
             </Info>
           }
-          aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}
         >
           <CohortCurves title="Retention" format={RATIOS} series={series} />
         </Card>

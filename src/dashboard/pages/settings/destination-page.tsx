@@ -127,7 +127,7 @@ const Deliveries = ({
         ]}
       />
       {last && (
-        <p>
+        <p class="pages">
           <a href={`${pathOf(id)}?${more}#deliveries`}>Older</a>
         </p>
       )}

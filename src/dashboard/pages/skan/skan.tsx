@@ -4,6 +4,7 @@ import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHea
 import { dayText, timeText } from '../../shell/dates.ts';
 import { count, money, NOTHING, percent } from '../../shell/format.ts';
 import { type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
 import {
@@ -160,7 +161,18 @@ function skanPage(c: DashboardContext) {
             <a href="/costs/rates">Add exchange rates</a>
           </Notice>
         )}
-        <Card title="SKAdNetwork and AdAttributionKit" aside={<SchemaLink view={view} />}>
+        <Card
+          title="SKAdNetwork and AdAttributionKit"
+          info={
+            <Info about="these postbacks">
+              <p>
+                Apple reports these without naming devices, a day to several weeks after the install. They are
+                in no other report, and days are those on which postbacks arrived.
+              </p>
+            </Info>
+          }
+          aside={<SchemaLink view={view} />}
+        >
           <dl class="figures">
             {COUNTS.map(([name, label, hint]) => (
               <Figure label={label} hint={hint} metric={name} value={count(report.totals[name])} />
@@ -173,10 +185,6 @@ function skanPage(c: DashboardContext) {
               value={revenueText(report.totals, currency)}
             />
           </dl>
-          <p class="hint">
-            Apple reports these without naming devices, a day to several weeks after the install. They are in
-            no other report, and days are those on which postbacks arrived.
-          </p>
           <Arrivals report={report} view={view} />
         </Card>
         <form method="get" action="/skan" class="row" data-submit-on-change>
