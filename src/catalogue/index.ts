@@ -92,7 +92,6 @@ export {
   isSegmentDimension,
   MAX_SEGMENTS,
   normalised,
-  OTHER_SEGMENT,
   OTHER_VALUE,
   type OwnValues,
   ofDimensions,

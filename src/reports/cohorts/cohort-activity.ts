@@ -1,7 +1,6 @@
 import { addDays } from '#lib/time';
 import { type Entries, sumColumnsOf } from '#rollup';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
-import { type Cut, cutAfter } from '../engine/cut.ts';
 import { type CohortCells, type CohortPart, cellOf, REST_ROW, rowOf, setCell } from './cohort-cells.ts';
 import { CohortDetails } from './cohort-details.ts';
 
@@ -13,7 +12,8 @@ export type RankedCohorts = {
   rows: CohortRow[];
   /** The number of devices by row. */
   sizes: readonly number[];
-  cut: Cut | null;
+  /** The number of cohorts that have devices, with a row or without. */
+  total: number;
   /** The first and last day of acquisition of the devices in `REST_ROW`; null if it has none. */
   restDays: { first: string; last: string } | null;
 };
@@ -124,14 +124,7 @@ export class CohortActivity {
       if (left.label !== right.label) return left.label < right.label ? 1 : -1;
       return right.size - left.size || (left.key < right.key ? -1 : 1);
     });
-    const total = ranked.length + this.cutOff;
-    const cut = cutAfter(
-      ranked.slice(0, limit + 1).map(({ key }) => ({ key, total })),
-      limit,
-      false,
-    );
-    const keys: ReadonlySet<string> | null = cut && new Set<string>(JSON.parse(cut.kept));
-    const kept = ranked.filter(({ key }) => keys === null || keys.has(key));
+    const kept = ranked.slice(0, limit);
     const rowOfCohort = new Int32Array(this.sizes.length).fill(REST_ROW);
     for (const [index, { cohort }] of kept.entries()) rowOfCohort[cohort] = index + 1;
     const sizes = new Array<number>(kept.length + 1).fill(0);
@@ -153,7 +146,7 @@ export class CohortActivity {
     return {
       rows: kept.map(({ label, value }, index) => ({ row: index + 1, label, value })),
       sizes,
-      cut,
+      total: ranked.length + this.cutOff,
       restDays: restDays || null,
     };
   }

@@ -80,7 +80,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   });
   return {
     data,
-    total_rows: cohorts.cut?.total ?? data.length,
+    total_rows: cohorts.total,
     currency: reporting,
     net: query.net,
     timezone: application.timezone,

@@ -29,7 +29,7 @@ export async function reportRetention(
     };
     return { ...key, size, days: daysOf(query.days, dayOf) };
   });
-  return { data, total_rows: cohorts.cut?.total ?? data.length, timezone: application.timezone };
+  return { data, total_rows: cohorts.total, timezone: application.timezone };
 }
 
 /** A table within a row, by day number. */
