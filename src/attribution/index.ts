@@ -1,4 +1,4 @@
-export { hashAddress, networkOf as networkOfAddress } from './address.ts';
+export { hashAddress } from './address.ts';
 export { creditAfterApple, isOpenToApple } from './apple-ads.ts';
 export { APPLE_FIELDS, type AppleAd, type AppleAnswer, readAppleAnswer } from './apple-answer.ts';
 export {

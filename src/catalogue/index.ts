@@ -104,7 +104,6 @@ export {
   isSegmentDimension,
   MAX_SEGMENTS,
   normalised,
-  OTHER_SEGMENT,
   OTHER_VALUE,
   type OwnValues,
   ofDimensions,

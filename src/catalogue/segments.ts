@@ -160,7 +160,6 @@ export const segmentWithoutDevice = (event: {
   const { country = '', os_family: os = '', network = '' } = event;
   return { ...UNKNOWN_SEGMENT, country, os, network };
 };
-export const OTHER_SEGMENT: Segment = ofDimensions(SEGMENT_DIMENSIONS, () => OTHER_VALUE);
 
 /** A counter stores this many segments as they are, and then this many without the versions. */
 export const MAX_SEGMENTS = 4_000;

@@ -12,7 +12,6 @@ export {
   columnNames,
   type DatabaseCell,
   insertStatements,
-  NOT_COPIED,
   pagesOf,
   ROLLED_UP,
   type Row,

@@ -150,20 +150,3 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.hashKeys,
   schema.applications,
 ];
-
-/**
- * What it lacks: what lasts for minutes or tells about the deployment itself, and impressions: there are many, and they matter for a day. `counter_flushes` follows from the counters.
- */
-export const NOT_COPIED: readonly SQLiteTable[] = [
-  schema.counterFlushes,
-  schema.delayedMessages,
-  schema.impressions,
-  schema.notices,
-  schema.passwordResets,
-  schema.rejections,
-  schema.restores,
-  schema.scheduleRuns,
-  schema.sessions,
-  schema.storeLosses,
-  schema.verifications,
-];

@@ -5,8 +5,11 @@ import { AppError } from './errors.ts';
 /** The caller's address. */
 export const addressOf = (c: Context): string => c.req.header('cf-connecting-ip') ?? 'unknown';
 
-/** The key under which requests without a credential are counted. */
-export const callerNetwork = (c: Context): string => networkOf(addressOf(c));
+/** The key under which requests without a credential are counted: the network of the caller, who may have 2^64 addresses of it. */
+export function callerNetwork(c: Context): string {
+  const address = addressOf(c);
+  return networkOf(address) ?? address;
+}
 
 /**
  * Counts a request against a limit and throws `rate_limited` beyond it. In production the counter is in the machine's memory, so the

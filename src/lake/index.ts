@@ -13,7 +13,7 @@ export { filePrefix } from './keys.ts';
 export { missingAmong } from './missing.ts';
 export { partKey, readPart, type Written, writeParts } from './parts.ts';
 export type { FileLocation } from './raw-file.ts';
-export { readEvents, streamEvents, streamFile } from './read-events.ts';
+export { readEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteSince, rewriteWithout } from './rewrite.ts';
 export { describeFile, type FileOutline, outlineFile, readBetween } from './unlisted-file.ts';
 export { writeFiles } from './write-files.ts';

@@ -58,30 +58,7 @@ export async function readEvents(
   return { events: await readFound(page, filter), next_cursor };
 }
 
-/**
- * Streams all matching events in some files, for exports: newest file first, and by device and time within a file. It holds one row group
- * in memory at a time. Throws `MissingFileError` if the index is older than the files.
- */
-export async function* streamEvents(
-  bucket: Bucket,
-  entries: readonly FileEntry[],
-  filter: EventFilter,
-): AsyncGenerator<StoredEvent[]> {
-  const newestFirst = entries
-    .filter((entry) => mayHold(entry, filter))
-    .sort((left, right) => (left.lastEventId < right.lastEventId ? 1 : -1));
-  for (const entry of newestFirst) {
-    const file = await RawFile.open(bucket, entry);
-    for (const group of filter.deviceId ? file.groupsOf(filter.deviceId) : file.groups) {
-      const rows = (await file.findRows(group, filter)).map(({ row }) => row);
-      if (rows.length === 0) continue;
-      const events = (await file.readEvents(group, rows)).filter((event) => matches(event, filter));
-      if (events.length > 0) yield events;
-    }
-  }
-}
-
-/** Streams all events of a file that is in no index, row group by row group. */
+/** Streams all events of a file, row group by row group. */
 export async function* streamFile(bucket: Bucket, location: FileLocation): AsyncGenerator<StoredEvent[]> {
   const file = await RawFile.open(bucket, location);
   for (const group of file.groups) yield file.readEvents(group);

@@ -1,22 +1,29 @@
-const GROUPS = 8;
-/** The groups of a /64, the smallest network that providers assign. */
-const NETWORK_GROUPS = 4;
+import ipaddr from 'ipaddr.js';
+import * as z from 'zod';
+
+/** Four decimal parts. ipaddr.js also accepts hexadecimal and shorter forms, which no header should contain. */
+const IPV4 = z.regexes.ipv4;
+
+function parseIPv6(text: string): ipaddr.IPv6 | null {
+  try {
+    return ipaddr.IPv6.parse(text);
+  } catch {
+    return null;
+  }
+}
 
 /**
- * What one caller has of the address space: an IPv4 address (also mapped, as `::ffff:192.0.2.1`), or the /64 of an IPv6 address, whose
- * owner has 2^64 addresses to choose from. Other text is returned unchanged.
+ * The part of an address that identifies a household: all of an IPv4 address, or the /64 network of an IPv6 address, the smallest that
+ * providers assign; devices change the other half daily (RFC 8981). Returns null if the text is not an address.
  */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped) return mapped;
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const [left, right] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [
-    string[],
-    string[],
-  ];
-  const zeros = tail === undefined ? 0 : Math.max(0, GROUPS - left.length - right.length);
-  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${network.join(':')}::/64`;
+export function networkOf(address: string): string | null {
+  const text = address.trim().split('%')[0] ?? '';
+  if (!text.includes(':')) return IPV4.test(text) ? text : null;
+  const parsed = parseIPv6(text);
+  if (parsed === null) return null;
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
 }

@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { applications, creatives, database, type LinkPreview } from '#db';
 import { LookupCache, requireWithin } from '#http';
-import { networkOf } from '#lib/network';
 import { httpsUrl, type Stores } from './destination.ts';
 
 /** What a tracking link leads to. */
@@ -56,18 +55,18 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
 
 /**
  * Finds a link, including links of archived creatives, in the isolate's cache (at most 60 s old) or else the nearest database replica.
- * Lookups of tokens that the isolate does not know count against `address`, separately from its clicks. Throws `rate_limited`.
+ * Lookups of tokens that the isolate does not know count against `network`, separately from its clicks. Throws `rate_limited`.
  */
 export async function findLink(
   env: Env,
   token: string,
-  address: string,
+  network: string,
   now: number,
   keepAlive: (work: Promise<unknown>) => void,
 ): Promise<Link | null> {
   if (!LINK_TOKEN.test(token)) return null;
   const load = async () => {
-    if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${networkOf(address)}`);
+    if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${network}`);
     // A replica may lack a creative that was just created, so only the primary can confirm that there is none.
     return (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
   };

@@ -7,12 +7,12 @@ import {
   AppError,
   addressOf,
   answerRedirect,
+  callerNetwork,
   invalidRequest,
   jsonBody,
   limitBody,
 } from '#http';
 import { isId } from '#lib/ids';
-import { networkOf } from '#lib/network';
 import type { ServerSideRecorded } from './answers.ts';
 import { androidFile, appLinkEnd, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
 import { clickParams, countryOf } from './click-details.ts';
@@ -36,15 +36,17 @@ const MEASUREMENT_BYTES = 2 * 1024;
 /** The path of links, unless `TRACKING_BASE_URL` has another one. */
 const DEFAULT_FOLDER = '/t';
 
-const visitorOf = (c: AppContext, address: string): Visitor => ({
+const visitorOf = (c: AppContext): Visitor => ({
   browser: readUserAgent(c.req.header('User-Agent') ?? ''),
-  address,
+  address: addressOf(c),
 });
 
 /** The link in the path. One that opens an app names its application, too. */
-async function linkOf(c: AppContext, address: string): Promise<Link | null> {
+async function linkOf(c: AppContext): Promise<Link | null> {
   const [token = '', application] = [c.req.param('token'), c.req.param('application')];
-  const link = await findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  const link = await findLink(c.env, token, callerNetwork(c), Date.now(), (work) =>
+    c.executionCtx.waitUntil(work),
+  );
   return application === undefined || link?.applicationId === application ? link : null;
 }
 
@@ -66,9 +68,9 @@ function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
   );
 }
 
-/** Whether the address has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
-async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
-  const { success } = await c.env.CLICK_LIMIT.limit({ key: networkOf(address) });
+/** Whether the caller's network has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
+async function isWithinLimit(c: AppContext): Promise<boolean> {
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: callerNetwork(c) });
   return success;
 }
 
@@ -77,12 +79,11 @@ const secretIn = (query: Query): string | undefined => query.find(([name]) => na
 
 /** Answers a network's server, which is not sent on. */
 async function answerServer(c: AppContext, query: Query, secret: string) {
-  const address = addressOf(c);
-  const link = await linkOf(c, address);
+  const link = await linkOf(c);
   if (!link) throw new AppError('not_found', 'Link not found');
   // So that its team finds in the debugger what is refused.
   c.set('claimedApplicationId', link.applicationId);
-  const recorded = await recordServerSide(c, link, { secret, query, address, now: Date.now() });
+  const recorded = await recordServerSide(c, link, { secret, query, now: Date.now() });
   return c.json<ServerSideRecorded>(recorded);
 }
 
@@ -91,12 +92,11 @@ async function follow(c: AppContext) {
   const query = queryOf(c.req.url);
   const secret = secretIn(query);
   if (secret !== undefined) return answerServer(c, query, secret);
-  const address = addressOf(c);
-  const link = await linkOf(c, address);
+  const link = await linkOf(c);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
-  const visitor = visitorOf(c, address);
-  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c, address)) ? newClickId() : null;
+  const visitor = visitorOf(c);
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -117,14 +117,13 @@ async function follow(c: AppContext) {
 }
 
 async function measure(c: AppContext, measurement: Measurement) {
-  const address = addressOf(c);
-  const link = await linkOf(c, address);
+  const link = await linkOf(c);
   if (!link) throw new AppError('not_found', 'Link not found');
   const clickId = await measuredClickId(c.env, link, measurement, Date.now());
   if (clickId === null)
     throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
-  if (link.dataCollection && (await isWithinLimit(c, address))) {
-    const visitor = visitorOf(c, address);
+  if (link.dataCollection && (await isWithinLimit(c))) {
+    const visitor = visitorOf(c);
     c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
   }
   return c.body(null, 204);

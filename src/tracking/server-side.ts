@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { networkOfAddress } from '#attribution';
 import { hashKeyOf } from '#hashing';
 import {
   type AppContext,
   AppError,
+  callerNetwork,
   invalidRequest,
   isCountryCode,
   oneOf,
@@ -44,7 +44,7 @@ const ServerSideQuery = z.lazy(() =>
   z.object({
     event: oneOf(['click', 'impression']).default('click'),
     ip: optionalText(64).refine(
-      (address) => address === undefined || networkOfAddress(address) !== null,
+      (address) => address === undefined || networkOf(address) !== null,
       'must be the IP address of the device',
     ),
     ua: optionalText(2048),
@@ -96,10 +96,10 @@ const NOT_COUNTED = { success: true, counted: false, id: null } as const;
 export async function recordServerSide(
   c: AppContext,
   link: Link,
-  { secret, query, address, now }: { secret: string; query: Query; address: string; now: number },
+  { secret, query, now }: { secret: string; query: Query; now: number },
 ): Promise<ServerSideRecorded> {
   if (secret !== (await linkSecret(c.env, link.creativeId))) {
-    await requireWithin(c.env.CLICK_LIMIT, `s2s:${networkOf(address)}`);
+    await requireWithin(c.env.CLICK_LIMIT, `s2s:${callerNetwork(c)}`);
     throw new AppError('unauthenticated', 's2s is not the secret of this link');
   }
   const parsed = ServerSideQuery.safeParse(Object.fromEntries(query.toReversed()));

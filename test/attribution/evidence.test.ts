@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../src/attribution/address.ts';
 import { parseOs } from '../../src/attribution/device.ts';
 import { clickIdOf } from '../../src/attribution/device-report.ts';
 import {
@@ -103,31 +102,6 @@ it.each([
   ['18.1', 'macOS', 'iPhone', 'macos', '18.1'],
 ] as const)('reads "%s" of the device %s, model %s, as %s %s', (system, name, model, family, version) => {
   expect(parseOs(system, name, model)).toEqual({ family, version });
-});
-
-it.each([
-  ['203.0.113.9', '203.0.113.9'],
-  [' 203.0.113.9 ', '203.0.113.9'],
-  ['::ffff:203.0.113.9', '203.0.113.9'],
-  ['2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2'],
-  ['2001:0DB8:0001:0002::1', '2001:db8:1:2'],
-  ['2001:db8::1', '2001:db8:0:0'],
-  ['fe80::1%eth0', 'fe80:0:0:0'],
-  ['::1', '0:0:0:0'],
-  ['::', '0:0:0:0'],
-  ['256.1.1.1', null],
-  ['1.2.3', null],
-  ['01.2.3.4', null],
-  ['0x1.2.3.4', null],
-  ['unknown', null],
-  ['1.2.3.4.', null],
-  ['1:2:3', null],
-  ['1::2::3', null],
-  ['1:2:3:4:5:6:7:8:9', null],
-  ['hello', null],
-  ['', null],
-])('takes %s for %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { OTHER_SEGMENT, segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
+import { segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -102,7 +102,7 @@ export async function fillYear(db: D1Database, applicationId: string, size: Year
       db,
       { applicationId, shard: 0, sequence: at + 1 },
       additions,
-      (id) => byId.get(id) ?? OTHER_SEGMENT,
+      (id) => byId.get(id) ?? UNKNOWN_SEGMENT,
     );
   }
 }

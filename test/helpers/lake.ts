@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { type Bucket, type FileEntry, filePrefix, type StoredEvent, streamEvents } from '#lake';
+import { type Bucket, type FileEntry, filePrefix, type StoredEvent } from '#lake';
+import { eventsIn } from '../lake/stream.ts';
 
 /** The names of an application's raw event files in R2, in order. */
 export async function objectsOf(applicationId: string): Promise<string[]> {
@@ -7,11 +8,8 @@ export async function objectsOf(applicationId: string): Promise<string[]> {
   return objects.map(({ key }) => key).sort();
 }
 
-export async function eventsInFiles(files: readonly FileEntry[]): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for await (const slice of streamEvents(env.RAW_EVENTS, files, {})) events.push(...slice);
-  return events;
-}
+export const eventsInFiles = (files: readonly FileEntry[]): Promise<StoredEvent[]> =>
+  eventsIn(env.RAW_EVENTS, files);
 
 /** A bucket whose n-th change fails, before or after it is applied, or whose changes all fail. */
 export class FaultyBucket implements Bucket {

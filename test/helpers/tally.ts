@@ -1,6 +1,6 @@
 import type { LoggedEvent, SegmentBook } from '#catalogue';
 import type { CountedRows, DeviceNamed } from '../../src/rollup/adding-up.ts';
-import { type DeviceState, deviceKey, RunningDevice } from '../../src/rollup/device/device-state.ts';
+import { type DeviceState, RunningDevice } from '../../src/rollup/device/device-state.ts';
 import { Journal } from '../../src/rollup/device/journal.ts';
 import { type SeenKeys, startTally, type TakenKey } from '../../src/rollup/tally.ts';
 import { transactionsInMemory } from '../../src/rollup/transactions.ts';
@@ -15,6 +15,9 @@ export type TallyInput = {
   revokedTokens: ReadonlyMap<string, number>;
   segments: SegmentBook;
 };
+
+export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
+  `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
 const deviceKeyOf = (of: Parameters<DeviceNamed>[0]) =>
   deviceKey({ applicationId: of.application_id, acquiredDay: of.acquired_day, id: of.device_id });

@@ -111,7 +111,7 @@ describe('limits', () => {
       const headers = { 'service-api-key': newApiKey(), 'cf-connecting-ip': address };
       expect((await guessed.request('/auth', { headers })).status).toBe(429);
     }
-    expect(guesses.keys).toEqual(['2001:db8:1:2::/64', '2001:db8:1:2::/64']);
+    expect(guesses.keys).toEqual(['2001:db8:1:2', '2001:db8:1:2']);
   });
 
   it('apply to the team API: to unknown tokens by address, before the database, and to each team separately', async () => {

@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type FileEntry,
-  mergeFiles,
-  readEvents,
-  rewriteWithout,
-  type StoredEvent,
-  streamEvents,
-} from '#lake';
+import { type FileEntry, mergeFiles, readEvents, rewriteWithout, type StoredEvent } from '#lake';
 import { showEvent } from '../../src/events/list-events.ts';
 import { restoreRawFiles, type StoredFiles } from '../upgrade/raw-files.ts';
 import { changeFile, type StoredColumn } from './change-file.ts';
-import { type MemoryBucket, MemoryIndex } from './memory-bucket.ts';
+import { MemoryIndex } from './memory-bucket.ts';
+import { eventsIn } from './stream.ts';
 
 // Files of earlier releases, and of releases whose schema has other columns. This file also runs with one more kind of event in the
 // middle of the list of kinds: see `with-subscription.ts`.
@@ -32,12 +26,6 @@ const comparable = (events: readonly Shown[]): Shown[] =>
 
 const shown = (events: readonly StoredEvent[]) => comparable(events.map(showEvent) as Shown[]);
 
-async function stream(bucket: MemoryBucket, entries: readonly FileEntry[]): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for await (const slice of streamEvents(bucket, entries, {})) events.push(...slice);
-  return events;
-}
-
 const [newest] = Object.values(releases);
 if (newest === undefined) throw new Error('There are no files of a release');
 
@@ -51,7 +39,7 @@ describe.each(Object.entries(releases).map(([path, text]) => [path.split('/')[3]
       const { bucket, entries } = restoreRawFiles(stored);
       const page = await readEvents(bucket, entries, {}, { limit: 1_000, cursor: '' });
       expect(shown(page.events)).toEqual(expected);
-      expect(shown(await stream(bucket, entries))).toEqual(expected);
+      expect(shown(await eventsIn(bucket, entries))).toEqual(expected);
     });
 
     it('are searched by device', async () => {
@@ -65,7 +53,7 @@ describe.each(Object.entries(releases).map(([path, text]) => [path.split('/')[3]
     it('are merged with all of their events', async () => {
       const { bucket, entries } = restoreRawFiles(stored);
       const merged = await mergeFiles(bucket, new MemoryIndex(entries), entries);
-      expect(shown(await stream(bucket, merged ? [merged] : []))).toEqual(expected);
+      expect(shown(await eventsIn(bucket, merged ? [merged] : []))).toEqual(expected);
     });
 
     it('are rewritten without an erased device', async () => {
@@ -75,7 +63,7 @@ describe.each(Object.entries(releases).map(([path, text]) => [path.split('/')[3]
       for (const entry of entries) await rewriteWithout(bucket, index, entry, new Set([erased]));
       const kept = expected.filter(({ device_id }) => device_id !== erased);
       expect(kept.length).toBeLessThan(expected.length);
-      expect(shown(await stream(bucket, index.entries))).toEqual(kept);
+      expect(shown(await eventsIn(bucket, index.entries))).toEqual(kept);
     });
   },
 );
@@ -99,7 +87,7 @@ describe('files of another schema', () => {
     const without = expected.map((event) =>
       Object.fromEntries(Object.entries(event).filter(([field]) => !missing.includes(field))),
     );
-    expect(shown(await stream(bucket, entries))).toEqual(without);
+    expect(shown(await eventsIn(bucket, entries))).toEqual(without);
     const page = { limit: 1_000, cursor: '' };
     // Its index entry was made from the same events.
     const ofNowhere = entries.map((entry) => ({ ...entry, values: { country: [''] } }));
@@ -117,7 +105,7 @@ describe('files of another schema', () => {
       },
       ...columns.toReversed(),
     ]);
-    expect(shown(await stream(bucket, entries))).toEqual(expected);
+    expect(shown(await eventsIn(bucket, entries))).toEqual(expected);
     for (const deviceId of new Set(stored.events.flatMap(({ device_id }) => device_id ?? []))) {
       const page = await readEvents(bucket, entries, { deviceId }, { limit: 1_000, cursor: '' });
       expect(shown(page.events)).toEqual(expected.filter(({ device_id }) => device_id === deviceId));
@@ -145,8 +133,8 @@ describe('files of another schema', () => {
       if (typeof value !== 'number' || scale >= 9) return event;
       return { ...event, value: Math.floor(Math.round(value * 1e9) / 10 ** (9 - scale)) / 10 ** scale };
     });
-    expect(shown(await stream(bucket, entries))).toEqual(kept);
+    expect(shown(await eventsIn(bucket, entries))).toEqual(kept);
     const merged = await mergeFiles(bucket, new MemoryIndex(entries), entries);
-    expect(shown(await stream(bucket, merged ? [merged] : []))).toEqual(kept);
+    expect(shown(await eventsIn(bucket, merged ? [merged] : []))).toEqual(kept);
   });
 });

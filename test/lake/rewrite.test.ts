@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deviceIdIn, type LoggedEvent } from '#catalogue';
-import { deleteReplaced, type FileEntry, mergeFiles, rewriteWithout, streamEvents, writeFiles } from '#lake';
+import { deleteReplaced, type FileEntry, mergeFiles, rewriteWithout, writeFiles } from '#lake';
 import { Faults, MemoryBucket, MemoryIndex } from './memory-bucket.ts';
+import { eventsIn } from './stream.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 
 const SOURCE = { applicationId: APPLICATION_ID, shard: 0 };
@@ -11,9 +12,7 @@ const ERASED = new Set([deviceOf(EVENTS[0]), deviceOf(EVENTS[7])]);
 const KEPT = EVENTS.filter((event) => !ERASED.has(deviceOf(event)));
 
 async function idsIn(bucket: MemoryBucket, entries: FileEntry[]): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const events of streamEvents(bucket, entries, {})) ids.push(...events.map(({ id }) => id));
-  return ids.sort();
+  return idsOf(await eventsIn(bucket, entries));
 }
 
 const idsOf = (events: readonly LoggedEvent[]) => events.map(({ id }) => id).sort();

@@ -1,17 +1,12 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type FileEntry, readEvents, type StoredEvent, streamEvents, writeFiles } from '#lake';
+import { readEvents, type StoredEvent, writeFiles } from '#lake';
 import { arbitraryEvent } from './arbitrary-event.ts';
 import { kept } from './kept.ts';
 import { MemoryBucket } from './memory-bucket.ts';
+import { eventsIn } from './stream.ts';
 
 const SOURCE = { applicationId: 'app_1', shard: 3 };
-
-async function readAll(bucket: MemoryBucket, entries: FileEntry[]): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for await (const slice of streamEvents(bucket, entries, {})) events.push(...slice);
-  return events;
-}
 
 const byId = (events: readonly StoredEvent[]) =>
   [...events].sort((left, right) => (left.id < right.id ? -1 : 1));
@@ -24,7 +19,7 @@ export async function checkRoundTrip(runs: number, limitMs = 50_000): Promise<vo
     fc.asyncProperty(events, async (written) => {
       const bucket = new MemoryBucket();
       const entries = await writeFiles(bucket, SOURCE, [written]);
-      expect(byId(await readAll(bucket, entries))).toEqual(
+      expect(byId(await eventsIn(bucket, entries))).toEqual(
         byId(written.map((event) => kept(event, SOURCE.shard))),
       );
       const page = await readEvents(bucket, entries, {}, { limit: 100, cursor: '' });

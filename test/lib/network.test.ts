@@ -1,16 +1,45 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { networkOf } from '#lib/network';
 
 it.each([
-  ['192.0.2.8', '192.0.2.8'],
-  ['::ffff:192.0.2.8', '192.0.2.8'],
-  ['unknown', 'unknown'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-  ['2001:0db8:0001:0002:ffff::1', '2001:db8:1:2::/64'],
-  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
+  ['203.0.113.9', '203.0.113.9'],
+  [' 203.0.113.9 ', '203.0.113.9'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2'],
+  ['2001:DB8:1:2::', '2001:db8:1:2'],
+  ['2001:db8:1:3::1', '2001:db8:1:3'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['::1', '0:0:0:0'],
+  ['::', '0:0:0:0'],
+  ['256.1.1.1', null],
+  ['1.2.3', null],
+  ['01.2.3.4', null],
+  ['0x1.2.3.4', null],
+  ['unknown', null],
+  ['1.2.3.4.', null],
+  ['1:2:3', null],
+  ['1::2::3', null],
+  ['1:2:3:4:5:6:7:8:9', null],
+  ['hello', null],
+  ['', null],
 ])('the network of %s is %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+it('is the same for two IPv6 addresses if their first 64 bits are, however they are written', () => {
+  const half = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 4, maxLength: 4 });
+  // Mapped IPv4 addresses are the only others that begin with 64 zeros.
+  const network = half.filter((groups) => groups.some((group) => group > 0));
+  const written = (groups: readonly number[]) =>
+    groups.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':');
+  fc.assert(
+    fc.property(network, network, half, half, (one, other, left, right) => {
+      const own = networkOf(written([...one, ...left]));
+      expect(own).toBe(networkOf(`${one.map((group) => group.toString(16)).join(':')}:${written(right)}`));
+      expect(own === networkOf(written([...other, ...left]))).toBe(written(one) === written(other));
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_SEGMENT, type Sums, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
+import { type Sums, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
@@ -11,6 +11,7 @@ import type { GroupQuestion } from '../../src/reports/engine/question.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { LimitedD1 } from '../helpers/limited-d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
     os: 'android',
     app_version: '1.0',
   }));
-  const segmentOf = (own: number) => segments.find((one) => segmentId(one) === own) ?? OTHER_SEGMENT;
+  const segmentOf = (own: number) => segments.find((one) => segmentId(one) === own) ?? UNKNOWN_SEGMENT;
   const inserts = [
     env.DB.prepare(
       "INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_s', ?, 'C', 1)",
@@ -166,12 +167,24 @@ describe.each<[names: DimensionName[], groups: number]>([
 });
 
 it('ranks groups by time, then by revenue', async () => {
-  const { cut } = await read(['day', 'creative'], { filters: { country: ['de'] }, limit: 2 });
-  expect(JSON.parse(cut?.kept ?? '[]').map((key: string) => JSON.parse(key))).toEqual([
+  const { groups, cut } = await read(['day', 'creative'], { filters: { country: ['de'] }, limit: 2 });
+  expect([...groups.keys()].filter(Boolean).map((key) => JSON.parse(key))).toEqual([
     [LAST, JSON.stringify(['crt_40', 'Name 40'])],
     [LAST, JSON.stringify(['crt_39', 'Name 39'])],
   ]);
   expect(cut?.firstCut).toContain('crt_38');
+});
+
+it('gives every group up to the limit its own row, however long the names are', async () => {
+  const other = await createTenant();
+  const placements = Array.from({ length: 300 }, (_, index) => `${index}`.padEnd(2_000, 'long name '));
+  const ads = placements.map((placement) => ({ day: FIRST, placement, currency: 'usd', impressions: 1 }));
+  await addFigures(env.DB, other.application.id, 'rollup_ads', ads);
+  const { groups, cut } = await readGroupSums({ ...env, DB: db.asBinding() }, other.application, {
+    ...{ names: ['placement'], from: FIRST, to: FIRST, reporting: 'usd', filters: {}, limit: 1_000 },
+  });
+  expect(cut === null).toBe(true);
+  expect([...groups.keys()].map((key) => JSON.parse(key)[0]).sort()).toEqual([...placements].sort());
 });
 
 it('finds groups by text in their names', async () => {

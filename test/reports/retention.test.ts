@@ -1,11 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { OTHER_SEGMENT } from '#catalogue';
+import { UNKNOWN_SEGMENT } from '#catalogue';
 import { database } from '#db';
 import { addDays } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { CohortActivity } from '../../src/reports/cohorts/cohort-activity.ts';
-import { CohortCells } from '../../src/reports/cohorts/cohort-cells.ts';
+import { CohortRanking } from '../../src/reports/cohorts/cohort-ranking.ts';
+import { cohortPlaces, namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
+import type { CohortQuestion } from '../../src/reports/cohorts/cohorts.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
 
@@ -20,10 +22,10 @@ const ROWS = [
   { acquiredDay: '2026-03-05', age: 1, active: 1, lastActive: 1 },
 ];
 
-type Row = (typeof ROWS)[number];
+type ActivityRow = (typeof ROWS)[number];
 
 /** What a counter added of all creatives and segments together. */
-function chunkOf(rows: readonly Row[]): Chunk {
+function chunkOf(rows: readonly ActivityRow[]): Chunk {
   const numbers = Int32Array.from(rows, (_, at) => at);
   const sums = sumColumnsOf('cohort_activity').map((column) =>
     Float64Array.from(rows, ({ active, lastActive }) => (column === 'active_devices' ? active : lastActive)),
@@ -33,13 +35,30 @@ function chunkOf(rows: readonly Row[]): Chunk {
     day: '',
     columns: ['acquired_day', 'age'],
     values: [rows.map(({ acquiredDay }) => acquiredDay), rows.map(({ age }) => String(age))],
-    segments: [OTHER_SEGMENT],
+    segments: [UNKNOWN_SEGMENT],
     read: (take) =>
       take({ size: rows.length, keys: [numbers, numbers], segments: new Int32Array(rows.length), sums }),
   };
 }
 
-const read = async (today: string, cohort: 'all' | 'day', limit = 10) => {
+/** Ranks cohorts, then adds up their activity. The chunks must be those of the days of acquisition only, and all. */
+async function readChunks(
+  asked: CohortQuestion,
+  acquired: Iterable<readonly ActivityRow[]>,
+  all: Iterable<readonly ActivityRow[]>,
+) {
+  const names = namesOf(asked);
+  const ranking = new CohortRanking(names, NO_NAMES, asked.limit);
+  for (const rows of acquired) await ranking.read(chunkOf(rows));
+  const { ranked, total } = ranking.rank();
+  const activity = new CohortActivity(cohortPlaces({ ...asked, names }, NO_NAMES, ranked), ranked.length + 1);
+  for (const rows of all) await activity.read(chunkOf(rows));
+  const { rest } = activity;
+  const restDays = rest && [addDays(asked.today, -rest.oldest), addDays(asked.today, -rest.newest)];
+  return { ranked, total, sizes: [...activity.sizes], restDays, details: activity.details };
+}
+
+const read = (today: string, cohort: 'all' | 'day', limit = 10) => {
   const asked = {
     cohort,
     from: '2026-03-01',
@@ -49,10 +68,7 @@ const read = async (today: string, cohort: 'all' | 'day', limit = 10) => {
     filters: {},
     today,
   };
-  const cells = new CohortCells(asked, NO_NAMES);
-  const activity = new CohortActivity(cells, asked);
-  await activity.read(chunkOf(ROWS.toReversed()));
-  return { ranked: activity.rank(), activity };
+  return readChunks(asked, [ROWS.filter(({ age }) => age === 0).toReversed()], [ROWS.toReversed()]);
 };
 
 describe('retention', () => {
@@ -65,54 +81,44 @@ describe('retention', () => {
     ['no cohort on the very day', 7, '2026-03-08', { eligible: 0, active: 0, later: 0 }],
     ['what came on the very day for earlier days', 3, '2026-03-08', { eligible: 10, active: 0, later: 2 }],
   ])('counts %s', async (_, day, today, expected) => {
-    const { ranked, activity } = await read(today, 'all');
-    expect(ranked).toMatchObject({ rows: [{ row: 1, label: '', value: '' }], sizes: [0, 15], cut: null });
-    expect(activity.details.of(1, day)).toEqual(expected);
+    const { ranked, total, sizes, details } = await read(today, 'all');
+    expect({ ranked, total, sizes }).toEqual({ ranked: [[]], total: 1, sizes: [0, 15] });
+    expect(details.of(1, day)).toEqual(expected);
   });
 
   it('sums up the cohorts that are cut off', async () => {
-    const { ranked, activity } = await read('2026-03-20', 'day', 1);
-    expect(ranked.rows).toEqual([{ row: 1, label: '2026-03-05', value: '' }]);
-    expect(ranked).toMatchObject({ sizes: [10, 5], cut: { total: 2 } });
-    expect(ranked.restDays).toEqual({ first: '2026-03-01', last: '2026-03-01' });
-    expect(activity.details.of(0, 1)).toEqual({ eligible: 10, active: 4, later: 5 });
+    const { ranked, total, sizes, restDays, details } = await read('2026-03-20', 'day', 1);
+    expect({ ranked, total, sizes }).toEqual({ ranked: [['2026-03-05']], total: 2, sizes: [10, 5] });
+    expect(restDays).toEqual(['2026-03-01', '2026-03-01']);
+    expect(details.of(0, 1)).toEqual({ eligible: 10, active: 4, later: 5 });
   });
 });
 
 /** Cohorts by day, of which each day's has as many devices as it is old. */
-async function readDays(count: number, limit: number, days: number[]) {
+function readDays(count: number, limit: number, days: number[]) {
   const today = '2026-03-20';
   const asked = { cohort: 'day' as const, from: '', to: today, limit, days, filters: {}, today };
-  const cells = new CohortCells(asked, NO_NAMES);
-  const activity = new CohortActivity(cells, asked);
   // As parts of the cube come: the latest day first, a day each.
-  const read = async () => {
-    for (let ago = 1; ago <= count; ago++) {
-      await activity.read(
-        chunkOf([{ acquiredDay: addDays(today, -ago), age: 0, active: ago, lastActive: ago }]),
-      );
-    }
-  };
-  await read();
-  return { ranked: activity.rank(), activity, read };
+  const rows = Array.from({ length: count }, (_, index) => index + 1).map((ago) => [
+    { acquiredDay: addDays(today, -ago), age: 0, active: ago, lastActive: ago },
+  ]);
+  return readChunks(asked, rows, rows);
 }
 
 it('counts the cohorts of days that are cut off before they are ranked', async () => {
-  const { ranked, activity } = await readDays(9, 2, [0]);
-  expect(ranked.rows.map(({ label }) => label)).toEqual(['2026-03-19', '2026-03-18']);
-  expect(ranked.cut).toMatchObject({ total: 9 });
-  expect(ranked.sizes).toEqual([42, 1, 2]);
-  expect(ranked.restDays).toEqual({ first: '2026-03-11', last: '2026-03-17' });
-  expect(activity.details.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
+  const { ranked, total, sizes, restDays, details } = await readDays(9, 2, [0]);
+  expect(ranked).toEqual([['2026-03-19'], ['2026-03-18']]);
+  expect(total).toBe(9);
+  expect(sizes).toEqual([42, 1, 2]);
+  expect(restDays).toEqual(['2026-03-11', '2026-03-17']);
+  expect(details.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
 });
 
-it('reads the activity again if it cannot keep the counts of all cohorts', async () => {
+it('adds up thousands of cohorts', async () => {
   const numbers = Array.from({ length: 100 }, (_, index) => index);
-  const { ranked, activity, read } = await readDays(11_000, 10_999, numbers);
-  expect(activity.needsDetails).toBe(true);
-  expect(ranked.rows).toHaveLength(10_999);
-  await read();
-  expect(activity.details.of(3, 1)).toEqual({ eligible: 3, active: 0, later: 0 });
-  expect(activity.details.of(3, 0)).toEqual({ eligible: 3, active: 3, later: 3 });
-  expect(activity.details.of(0, 0)).toEqual({ eligible: 11_000, active: 11_000, later: 11_000 });
+  const { ranked, details } = await readDays(11_000, 10_999, numbers);
+  expect(ranked).toHaveLength(10_999);
+  expect(details.of(3, 1)).toEqual({ eligible: 3, active: 0, later: 0 });
+  expect(details.of(3, 0)).toEqual({ eligible: 3, active: 3, later: 3 });
+  expect(details.of(0, 0)).toEqual({ eligible: 11_000, active: 11_000, later: 11_000 });
 });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LoggedEvent, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DayVersions } from '../../src/rollup/device/day-versions.ts';
-import { type DeviceState, deviceKey } from '../../src/rollup/device/device-state.ts';
+import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
-import { tally } from '../helpers/tally.ts';
+import { deviceKey, tally } from '../helpers/tally.ts';
 
 // Under which app version a device counts on a day: the one of the day's latest event, and as a payer of the day's latest purchase.
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DaySet } from '#lib/collections/day-set';
-import { type DeviceState, deviceKey } from '../../src/rollup/device/device-state.ts';
+import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
-import { type TallyInput, tally } from '../helpers/tally.ts';
+import { deviceKey, type TallyInput, tally } from '../helpers/tally.ts';
 
 // What each event means for each metric, one row an event.
 

@@ -1,10 +1,7 @@
-import type { CohortDay } from './cohort-cells.ts';
-
-/** With more numbers than this, details are not kept of every cohort but only of those that have a row. */
-const MAX_NUMBERS = 3_000_000;
+import type { CohortDay } from './cohort-places.ts';
 
 /**
- * Counts of devices by cohort: by the last day since the acquisition that is over for them, and by requested day number those active on that
+ * Counts of devices by row: by the last day since the acquisition that is over for them, and by requested day number those active on that
  * day, and those last active from there to before the next day number.
  */
 export class CohortDetails {
@@ -12,30 +9,26 @@ export class CohortDetails {
   /** Days 0 to the last requested day number. */
   private readonly ages: number;
   private readonly width: number;
-  private counts = new Float64Array(0);
+  private readonly counts: Float64Array;
 
   /** `numbers` are the requested day numbers, ascending. */
-  constructor(numbers: readonly number[]) {
+  constructor(numbers: readonly number[], rows: number) {
     this.numbers = numbers;
     this.ages = (numbers.at(-1) ?? 0) + 1;
     this.width = this.ages + 2 * numbers.length;
-  }
-
-  get isFull(): boolean {
-    return this.counts.length > MAX_NUMBERS;
+    this.counts = new Float64Array(rows * this.width);
   }
 
   /** `slot` is the index of the last day number up to `age`; -1 if there is none. */
   add(
-    cohort: number,
+    row: number,
     { ago, tail }: CohortDay,
     age: number,
     slot: number,
     active: number,
     lastActive: number,
   ): void {
-    const from = cohort * this.width;
-    if (from >= this.counts.length) this.grow(from + this.width);
+    const from = row * this.width;
     if (age === 0 && ago > 0) this.increase(from + Math.min(ago, this.ages) - 1, active);
     const at = from + this.ages;
     if (slot >= 0 && slot <= tail && this.numbers[slot] === age) this.increase(at + slot, active);
@@ -48,27 +41,9 @@ export class CohortDetails {
     this.counts[at] = (this.counts[at] ?? 0) + by;
   }
 
-  private grow(length: number): void {
-    const larger = new Float64Array(Math.max(length, 64 * this.width, this.counts.length * 2));
-    larger.set(this.counts);
-    this.counts = larger;
-  }
-
-  /** Adds up the cohorts that belong to the same of `count` rows. */
-  byRow(rows: Int32Array, count: number): CohortDetails {
-    const merged = new CohortDetails(this.numbers);
-    merged.grow(count * this.width);
-    for (const [cohort, row] of rows.entries()) {
-      for (let at = 0; at < this.width; at++) {
-        merged.increase(row * this.width + at, this.counts[cohort * this.width + at] ?? 0);
-      }
-    }
-    return merged;
-  }
-
   /** The devices for which a day number is over, those of them active on that day, and those last active on it or later. */
-  of(cohort: number, number: number): { eligible: number; active: number; later: number } {
-    const [count, slot, from] = [this.numbers.length, this.numbers.indexOf(number), cohort * this.width];
+  of(row: number, number: number): { eligible: number; active: number; later: number } {
+    const [count, slot, from] = [this.numbers.length, this.numbers.indexOf(number), row * this.width];
     const at = from + this.ages;
     let [eligible, later] = [0, 0];
     for (let age = number; age < this.ages; age++) eligible += this.counts[from + age] ?? 0;
@@ -77,8 +52,8 @@ export class CohortDetails {
   }
 
   /** By day since the acquisition, up to the last requested day number: the devices for which it is over. */
-  eligibleByAge(cohort: number): Float64Array {
-    const from = cohort * this.width;
+  eligibleByAge(row: number): Float64Array {
+    const from = row * this.width;
     return suffixSums(this.counts.subarray(from, from + this.ages), this.ages);
   }
 }

@@ -6,8 +6,8 @@ import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
-import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
+import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(

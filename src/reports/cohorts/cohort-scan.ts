@@ -1,55 +1,88 @@
-import type { RollupTable } from '#catalogue';
+import { isSegmentDimension, type RollupTable } from '#catalogue';
 import { database } from '#db';
+import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
-import { isOfCreatives } from '../device-groups.ts';
+import { type DimensionName, isNamed } from '../dimensions.ts';
 import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
-import { CreativeNames } from '../names.ts';
-import { CohortActivity, type RankedCohorts } from './cohort-activity.ts';
-import { CohortCells } from './cohort-cells.ts';
+import { CreativeNames, isKnownName } from '../names.ts';
+import { CohortActivity } from './cohort-activity.ts';
 import type { CohortDetails } from './cohort-details.ts';
+import { CohortPlaces, NO_ROW, REST_ROW } from './cohort-places.ts';
+import { CohortRanking } from './cohort-ranking.ts';
 import type { CohortQuestion } from './cohorts.ts';
 
 /** The cohorts of a report, with their devices. */
-export type ReadCohorts = RankedCohorts & { cells: CohortCells; details: CohortDetails };
+export type ReadCohorts = {
+  /** Of the rows from 1 on, the values that their cohorts are grouped by: latest first, then largest first. See `namesOf`. */
+  ranked: readonly (readonly (string | null)[])[];
+  /** The number of cohorts that have devices, with a row or without. */
+  total: number;
+  /** The number of devices by row. */
+  sizes: Float64Array;
+  /** The first and last day of acquisition of the devices in `REST_ROW`; null if it has none. */
+  restDays: { first: string; last: string } | null;
+  places: CohortPlaces;
+  details: CohortDetails;
+};
 
-/** Reads the activity of the cohorts that a report asks for, and decides which of them have a row. */
+/** What cohorts are grouped by: the period of acquisition first, unless it is all days together. */
+export const namesOf = ({ cohort, group_by: group }: CohortQuestion): DimensionName[] => [
+  ...(cohort === 'all' ? [] : [cohort]),
+  ...(group ? [group] : []),
+];
+
+/** Reads the activity of the cohorts that a report asks for: first on the days of acquisition, to decide which of them have a row. */
 export async function readCohorts(
   stores: CubeStores,
   applicationId: string,
   asked: CohortQuestion,
 ): Promise<ReadCohorts> {
-  const { group_by: group } = asked;
-  const names = new CreativeNames(
-    database(stores.DB),
-    applicationId,
-    group && isOfCreatives(group) ? [group] : [],
-  );
-  const cells = new CohortCells(asked, names);
-  const activity = new CohortActivity(cells, asked);
-  const read = () => addActivity(stores, applicationId, asked, activity);
-  await read();
-  const ranked = activity.rank();
-  if (activity.needsDetails) await read();
-  return { ...ranked, cells, details: activity.details };
+  const names = namesOf(asked);
+  const creatives = new CreativeNames(database(stores.DB), applicationId, names.filter(isNamed));
+  const scan = cohortScan(applicationId, 'cohort_activity', asked);
+  const ranking = new CohortRanking(names, creatives, asked.limit);
+  for await (const chunk of scanCube(stores, { ...scan, sums: ['active_devices'], ages: [0] })) {
+    await ranking.read(chunk);
+  }
+  const { ranked, total } = ranking.rank();
+  const places = cohortPlaces({ ...asked, names }, creatives, ranked);
+  const activity = new CohortActivity(places, ranked.length + 1);
+  for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
+  const { sizes, details, rest } = activity;
+  const restDays = rest && {
+    first: addDays(asked.today, -rest.oldest),
+    last: addDays(asked.today, -rest.newest),
+  };
+  return { ranked, total, sizes, restDays, places, details };
 }
 
-async function addActivity(
-  stores: CubeStores,
-  applicationId: string,
-  asked: CohortQuestion,
-  activity: CohortActivity,
-): Promise<void> {
-  const scan = cohortScan(applicationId, 'cohort_activity', asked);
-  for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
+/** Where ranked cohorts have their rows. Costs of a campaign, ad set or creative that the application does not have are of none. */
+export function cohortPlaces(
+  asked: { names: readonly DimensionName[]; days: readonly number[]; today: string },
+  creatives: CreativeNames,
+  ranked: ReadCohorts['ranked'],
+): CohortPlaces {
+  const rows = new Map(ranked.map((values, index) => [JSON.stringify(values), index + 1]));
+  const namedAt = asked.names.findIndex(isNamed);
+  return new CohortPlaces(asked, creatives, (values) => {
+    const row = rows.get(JSON.stringify(values));
+    if (row !== undefined) return row;
+    const name = values[namedAt] ?? '';
+    return name !== '' && !isKnownName(name) ? NO_ROW : REST_ROW;
+  });
 }
 
 /** The scan of a cohort table that a report needs. */
-export const cohortScan = (
+export function cohortScan(
   applicationId: string,
   rollup: Extract<RollupTable, 'cohort_activity' | 'cohort_revenue'>,
-  { from, to, filters, group_by: group }: CohortQuestion,
-): CubeScan => ({
-  ...{ applicationId, rollup, from, to, filters },
-  byCreative: group !== undefined && isOfCreatives(group),
-  segments: group !== undefined && !isOfCreatives(group) ? [group] : [],
-});
+  asked: CohortQuestion,
+): CubeScan {
+  const { from, to, filters } = asked;
+  const names = namesOf(asked);
+  return {
+    ...{ applicationId, rollup, from, to, filters },
+    byCreative: names.some(isNamed),
+    segments: names.filter(isSegmentDimension),
+  };
+}

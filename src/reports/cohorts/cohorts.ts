@@ -49,13 +49,13 @@ export function boundsWithin({
   return bounds;
 }
 
-/** The columns of the value that a cohort is grouped by; empty text for none. */
+/** The columns of the value that a cohort is grouped by. */
 export function groupColumns(
   group: DeviceGrouping | undefined,
-  value: string,
+  value: string | null,
 ): Record<string, string | null> {
   if (!group) return { creative: null, creative_id: null };
-  return DIMENSIONS[group].show(value || null);
+  return DIMENSIONS[group].show(value);
 }
 
 /** The columns of the row that sums up all cohorts without a row, acquired on these days. */

@@ -12,7 +12,7 @@ import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
-import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
+import { cohortScan, namesOf, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
 
@@ -45,7 +45,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   const net = query.net ? application : null;
   const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates, net });
   const hasSpend = knowsSpend(asked);
-  const { numbers } = cohorts.cells;
+  const { numbers } = cohorts.places;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
     const size = cohorts.sizes[row] ?? 0;
     const eligible = cohorts.details.eligibleByAge(row);
@@ -80,7 +80,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   });
   return {
     data,
-    total_rows: cohorts.cut?.total ?? data.length,
+    total_rows: cohorts.total,
     currency: reporting,
     net: query.net,
     timezone: application.timezone,
@@ -100,13 +100,12 @@ async function readValue(
     net,
   }: { cohorts: ReadCohorts; rates: DayRates; net: Pick<Reported, 'storeFeeBasisPoints'> | null },
 ): Promise<CohortRevenue> {
-  const { group_by: group } = asked;
-  const value = new CohortRevenue(cohorts.sizes.length, cohorts.cells.numbers, rates);
-  const reader = new RevenueReader(cohorts.cells, rates, [{ to: value, of: 'all', net }]);
+  const value = new CohortRevenue(cohorts.sizes.length, cohorts.places.numbers, rates);
+  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
   const scan = cohortScan(applicationId, 'cohort_revenue', asked);
   for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
   if (!knowsSpend(asked)) return value;
-  const names = ['day' as const, ...(group ? [group] : [])];
+  const names = [...new Set(['day' as const, ...namesOf(asked)])];
   for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names }))
     await reader.read(chunk);
   return value;

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { per } from '#catalogue';
+import { PART_OF } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from '../query.ts';
-import { REST_ROW } from './cohort-cells.ts';
+import { REST_ROW } from './cohort-places.ts';
 import { type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { boundsWithin, type CohortKey, type CohortQuestion, groupColumns, restKey } from './cohorts.ts';
 
@@ -29,7 +30,7 @@ export async function reportRetention(
     };
     return { ...key, size, days: daysOf(query.days, dayOf) };
   });
-  return { data, total_rows: cohorts.cut?.total ?? data.length, timezone: application.timezone };
+  return { data, total_rows: cohorts.total, timezone: application.timezone };
 }
 
 /** A table within a row, by day number. */
@@ -38,16 +39,17 @@ export const daysOf = <Day>(days: readonly number[], dayOf: (number: number) => 
 
 /** The rows of a report by cohort: earliest cohort first, in each part the largest first, and last what was cut off. */
 export function rowsOf(
-  { rows, sizes, restDays }: ReadCohorts,
+  { ranked, sizes, restDays }: ReadCohorts,
   asked: CohortQuestion,
 ): { key: CohortKey; row: number }[] {
   const bounds = boundsWithin(asked);
-  const shown = rows.map(({ row, label, value }) => ({
+  const { cohort, group_by: group } = asked;
+  const shown = ranked.map((values, index) => ({
     key: {
-      ...(bounds.get(label) ?? { cohort_from: asked.from, cohort_to: asked.to }),
-      ...groupColumns(asked.group_by, value),
+      ...(bounds.get(PART_OF[cohort](values[0] ?? '')) ?? { cohort_from: asked.from, cohort_to: asked.to }),
+      ...groupColumns(group, group ? (values.at(-1) ?? null) : null),
     },
-    row,
+    row: index + 1,
   }));
   shown.sort(({ key: left }, { key: right }) => {
     if (left.cohort_from === right.cohort_from) return 0;

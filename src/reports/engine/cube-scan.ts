@@ -58,11 +58,7 @@ const ROWS_PER_TURN = 5_000;
  * Reads the rows of a rollup that match the filters from the cube, those parts with the latest days first. The same key and segment may come
  * several times, and a part may have several days.
  */
-export async function* scanCube(
-  stores: CubeStores,
-  scan: CubeScan,
-  pageCharacters?: number,
-): AsyncGenerator<Chunk> {
+export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenerator<Chunk> {
   const {
     applicationId,
     rollup,
@@ -83,7 +79,7 @@ export async function* scanCube(
   const known = new PartSegments();
   const giveWay = givingWay();
   let rows = 0;
-  for await (const stored of readParts(stores, query, pageCharacters)) {
+  for await (const stored of readParts(stores, query)) {
     const part = rollup === 'rollup_hours' ? asDaily(stored) : stored;
     const { size, keys } = part;
     if (size > 0) {

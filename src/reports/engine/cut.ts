@@ -4,19 +4,14 @@ import { type DimensionName, isNamed, isTime } from '../dimensions.ts';
 
 // However many names clients send, a report has at most `limit` rows and one more, `other`, that sums up the rest.
 
-/** The limit for the keys of the groups that have a row. */
-const MAX_KEPT_CHARACTERS = 400_000;
-
 /** The name of the group in the row that sums up the rest. */
 export const OTHER = 'other';
 
 /** The key of the groups without a row of their own. It is not JSON. */
 export const REST = '';
 
-/** The groups that have a row of their own. */
+/** What has no row of its own. */
 export type Cut = {
-  /** Their keys, largest first, as a JSON array. */
-  kept: string;
   /** The first group that the limit cut off; null if there is none. In a report by time, all older groups are cut off too. */
   firstCut: string | null;
   /** The number of groups that match the query. */
@@ -47,18 +42,3 @@ export function matches(
 
 /** The values of a key. */
 export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
-
-type RankedGroup = { key: string; total: number };
-
-/** The cut after the first `limit` ranked groups. With `isFiltered`, `other` also contains the groups that do not match. */
-export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFiltered: boolean): Cut | null {
-  const total = ranked[0]?.total ?? 0;
-  let room = MAX_KEPT_CHARACTERS;
-  const kept = ranked.slice(0, limit).filter(({ key }) => {
-    room -= JSON.stringify(key).length;
-    return room > 0;
-  });
-  if (!isFiltered && kept.length === total) return null;
-  const firstCut = kept.length < total ? (ranked[kept.length]?.key ?? null) : null;
-  return { kept: JSON.stringify(kept.map(({ key }) => key)), firstCut, total };
-}

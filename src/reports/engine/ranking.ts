@@ -1,5 +1,5 @@
 import type { Sums } from '#catalogue';
-import { type Cut, cutAfter, matches, REST } from './cut.ts';
+import { type Cut, matches, REST } from './cut.ts';
 import { GroupTable, type Weight } from './group-table.ts';
 import { CUT_OFF, type Groups } from './groups.ts';
 import { type GroupQuestion, rollupFor, timesOf } from './question.ts';
@@ -99,15 +99,11 @@ export class Ranking {
   /** Decides which groups have a row. To be called after the last pass. */
   finish(): void {
     const { limit, q = '' } = this.asked;
-    const ranked = this.ranked.map(({ key }) => ({ key, total: this.matching }));
-    const cut = cutAfter(ranked, limit, q !== '');
-    const keys: ReadonlySet<string> = new Set(cut ? JSON.parse(cut.kept) : ranked.map(({ key }) => key));
-    const kept = new Map<string, number>();
-    for (const { key, group } of this.ranked) {
-      if (keys.has(key)) kept.set(key, group);
-      else this.addToRest(this.table, group);
-    }
-    this.ranking = { cut, kept };
+    const kept = new Map(this.ranked.slice(0, limit).map(({ key, group }) => [key, group]));
+    const firstCut = this.ranked[limit];
+    if (firstCut) this.addToRest(this.table, firstCut.group);
+    const isWhole = q === '' && kept.size === this.matching;
+    this.ranking = { cut: isWhole ? null : { firstCut: firstCut?.key ?? null, total: this.matching }, kept };
   }
 
   private get finished() {

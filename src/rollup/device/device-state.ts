@@ -36,9 +36,6 @@ export type DeviceHistory = {
 /** A device's state, as stored by its counter. */
 export type DeviceState = DeviceFacts & DeviceHistory;
 
-export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
-  `${device.applicationId}/${device.acquiredDay}/${device.id}`;
-
 /**
  * A device during a run. A run keeps many of them, so each list of days exists only once: as text until a day is added, then parsed. Additions to
  * steps and revenue wait in the run's journal, and the stored ones are read only when everything is written. A device and an event thus take the

@@ -1,0 +1,77 @@
+import type { DimensionName } from '../dimensions.ts';
+import type { Chunk } from '../engine/chunk.ts';
+import { GroupCells, type Span } from '../engine/group-cells.ts';
+import type { CreativeNames } from '../names.ts';
+import { ACTIVE_AT } from './cohort-activity.ts';
+import { acquiredColumn } from './cohort-places.ts';
+
+type RankedCohort = { span: Span; values: readonly (string | null)[] };
+
+/** The number of entries without a cohort. */
+const NONE = 1;
+
+/** Ranks the cohorts of a report by the devices acquired: the latest first, of one period the largest. */
+export class CohortRanking {
+  private readonly lookup: GroupCells;
+  private readonly limit: number;
+  /** By cohort. */
+  private readonly sizes: number[] = [0, 0];
+  /** By cohort; null for those of periods that are cut off, because enough later cohorts were found. */
+  private readonly cohorts: (RankedCohort | null)[] = [null, null];
+  private found = new Int32Array(0);
+
+  constructor(names: readonly DimensionName[], creatives: CreativeNames, limit: number) {
+    this.limit = limit;
+    this.lookup = new GroupCells(names, creatives, {
+      group: (values, span) => {
+        this.cohorts.push(span.isCutOff ? null : { span, values });
+        return this.sizes.push(0) - 1;
+      },
+      span: (span) => {
+        span.isCutOff ||= this.isPastLimit(span);
+      },
+    });
+  }
+
+  /** Adds up devices on the day of their acquisition. The later the days of the first chunks, the fewer cohorts are kept. */
+  async read(chunk: Chunk): Promise<void> {
+    await this.lookup.open(chunk, acquiredColumn(chunk));
+    chunk.read((entries) => {
+      if (this.found.length < entries.size) this.found = new Int32Array(entries.size);
+      this.lookup.find(entries, this.found, NONE);
+      for (let entry = 0; entry < entries.size; entry++) {
+        this.add(this.found[entry] ?? NONE, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
+      }
+    });
+  }
+
+  private add(cohort: number, devices: number): void {
+    const before = this.sizes[cohort] ?? 0;
+    this.sizes[cohort] = before + devices;
+    const span = this.cohorts[cohort]?.span;
+    if (span && before <= 0 && before + devices > 0) span.groups++;
+  }
+
+  private isPastLimit({ time }: Span): boolean {
+    let later = 0;
+    for (const span of this.lookup.spans.values()) if (span.time > time) later += span.groups;
+    return later > this.limit;
+  }
+
+  /** The values of the cohorts that have a row, in their order, and the number of cohorts that have devices. */
+  rank(): { ranked: (readonly (string | null)[])[]; total: number } {
+    const ranked = this.cohorts.flatMap((own, cohort) => {
+      const size = this.sizes[cohort] ?? 0;
+      return own && size > 0 ? [{ ...own, size, key: JSON.stringify(own.values) }] : [];
+    });
+    ranked.sort((left, right) => {
+      const [one, other] = [left.span.values.join(), right.span.values.join()];
+      if (one !== other) return one < other ? 1 : -1;
+      return right.size - left.size || (left.key < right.key ? -1 : 1);
+    });
+    return {
+      ranked: ranked.slice(0, this.limit).map(({ values }) => values),
+      total: this.sizes.filter((size, cohort) => cohort !== NONE && size > 0).length,
+    };
+  }
+}
