@@ -28,7 +28,7 @@ export type OutboundEvent = {
   /** The ids that the event itself carries to be passed on, as sent: `advertising_id` and `vendor_id`. Tracking is then not limited. */
   advertisingId: string | null;
   vendorId: string | null;
-  /** Null for an event without an amount, and for a refund of all that is left. */
+  /** Null for an event without an amount, and for a refund of all of a purchase that was not known. */
   value: { nanos: bigint; currency: string } | null;
   purchase: { transactionId: string | null; productId: string | null } | null;
   ad: { network: string | null; format: string | null } | null;

@@ -4,12 +4,14 @@ import { makeEnvelope } from './envelope.ts';
 import { httpRequest, putLoad } from './load.ts';
 import { CountingBench } from './measure-counting.ts';
 import { QUICK_YEAR } from './measure-segments.ts';
+import { addDestination, startReceiver } from './receivers.ts';
 import type { Rig } from './rig.ts';
 import { makeApplication, makeTenant, type Tenant } from './tenant.ts';
 import { benchDay, median } from './workload.ts';
 import { YEAR_FROM, yearTo } from './year.ts';
 
-// What a team feels of another: its webhook and its report alone, and while the other asks for expensive reports. Everything
+// What a team feels of another: its webhook and its report alone, while the other asks for expensive reports, and while one of its receivers takes
+// 15 s an answer and another one fails. Everything
 // runs on one thread here, also what a deployment spreads over many isolates, so the ratios are an upper bound.
 
 const ROUNDS = 7;
@@ -19,7 +21,10 @@ const CONNECTIONS = 16;
 const REPORTS_AT_ONCE = 50;
 const REPORTS = 9;
 
-export const NEIGHBOUR_STEPS = 2 * ROUNDS;
+/** What is counted for the receivers in a round. */
+const EVENTS = 3_000;
+
+export const NEIGHBOUR_STEPS = 3 * ROUNDS;
 
 type Felt = { webhook: number; report: number };
 
@@ -76,29 +81,46 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
   const { applicationId: large } = await makeApplication(rig.db, other, 'Large');
   await bench.call(`/year/${large}`, 'POST', QUICK_YEAR);
   const expensive = `performance?group_by=creative,country&from=${YEAR_FROM}&to=${yearTo(QUICK_YEAR)}`;
+  const broken = await bench.open('Broken receivers', 500);
+  const receivers = [await startReceiver('slow'), await startReceiver('failing')];
+  const switches = await Promise.all(receivers.map((one) => addDestination(rig, other, broken, one)));
+  const turn = (isOn: boolean) => Promise.all(switches.map((set) => set(isOn)));
+  await turn(false);
+  let seed = 1;
   const disturbances = {
-    alone: () => keepBusy(0, async () => undefined),
-    reports: () => keepBusy(REPORTS_AT_ONCE, () => report(large, other.teamToken, expensive)),
+    alone: async () => keepBusy(0, async () => undefined),
+    receivers: async () => {
+      await turn(true);
+      await bench.call(`/append/${broken}/${EVENTS}/${seed++}`);
+      await bench.ring(broken);
+      return () => turn(false);
+    },
+    reports: async () => keepBusy(REPORTS_AT_ONCE, () => report(large, other.teamToken, expensive)),
   };
   type Disturbance = keyof typeof disturbances;
   const names = Object.keys(disturbances) as Disturbance[];
-  const felt: Record<Disturbance, Felt[]> = { alone: [], reports: [] };
+  const felt: Record<Disturbance, Felt[]> = { alone: [], receivers: [], reports: [] };
   // Compiles what is measured.
   await feel();
   for (let round = 0; round < ROUNDS; round++) {
     for (const name of names) {
       step(`two teams, round ${round + 1} of ${ROUNDS}: ${name}`);
-      const stop = disturbances[name]();
+      const stop = await disturbances[name]();
       felt[name].push(await feel());
       await stop();
       await rig.untilIdle();
     }
   }
+  const [slow, failing] = receivers.map(({ times }) => times.length);
+  if (!slow || !failing) throw new Error('nothing was sent to the receivers');
+  for (const receiver of receivers) receiver.stop();
   const of = (name: Disturbance, what: keyof Felt) => median(felt[name].map((one) => one[what]));
   const ratio = (name: Disturbance, what: keyof Felt) => of(name, what) / of('alone', what);
   return {
     neighbour_webhook_ms_alone: of('alone', 'webhook'),
     neighbour_report_ms_alone: of('alone', 'report'),
+    neighbour_webhook_ratio_receivers: ratio('receivers', 'webhook'),
+    neighbour_report_ratio_receivers: ratio('receivers', 'report'),
     neighbour_webhook_ratio_reports: ratio('reports', 'webhook'),
     neighbour_report_ratio_reports: ratio('reports', 'report'),
   };

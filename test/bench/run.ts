@@ -9,6 +9,7 @@ import { GROWTH_STEPS, measureGrowth } from './measure-growth.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { measureNeighbours, NEIGHBOUR_STEPS } from './measure-neighbours.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
+import { measureReceivers, RECEIVER_STEPS } from './measure-receivers.ts';
 import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
 import { measureSmall, SMALL_STEPS } from './measure-small.ts';
@@ -91,7 +92,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     counting: countingSteps(size),
     burst: BURST_STEPS,
     small: SMALL_STEPS,
-    neighbours: NEIGHBOUR_STEPS,
+    neighbours: NEIGHBOUR_STEPS + RECEIVER_STEPS,
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
     growth: GROWTH_STEPS,
@@ -128,7 +129,10 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
       ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, isQuick, step))
       : null;
     const neighbours = has('neighbours')
-      ? await onFreshRig((rig, tenant) => measureNeighbours(rig, tenant, step))
+      ? {
+          ...(await onFreshRig((rig, tenant) => measureNeighbours(rig, tenant, step))),
+          ...(await onFreshRig((rig, tenant) => measureReceivers(rig, tenant, isQuick, step))),
+        }
       : {};
     const pageFigures = has('pages') ? await repeat((rig) => measurePages(rig, pages, step)) : {};
     const segments = has('segments')

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { queueName } from '#lib/event-queues';
 import { pick, shuffled } from '../helpers/random.ts';
 import type { Delivery, Outcome, Sent } from './worker.ts';
@@ -46,8 +45,10 @@ export class ChaosQueues {
   /** Listens for sends; answers its address. */
   async open(): Promise<string> {
     const server = createServer((request, response) => {
-      void text(request).then((body) => {
-        const { queue, bodies }: Sent = JSON.parse(body);
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const { queue, bodies }: Sent = JSON.parse(Buffer.concat(parts).toString());
         response.statusCode = this.take(queue, bodies) ? 200 : 503;
         response.end();
       });
