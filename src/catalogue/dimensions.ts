@@ -4,7 +4,7 @@ import {
   type Metric,
   metricsFrom,
   metricsWithin,
-  OF_SPEND,
+  OF_COSTS,
   sumOf,
   WITH_CURRENCY,
 } from './metrics.ts';
@@ -28,7 +28,7 @@ const SEGMENT_GROUPINGS = ofDimensions(SEGMENT_DIMENSIONS, (name) => ({
   label: SEGMENT[name].label,
   kind: 'segment' as const,
   column: name,
-  ...(SEGMENT[name].ofCosts ? {} : { lacks: OF_SPEND }),
+  ...(SEGMENT[name].ofCosts ? {} : { lacks: OF_COSTS }),
 }));
 
 /** The groupings of the performance report, in the order in which they are offered. */
@@ -41,17 +41,17 @@ export const DIMENSIONS = {
   adset: { label: 'Ad set', kind: 'named', column: 'creative_id' },
   campaign: { label: 'Campaign', kind: 'named', column: 'creative_id' },
   ...SEGMENT_GROUPINGS,
-  source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_SPEND },
+  source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_COSTS },
   // Ad requests are made before any network is known, so they cannot be attributed to one.
   media_source: {
     label: 'Ad network',
     kind: 'column',
     column: 'media_source',
-    lacks: [...OF_SPEND, ...metricsFrom('adRequests')],
+    lacks: [...OF_COSTS, ...metricsFrom('adRequests')],
   },
-  placement: { label: 'Placement', kind: 'column', column: 'placement', lacks: OF_SPEND },
-  item: { label: 'Item', kind: 'column', column: 'item_id', lacks: OF_SPEND },
-  event_name: { label: 'Event', kind: 'column', column: 'event_name', lacks: OF_SPEND },
+  placement: { label: 'Placement', kind: 'column', column: 'placement', lacks: OF_COSTS },
+  item: { label: 'Item', kind: 'column', column: 'item_id', lacks: OF_COSTS },
+  event_name: { label: 'Event', kind: 'column', column: 'event_name', lacks: OF_COSTS },
   currency: { label: 'Currency', kind: 'column', column: 'currency', lacks: WITHOUT_CURRENCY },
 } as const satisfies Record<string, DimensionDefinition>;
 

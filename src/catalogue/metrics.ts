@@ -56,25 +56,25 @@ export const METRICS = {
     source: OURS,
     value: (sums) => sums.installs - sums.doubtedInstalls,
   }),
-  creative_impressions: from(['creativeImpressions'], {
-    label: 'Creative impressions',
+  ad_impressions_bought: from(['creativeImpressions', 'statedImpressions'], {
+    label: 'Ad impressions bought',
     kind: 'sum',
     unit: 'count',
-    hint: 'Times that your creatives were shown, as networks report',
+    hint: 'Times that your ads were shown, by costs or by what networks report',
     definition:
-      'Times that a creative was shown in other apps, reported by ad networks to its tracking link. Ads shown in your own app are impressions.',
+      "Times that your ads were shown in other apps: the impressions that costs state, and those that networks report to tracking links. Where costs state impressions of a creative's day, for itself, its ad set or its campaign, these count and what was reported to its link that day does not. Ads shown in your own app are impressions.",
     source: OURS,
-    value: (sums) => sums.creativeImpressions,
+    value: (sums) => sums.creativeImpressions + sums.statedImpressions,
   }),
-  ctr: from(['clicks', 'creativeImpressions'], {
+  ctr: from(['clicks', 'creativeImpressions', 'statedImpressions'], {
     label: 'CTR',
     kind: 'ratio',
     unit: 'percent',
-    formula: 'clicks / creative_impressions',
-    hint: 'Clicks / creative impressions',
-    definition: 'Click-through rate: clicks / creative impressions.',
+    formula: 'clicks / ad_impressions_bought',
+    hint: 'Clicks / ad impressions bought',
+    definition: 'Click-through rate: clicks on tracking links / ad impressions bought.',
     source: `${ADJUST}click-through-rate-ctr/`,
-    value: (sums) => per(sums.clicks, sums.creativeImpressions),
+    value: (sums) => per(sums.clicks, sums.creativeImpressions + sums.statedImpressions),
   }),
   dau: from(['activeDevices'], {
     label: 'DAU',
@@ -439,8 +439,11 @@ export const metricsWithin = (sums: readonly string[]): readonly Metric[] =>
 export const sumOf = (measure: string) =>
   measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
-/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has spend. */
 export const OF_SPEND = metricsFrom('spend');
+/** Metrics that need the impressions of costs. */
+export const OF_STATED_IMPRESSIONS = metricsFrom('statedImpressions');
+/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has them. */
+export const OF_COSTS: readonly Metric[] = [...OF_SPEND, ...OF_STATED_IMPRESSIONS];
 /** Metrics based on what devices have earned since their acquisition. */
 export const OF_ACQUIRED = metricsFrom('acquiredRevenue', 'attributedRevenue');
 /** Metrics of distinct payers. */

@@ -7,8 +7,9 @@ import { divideRounded } from '#lib/decimal';
  */
 export const SUMS = {
   clicks: { is: 'count' },
-  /** Impressions of creatives, as networks report them; `impressions` are those of ads in the app. */
+  /** Impressions of creatives that networks report to their links, and those that costs state; `impressions` are those of ads in the app. */
   creativeImpressions: { is: 'count' },
+  statedImpressions: { is: 'count' },
   installs: { is: 'count' },
   /** Installs that a rule doubted when they came. */
   doubtedInstalls: { is: 'count' },

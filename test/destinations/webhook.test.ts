@@ -22,6 +22,17 @@ it('signs the published example as published', async () => {
   });
 });
 
+it.each([
+  ['id', { id: `${PUBLISHED.id}x` }],
+  ['body', { body: PUBLISHED.body.replace('4', '5') }],
+  ['time', { seconds: PUBLISHED.seconds + 1 }],
+  ['secret', { secret: PUBLISHED.secret.replace('M', 'N') }],
+])('signs the published example otherwise with another %s', async (_, change) => {
+  const { secret, id, seconds, body, signature } = { ...PUBLISHED, ...change };
+  const signed = await signWebhook({ id, body, secrets: [secret] }, seconds * 1000);
+  expect(signed['webhook-signature']).not.toBe(signature);
+});
+
 describe('a webhook', () => {
   const setup = (secrets: readonly string[], settings: Record<string, string> = {}): DestinationSetup => ({
     settings: { url: 'https://example.com/hook', ...settings },

@@ -302,7 +302,9 @@ export function describeEveryReport(options: History): void {
     },
   );
 
+  /** What needs costs. */
   const SPEND = [
+    ...['ad_impressions_bought', 'ctr'],
     'spend',
     'profit',
     'profit_net',

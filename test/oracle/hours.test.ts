@@ -11,8 +11,6 @@ type Row = Record<string, string | number | null>;
 const HOURLY = [
   ...[
     'clicks',
-    'creative_impressions',
-    'ctr',
     'installs',
     'doubted_installs',
     'net_installs',
@@ -26,8 +24,9 @@ const HOURLY = [
   ],
   ...['fill_rate', 'purchases', 'failed_purchases', 'purchase_revenue', 'revenue', 'events'],
 ];
-const RATIOS = ['ctr', 'average_session_seconds', 'ecpm', 'fill_rate'];
+const RATIOS = ['average_session_seconds', 'ecpm', 'fill_rate'];
 const DAILY_ONLY = [
+  ...['ad_impressions_bought', 'ctr'],
   ...['refunds', 'refunded_revenue', 'net_revenue'],
   ...['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'],
   ...['arpdau_net', 'arppu_net', 'profit_net', 'roas_net', 'roas_blended_net'],

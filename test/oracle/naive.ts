@@ -115,7 +115,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const sessionSeconds = total(lengths);
   return {
     clicks: 0,
-    creative_impressions: 0,
+    ad_impressions_bought: 0,
     ctr: null,
     installs: installs.length,
     doubted_installs: doubted,

@@ -5,6 +5,7 @@ import { database } from '#db';
 import { selectRates } from '#money';
 import { DIMENSIONS } from '../../src/reports/dimensions.ts';
 import { costDaysSql, costsSql } from '../../src/reports/engine/cost-scan.ts';
+import { statedDaysSql } from '../../src/reports/engine/stated-impressions.ts';
 import type { ReportFilters } from '../../src/reports/query.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -48,6 +49,19 @@ it.each(COSTS)('$name reads by the primary key', async ({ template }) => {
   const tables = lines.filter((detail) => !lookUps.includes(detail));
   expect(tables).toEqual([
     expect.stringMatching(/^SEARCH costs USING PRIMARY KEY \(application_id=\? AND day>\? AND day<\?\)/),
+  ]);
+});
+
+it('impressions that costs state are read by the primary key, of days with impressions of links', async () => {
+  const lines = await plan(statedDaysSql(PERIOD));
+  const byPeriod = String.raw`PRIMARY KEY \(application_id=\? AND day`;
+  expect(lines).toEqual([
+    expect.stringMatching(`^SEARCH rollup_daily USING ${byPeriod}>\\? AND day<\\?\\)`),
+    expect.stringMatching(/^SCAN reported/),
+    expect.stringMatching(`^SEARCH costs USING ${byPeriod}=\\?`),
+    expect.stringMatching(/^SEARCH campaigns USING (?:COVERING )?INDEX campaigns_by_name/),
+    expect.stringMatching(/^SEARCH adsets USING (?:COVERING )?INDEX adsets_by_name/),
+    expect.stringMatching(/^SEARCH creatives USING (?:COVERING )?INDEX creatives_by_adset/),
   ]);
 });
 

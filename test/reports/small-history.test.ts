@@ -67,7 +67,7 @@ describe('GET /v1/reports/performance', () => {
       renewals: 0,
       doubted_installs: 0,
       net_installs: 0,
-      creative_impressions: 0,
+      ad_impressions_bought: 0,
       ctr: null,
       roas_net: null,
       arpdau: 4.996,

@@ -153,7 +153,7 @@ beforeAll(async () => {
       impressions: 1,
       ad_revenue: 0.5,
       clicks: 1,
-      creative_impressions: 1,
+      ad_impressions_bought: 1,
     },
     { postbacks: 1 },
   ]);

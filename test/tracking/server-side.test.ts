@@ -91,7 +91,7 @@ it.each(['GET', 'POST'])(
       network: 'google',
       click: { params: { country: 'DE', gclid: 'Cj0K' } },
     });
-    expect(await totals(own)).toMatchObject({ clicks: 1, creative_impressions: 0 });
+    expect(await totals(own)).toMatchObject({ clicks: 1, ad_impressions_bought: 0 });
   },
 );
 
@@ -99,8 +99,8 @@ it('counts impressions of the creative, and the click-through rate', async () =>
   const { tenant: own, id, links: ownLinks } = await newLink();
   for (const country of ['DE', 'DE', 'FR', 'FR']) await reported(ownLinks.impression, { country });
   await reported(ownLinks.click);
-  expect(await totals(own)).toMatchObject({ creative_impressions: 4, clicks: 1, ctr: 0.25, impressions: 0 });
-  expect(await totals(own, `&creative_id=${id}&country=FR`)).toMatchObject({ creative_impressions: 2 });
+  expect(await totals(own)).toMatchObject({ ad_impressions_bought: 4, clicks: 1, ctr: 0.25, impressions: 0 });
+  expect(await totals(own, `&creative_id=${id}&country=FR`)).toMatchObject({ ad_impressions_bought: 2 });
   const events = await worker.team(own, `/v1/events?application_id=${own.application.id}&type=impression`);
   const { data } = await events.json<{ data: unknown[] }>();
   expect(data).toHaveLength(4);
@@ -116,13 +116,13 @@ it('counts a repeat with the same id and time once, on the day of the time', asy
       ids.add(await reported(link, { id: 'n-1', time }));
   }
   expect(ids.size).toBe(2);
-  expect(await totals(own)).toMatchObject({ creative_impressions: 1, clicks: 1 });
+  expect(await totals(own)).toMatchObject({ ad_impressions_bought: 1, clicks: 1 });
   const day = new Date(at).toISOString().slice(0, 10);
   const path = `/v1/reports/performance?application_id=${own.application.id}&from=${day}&to=${day}`;
   const onDay = await (await worker.team(own, path)).json<{ totals: unknown }>();
-  expect(onDay.totals).toMatchObject({ creative_impressions: 1, clicks: 1 });
+  expect(onDay.totals).toMatchObject({ ad_impressions_bought: 1, clicks: 1 });
   await reported(ownLinks.impression, { id: 'n-2', time: String(at) });
-  expect(await totals(own)).toMatchObject({ creative_impressions: 2 });
+  expect(await totals(own)).toMatchObject({ ad_impressions_bought: 2 });
 });
 
 describe('bad input', () => {

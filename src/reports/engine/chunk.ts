@@ -4,7 +4,7 @@ import type { TakeEntries } from '#rollup';
 // Figures that are added up in the Worker come in chunks, whatever they are stored as: parts of the cube, rows by hour, or costs.
 
 export type Chunk = {
-  /** Costs have amounts only: what was spent, low part first. Other sums are in the order of `sumColumnsOf` their rollup. */
+  /** Costs have what was spent, low part first, and the impressions that they state. Other sums are in the order of `sumColumnsOf` their rollup. */
   isOfCosts: boolean;
   /** The latest day of its entries. */
   day: string;

@@ -14,12 +14,13 @@ export type CostScan = CostPeriod & { names: readonly DimensionName[]; reporting
 /** The rows of `costs` behind a page, which has at most as many. A day with more is a page of its own. */
 const MAX_PAGE_ROWS = 20_000;
 
-/** A row: day and currency, the names and dimensions that are grouped by, and the amount in two parts. */
+/** A row: day and currency, the names and dimensions that are grouped by, the amount in two parts, and the impressions. */
 type CostRow = Partial<Record<'key0' | 'key1' | CostDimension, string>> & {
   day: string;
   currency: string;
   high: number;
   low: number;
+  impressions: number | null;
 };
 
 /** The other groupings by which spend is known. */
@@ -49,7 +50,7 @@ export const partsOf = (nanos: SQLWrapper) => ({
 const PER_HIGH = sql`${NANOS_PER_HIGH}`.inlineParams();
 
 /**
- * SQL for the spend by day, currency, names and dimensions, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
+ * SQL for the spend and impressions by day, currency, names and dimensions, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
  */
 export function costsSql(scan: CostScan): SQL {
   const { applicationId, names, reporting } = scan;
@@ -68,9 +69,11 @@ export function costsSql(scan: CostScan): SQL {
   const values = [...plain, ...keys.map(({ value, alias }) => sql`${value} AS ${alias}`)];
   const stored = [currency, ...dimensions, campaign, adset, creative];
   // Names are looked up once per campaign, ad set and creative.
-  return sql`SELECT date AS day, ${commaList(groups)}, sum(high) + ${carried.high} AS high, ${carried.low} AS low
-    FROM (SELECT date, ${commaList(values)}, high, low
-      FROM (SELECT ${day} AS date, ${commaList(stored)}, sum(${sums.high}) AS high, sum(${sums.low}) AS low
+  return sql`SELECT date AS day, ${commaList(groups)}, sum(high) + ${carried.high} AS high, ${carried.low} AS low,
+      sum(impressions) AS impressions
+    FROM (SELECT date, ${commaList(values)}, high, low, impressions
+      FROM (SELECT ${day} AS date, ${commaList(stored)}, sum(${sums.high}) AS high, sum(${sums.low}) AS low,
+          sum(${costs.impressions}) AS impressions
         ${costsIn(scan)}
         GROUP BY date, ${commaList(stored)}))
     GROUP BY date, ${commaList(groups)} ORDER BY date DESC`;
@@ -81,7 +84,7 @@ export const costDaysSql = (asked: CostPeriod): SQL =>
   sql`SELECT ${costs.day} AS day, count(*) AS count ${costsIn(asked)}
     GROUP BY ${costs.day} ORDER BY ${costs.day} DESC`;
 
-/** Reads the spend on days `from` to `to`, latest days first. The sums of its rows are the two parts of an amount, low part first. */
+/** Reads the spend on days `from` to `to`, latest days first. The sums of its rows are the two parts of an amount, low part first, and impressions. */
 export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator<Chunk> {
   const db = database(d1);
   const days = await db.all<{ day: string; count: number }>(costDaysSql(scan));
@@ -142,7 +145,13 @@ function toChunk(
     const values = [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? ''];
     for (const [column, own] of keys.entries()) own[at] = lists[column]?.numberOf(values[column] ?? '') ?? 0;
   }
-  const sums = [Float64Array.from(rows, ({ low }) => low), Float64Array.from(rows, ({ high }) => high)];
+  const columnOf = (read: (row: CostRow) => number) => Float64Array.from(rows, read);
+  const hasImpressions = rows.some(({ impressions }) => impressions);
+  const sums = [
+    columnOf(({ low }) => low),
+    columnOf(({ high }) => high),
+    hasImpressions ? columnOf(({ impressions }) => impressions ?? 0) : null,
+  ];
   return {
     isOfCosts: true,
     day,

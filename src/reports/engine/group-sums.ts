@@ -16,6 +16,7 @@ import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { Groups } from './groups.ts';
 import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 import { Ranking } from './ranking.ts';
+import { readStatedDays, withoutStated } from './stated-impressions.ts';
 
 // The groups of the performance report are added up in the Worker, in bounded memory, from chunks of the cube, hours and costs.
 
@@ -68,16 +69,22 @@ export async function readGroupSums(
   throw invalidRequest([{ path: 'group_by', message }]);
 }
 
-/** Adds the figures, and the spend if it is wanted, to the groups of a pass until they are full. */
+/** Adds the figures, and the costs if they are wanted, to the groups of a pass until they are full. */
 async function addChunks(
   groups: Groups,
   stores: CubeStores,
   applicationId: string,
   asked: GroupQuestion,
 ): Promise<void> {
-  const figures = scanFigures(stores, applicationId, asked);
+  const stated =
+    asked.wantsStated && hasCosts(asked.names)
+      ? await readStatedDays(stores.DB, { ...asked, applicationId })
+      : null;
+  const figures = stated
+    ? withoutStated(scanFigures(stores, applicationId, { ...asked, byCreative: true }), stated)
+    : scanFigures(stores, applicationId, asked);
   const chunks =
-    asked.wantsSpend && hasCosts(asked.names)
+    asked.wantsCosts && hasCosts(asked.names)
       ? latestFirst(figures, scanCosts(stores.DB, { ...asked, applicationId }))
       : figures;
   for await (const chunk of chunks) {
@@ -90,13 +97,13 @@ async function addChunks(
 async function* scanFigures(
   stores: CubeStores,
   applicationId: string,
-  { names, from, to, filters, untilHour }: GroupQuestion,
+  { names, from, to, filters, untilHour, byCreative }: GroupQuestion & { byCreative?: boolean },
 ): AsyncGenerator<Chunk> {
   const byHour = names.includes('hour');
   const scan = {
     applicationId,
     filters,
-    byCreative: names.some(isNamed) || isByCreative(filters),
+    byCreative: byCreative || names.some(isNamed) || isByCreative(filters),
     segments: names.filter(isSegmentDimension),
   };
   if (byHour || untilHour !== undefined) {

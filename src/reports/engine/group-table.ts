@@ -73,8 +73,10 @@ export class GroupTable {
   private readonly earned: readonly number[];
   private readonly installsAt: number | null;
   private readonly attributedAt: number;
+  private readonly statedAt: number;
   /**
-   * By column: the sums in the order of `sumColumnsOf`, the two parts of each amount of `ADDED`, and the installs of attributed devices.
+   * By column: the sums in the order of `sumColumnsOf`, the two parts of each amount of `ADDED`, the installs of attributed devices, and the
+   * impressions that costs state.
    * Amounts are those in the reporting currency. Null while all are 0.
    */
   private readonly columns: (Float64Array | null)[];
@@ -101,8 +103,9 @@ export class GroupTable {
       ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure, sum: sumOf(measure) })),
     ];
     this.attributedAt = at + 2 * ADDED.length;
+    this.statedAt = this.attributedAt + 1;
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
-    this.columns = new Array<Float64Array | null>(this.attributedAt + 1).fill(null);
+    this.columns = new Array<Float64Array | null>(this.statedAt + 1).fill(null);
     this.converted = this.amounts.map(() => new ConvertedSums());
   }
 
@@ -148,6 +151,11 @@ export class GroupTable {
       this.addColumn(this.attributedAt, groups, sums[this.installsAt] ?? null, size);
   }
 
+  /** Adds the impressions that costs state. */
+  addStated(groups: Int32Array, impressions: Float64Array | null, size: number): void {
+    this.addColumn(this.statedAt, groups, impressions, size);
+  }
+
   /** Whether anything was spent on a group. */
   hasSpend(group: number): boolean {
     return this.hasAmount(this.ownAmounts, group);
@@ -155,7 +163,7 @@ export class GroupTable {
 
   /** Adds a group of another table of the same rollup. */
   addGroup(group: number, other: GroupTable, otherGroup: number): void {
-    for (const at of [...this.counts.map((count) => count.at), this.attributedAt]) {
+    for (const at of [...this.counts.map((count) => count.at), this.attributedAt, this.statedAt]) {
       const added = other.columns[at]?.[otherGroup] ?? 0;
       if (added === 0) continue;
       const column = this.columnAt(at);
@@ -167,7 +175,7 @@ export class GroupTable {
 
   /** Adds the first `size` groups of another table of the same rollup. */
   addAll(group: number, other: GroupTable, size: number): void {
-    for (const at of [...this.counts.map((count) => count.at), this.attributedAt]) {
+    for (const at of [...this.counts.map((count) => count.at), this.attributedAt, this.statedAt]) {
       const added = other.columns[at];
       if (!added) continue;
       let sum = 0;
@@ -207,6 +215,7 @@ export class GroupTable {
       unconvertedAcquired: this.unconvertedAcquired.of(group),
     };
     sums.attributedInstalls = this.columns[this.attributedAt]?.[group] ?? 0;
+    sums.statedImpressions = this.columns[this.statedAt]?.[group] ?? 0;
     for (const { at, sum } of this.counts) sums[sum] = this.columns[at]?.[group] ?? 0;
     for (const [index, { at, sum }] of this.amounts.entries()) {
       const converted = this.converted[index]?.of(group);

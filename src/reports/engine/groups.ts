@@ -64,8 +64,9 @@ export class Groups {
       }
       this.lookup.find(entries, this.cells, this.around.pass === 0 ? NONE : OTHER_PASS);
       if (isOfCosts) {
-        const [low = null, high = null] = entries.sums;
+        const [low = null, high = null, impressions = null] = entries.sums;
         this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
+        this.table.addStated(this.cells, impressions, entries.size);
       } else {
         this.table.addEntries(this.cells, entries, conversions);
         this.table.addAttributed(this.paidAmong(entries, organic), entries);

@@ -12,8 +12,10 @@ export type GroupQuestion = GroupSelection & {
   filters: ReportFilters;
   /** The last day ends at this hour of the clock. */
   untilHour?: number | undefined;
-  /** Whether to read what was spent on each group, if that is known. */
-  wantsSpend?: boolean;
+  /** Whether to read what costs tell of each group, if that is known. */
+  wantsCosts?: boolean;
+  /** Whether impressions that costs state are needed, so that those of the same ads are left out of the figures. */
+  wantsStated?: boolean;
   /** Whether to read what the devices acquired in each group have earned since. Only groups with spend are given it. */
   wantsAcquired?: boolean;
   /** The last day whose revenue of acquired devices counts. */

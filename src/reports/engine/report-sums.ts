@@ -1,4 +1,4 @@
-import { OF_ACQUIRED, OF_SPEND, type Sums } from '#catalogue';
+import { OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
 import type { CubeStores } from '#rollup';
 import { knowsSpendIn } from '../dimensions.ts';
 import type { Reported } from '../query.ts';
@@ -8,7 +8,7 @@ import { readGroupSums } from './group-sums.ts';
 import { emptySums } from './group-table.ts';
 import { type GroupQuestion, rollupFor } from './question.ts';
 
-type ReportQuestion = Omit<GroupQuestion, 'wantsSpend' | 'wantsAcquired'> & {
+type ReportQuestion = Omit<GroupQuestion, 'wantsCosts' | 'wantsAcquired' | 'wantsStated'> & {
   /** What only other metrics need is not read. */
   metrics: readonly string[];
   wantsTotals: boolean;
@@ -30,16 +30,17 @@ export async function readReportSums(
   const { names, filters, metrics, wantsTotals, untilHour } = question;
   const wantsAny = (some: readonly string[]) =>
     knowsSpendIn(filters) && some.some((name) => metrics.includes(name));
-  const [wantsSpend, wantsAcquired] = [wantsAny(OF_SPEND), wantsAny(OF_ACQUIRED)];
+  const [wantsCosts, wantsAcquired] = [wantsAny(OF_COSTS), wantsAny(OF_ACQUIRED)];
   const { groups, cut, total } = await readGroupSums(stores, application, {
     ...question,
-    wantsSpend,
+    wantsCosts,
     wantsAcquired,
+    wantsStated: wantsAny(OF_STATED_IMPRESSIONS),
   });
   if (!wantsTotals) return { groups, cut, total: emptySums() };
-  // Only the rollup by day has every measure, and not every grouping has spend.
+  // Only the rollup by day has every measure, and not every grouping has costs.
   const isByDay = rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
-  if (isByDay && (!(wantsSpend || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
+  if (isByDay && (!(wantsCosts || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
   const whole = await readReportSums(stores, application, { ...question, names: [], limit: 1, q: undefined });
   return { groups, cut, total: whole.total };
 }

@@ -42,6 +42,8 @@ const SPEND = [
   'roas_blended_net',
 ];
 const isOfSpend = (metric: string) => SPEND.includes(metric) || /^roas_(net_)?d/.test(metric);
+/** Metrics that have the impressions of costs. */
+const isStated = (metric: string) => ['ad_impressions_bought', 'ctr'].includes(metric);
 const PAYERS = ['payers', 'arppu', 'arppu_net'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
@@ -50,8 +52,6 @@ const NET = ['refunds', 'refunded_revenue', 'net_revenue'];
 const BY_HOUR = [
   ...[
     'clicks',
-    'creative_impressions',
-    'ctr',
     'installs',
     'doubted_installs',
     'net_installs',
@@ -84,7 +84,7 @@ function lackingOf(groups: readonly string[], filters: Filters, isPartOfDay: boo
     !groups.includes('day') && VERSIONS.some((name) => groups.includes(name) || filters[name] !== undefined);
   const isWithoutCosts = !knowsSpend(filters) || VERSIONS.some((name) => groups.includes(name));
   return (metric: string): boolean =>
-    (isWithoutCosts && isOfSpend(metric)) ||
+    (isWithoutCosts && (isOfSpend(metric) || isStated(metric))) ||
     (isByVersion && PAYERS.includes(metric)) ||
     (isPartOfDay && !BY_HOUR.includes(metric)) ||
     groups.some((group) => OF_COLUMN[group]?.includes(metric) === false);
@@ -176,7 +176,7 @@ export function performance(world: World, question: Question): Expected {
     (event) => event.day >= from && event.day <= to && isEarlier(event) && isIn(event),
   );
   // Costs are not read for metrics that do not need them.
-  const wantsSpend = metrics === undefined || metrics.some(isOfSpend);
+  const wantsSpend = metrics === undefined || metrics.some((metric) => isOfSpend(metric) || isStated(metric));
   const knows = knowsSpend(filters) && until === undefined;
   const spent = knows && wantsSpend ? spentIn(world, question) : [];
   const first = world.sent.reduce((least, { day }) => (day < least ? day : least), '9999');

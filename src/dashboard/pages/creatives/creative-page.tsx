@@ -32,7 +32,7 @@ import { type Creative, TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'profit', 'roas', 'installs', 'clicks', 'cpi'] as const;
 const DAILY = [
-  'creative_impressions',
+  'ad_impressions_bought',
   'clicks',
   'installs',
   'dau',
