@@ -349,14 +349,14 @@ it('says that it lists only the newest 5,000, and finds older ones by name', asy
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   await createCreative(worker, made, { creative: 'First', adset: 'A', campaign: 'C' });
-  const foot = async (query = '') => {
-    const page = await pageOf(await browser.get(`/creatives?app=${made.application.id}&${PERIOD}${query}`));
-    return page.texts('.card-foot p').join(' ');
-  };
+  const list = async (query = '') =>
+    pageOf(await browser.get(`/creatives?app=${made.application.id}&${PERIOD}${query}`));
+  const foot = async (query = '') => (await list(query)).texts('.card-foot p').join(' ');
   const only = 'Only the newest 5,000 are listed. Search by name to find older ones.';
   await addSilent(made, 4_999);
   expect(await foot()).toContain('1–50 of 5,000');
   expect(await foot()).not.toContain(only);
+  expect((await list()).links.has('CSV')).toBe(true);
   await env.DB.prepare(
     `UPDATE creatives SET id = 'cr_0', token = 'oldest', name = 'Oldest' WHERE application_id = ?1 AND name = 'Creative 1'`,
   )
@@ -364,6 +364,7 @@ it('says that it lists only the newest 5,000, and finds older ones by name', asy
     .run();
   await addSilent(made, 1);
   expect(await foot()).toContain(only);
+  expect((await list()).links.has('CSV of the newest 5,000')).toBe(true);
   expect(await foot()).toContain('1–50 of 5,000');
   const oldest = `/creatives?app=${made.application.id}&${PERIOD}&q=Oldest`;
   const found = await pageOf(await browser.get(oldest));

@@ -103,7 +103,7 @@ describe('names from right to left', () => {
     const [mine, other] = [`${ISOLATED} (\u2068${HEBREW}\u2069 › Ad set)`, 'Dog (Spring › Ad set)'];
     expect(page.cards).toEqual([`${mine} against ${other}`]);
     expect(page.card(`${mine} against ${other}`).texts('p.muted')).toEqual([
-      `A: ${mine}, 1 device. B: ${other}, 0 devices.`,
+      'A has 1 device, B has 0 devices.',
     ]);
     expect(page.texts('#field-a option')).toContain(mine);
   });

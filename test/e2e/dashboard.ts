@@ -192,6 +192,7 @@ test('shows every page over a simulated history', { timeout: 600_000 }, async (s
       application_id: demo.application.id,
       from: await page.getByLabel('From', { exact: true }).inputValue(),
       to: await page.getByLabel('To', { exact: true }).inputValue(),
+      metrics: 'revenue,installs,dau,arpdau,spend,roas_d7',
     });
     const answer = await fetch(`${demo.base_url}/v1/reports/performance?${parameters}`, {
       headers: { [`${demo.service_name}-Token`]: demo.team_token },
@@ -206,7 +207,7 @@ test('shows every page over a simulated history', { timeout: 600_000 }, async (s
       dau: count(totals.dau),
       arpdau: money(totals.arpdau, currency),
       spend: money(totals.spend, currency),
-      roas: percent(totals.roas),
+      roas_d7: percent(totals.roas_d7),
     };
     for (const [metric, text] of Object.entries(shown)) {
       assert.equal(await page.locator(`[data-metric=${metric}]`).innerText(), text, metric);

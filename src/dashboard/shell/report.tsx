@@ -234,17 +234,20 @@ export const CsvLink = ({
   path,
   parameters = {},
   isButton = false,
+  of = '',
 }: {
   view: View;
   path: string;
   parameters?: ViewChanges;
   isButton?: boolean;
+  /** What the file has, if that is not everything. */
+  of?: string;
 }) => (
   <a
     href={path + viewQuery(view, { ...parameters, format: 'csv' })}
     {...(isButton ? { class: 'button quiet' } : {})}
   >
-    CSV
+    CSV{of && ` of ${of}`}
   </a>
 );
 

@@ -266,7 +266,13 @@ function listPage(c: DashboardContext) {
           <div class="tabs-tools">
             <Search view={view} asked={asked} />
             <Columns view={view} asked={asked} />
-            <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} isButton />
+            <CsvLink
+              view={view}
+              path="/creatives"
+              parameters={parametersOf(asked)}
+              isButton
+              of={found.isCut ? `the newest ${count(MAX_INVENTORY)}` : ''}
+            />
             {newCreative}
           </div>
         </div>

@@ -16,6 +16,7 @@ import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { ago, count, money, NOTHING, percent } from '../../shell/format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
@@ -172,12 +173,19 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
   const amount = (value: number | null, currency: string | null) =>
     currency ? money(value, currency) : NOTHING;
   return (
-    <Card title="Client totals and counted totals" aside={<CsvLink view={view} path="/status" />}>
-      <p class="muted">
-        Events may carry the client's own running total. Where it is above ours, events never arrived; where
-        it is below, some were sent twice without a key. Devices acquired {shortDays(view, view.today)}, days
-        in {view.application.timezone}.
-      </p>
+    <Card
+      title="Client totals and counted totals"
+      info={
+        <Info about="these totals">
+          <p>
+            Events may carry the client's own running total. Where it is above ours, events never arrived;
+            where it is below, some were sent twice without a key. Devices acquired{' '}
+            {shortDays(view, view.today)}, days in {view.application.timezone}.
+          </p>
+        </Info>
+      }
+      aside={<CsvLink view={view} path="/status" />}
+    >
       <Table
         caption="Client totals and counted totals, by kind and currency"
         rows={report.totals}

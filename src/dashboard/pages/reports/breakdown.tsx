@@ -109,8 +109,8 @@ const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_r
 
 /** The columns of a table of which none were chosen, as far as its groupings have them. */
 const SUMMARY: readonly MetricName[] = [
-  ...(['revenue', 'installs', 'dau', 'arpdau', 'impressions', 'ad_revenue'] as const),
-  ...(['purchases', 'purchase_revenue', 'spend', 'cpi', 'roas', 'profit'] as const),
+  ...(['revenue', 'installs', 'dau', 'arpdau', 'spend', 'cpi', 'roas', 'profit'] as const),
+  ...(['impressions', 'ad_revenue', 'purchases', 'purchase_revenue'] as const),
 ];
 /** Groupings that have fewer of them show all that they have. */
 const MIN_SUMMARY = 3;

@@ -119,7 +119,7 @@ export const PredictedCard = ({
                 },
               ]
             : []),
-          ...(notes.length > 1 ? [{ label: 'Note', wrap: true, cell: noteOf }] : []),
+          ...(notes.length > 1 ? [{ label: 'Note', wrap: true, classOf: () => 'hint', cell: noteOf }] : []),
         ]}
       />
       {notes.length === 1 && notes[0] !== '' && <p class="hint">{notes[0]}</p>}

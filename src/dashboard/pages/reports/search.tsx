@@ -11,7 +11,7 @@ import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { groupsOf, withQuery } from '../../shell/navigation.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card } from '../../shell/parts.tsx';
+import { Card, Name } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -130,8 +130,8 @@ async function searchPage(c: DashboardContext) {
               {found.map(({ kind, label, detail, href }) => (
                 <li>
                   <a href={href}>
-                    <bdi>{label}</bdi>
-                    {detail && <small>{detail}</small>}
+                    <Name name={label} />
+                    {detail && <small title={detail}>{detail}</small>}
                     <span class="badge">{kind}</span>
                   </a>
                 </li>

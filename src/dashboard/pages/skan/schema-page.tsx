@@ -7,7 +7,7 @@ import { dayText } from '../../shell/dates.ts';
 import { count } from '../../shell/format.ts';
 import { callerOf, type DashboardContext } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Action, Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, type Column, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
 
@@ -183,15 +183,20 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
           columns={columnsOf(view, mayChange)}
         />
       </Card>
-      <Card
+      <FoldedCard
         title={known ? `Version from ${dayText(known.valid_from, view.today)}` : 'Add a version'}
         id="version"
-        aside={known && mayChange && <a href={`${PATH}${viewQuery(view)}#version`}>Add a version</a>}
+        open={known !== undefined || versions.length === 0 || faults.length > 0}
       >
+        {known && mayChange && (
+          <p>
+            <a href={`${PATH}${viewQuery(view)}#version`}>Add a version instead</a>
+          </p>
+        )}
         <fieldset disabled={!mayChange}>
           <VersionForm view={view} edited={edited} values={values} faults={faults} />
         </fieldset>
-      </Card>
+      </FoldedCard>
     </>,
   );
 }

@@ -44,7 +44,7 @@ const COUNTS = [
   ['redownloads', 'Redownloads', 'First postbacks of ads that won a redownload'],
   ['reengagements', 'Re-engagements', 'First postbacks of ads that won a re-engagement'],
   ['value_hidden', 'Value hidden', 'Apple hides the value if too few devices had it. Hidden is not zero'],
-  ['value_unmapped', 'Value without meaning', 'The conversion schema does not say what the value means'],
+  ['value_unmapped', 'Unmapped value', 'The conversion schema does not say what the value means'],
 ] as const satisfies readonly (readonly [keyof SkanFigures, string, string])[];
 
 const revenueText = (
