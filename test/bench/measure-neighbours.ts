@@ -22,7 +22,7 @@ const REPORTS_AT_ONCE = 50;
 const REPORTS = 9;
 
 /** What is counted for the receivers in a round. */
-const EVENTS = 3_000;
+const EVENTS = 1_000;
 
 export const NEIGHBOUR_STEPS = 3 * ROUNDS;
 
