@@ -51,6 +51,10 @@ const Settings = z.lazy(() =>
     METRICS_TOKEN: z.union([z.literal(''), rotatable()]).default(''),
     /** Whether destinations may be on this machine, by http: for trying them out. */
     OUTBOUND_LOCAL: z.stringbool({ error: 'must be true or false' }).default(false),
+    /** What answers in the place of other people's services, on this machine: see `outboundFetch`. Only `npm start` sets it. */
+    STAND_IN_URL: z
+      .union([z.literal(''), z.string().regex(/^http:\/\/127\.0\.0\.1:\d+\//, 'must be on this machine')])
+      .default(''),
     TOKEN_SECRET: rotatable(),
     KEY_ENCRYPTION_SECRET: rotatable(),
     SESSION_SECRET: rotatable(),
@@ -75,6 +79,20 @@ export function settingsOf(env: Env): Settings {
     parsed.set(env, settings);
   }
   return settings;
+}
+
+/**
+ * `fetch`, for requests to other people's services. If there is a stand-in for these, it gets the requests, with their address in the header
+ * `Stand-In-For`: the services that `npm run simulate` connects to do not exist.
+ */
+export function outboundFetch(env: Env): (url: string, init: RequestInit) => Promise<Response> {
+  const { STAND_IN_URL } = settingsOf(env);
+  if (STAND_IN_URL === '') return (url, init) => fetch(url, init);
+  return (url, init) => {
+    const headers = new Headers(init.headers);
+    headers.set('Stand-In-For', url);
+    return fetch(STAND_IN_URL, { ...init, headers });
+  };
 }
 
 /**

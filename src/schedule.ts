@@ -8,7 +8,7 @@ import { database } from '#db';
 import { continueDeletions } from '#deletion';
 import { reencryptDestinations } from '#destinations';
 import { pruneTokens } from '#devices';
-import { settingsOf } from '#env';
+import { outboundFetch, settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions, reencryptSecondFactors } from '#members';
@@ -104,5 +104,8 @@ async function runMinute(env: Env, now: number): Promise<void> {
   // Checks run first, so that their findings are sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
   // Platforms may take minutes to answer, so nothing waits for them.
-  await runChores({ 'send notices': sendNotices(env, now), 'run connectors': runDueConnectors(env, now) });
+  await runChores({
+    'send notices': sendNotices(env, now),
+    'run connectors': runDueConnectors(env, now, outboundFetch(env)),
+  });
 }

@@ -30,7 +30,12 @@ export function isDue(schedule: string, at: Date): boolean {
   return matches(minute, at.getUTCMinutes()) && matches(hour, at.getUTCHours());
 }
 
-async function trigger(baseUrl: string, schedule: string, ended: AbortSignal): Promise<void> {
+/** Runs what a schedule of a local service is for. Never throws. */
+export async function triggerSchedule(
+  baseUrl: string,
+  schedule: string,
+  ended: AbortSignal = new AbortController().signal,
+): Promise<void> {
   try {
     const response = await fetch(`${baseUrl}${TRIGGER}?${new URLSearchParams({ cron: schedule })}`, {
       signal: ended,
@@ -49,7 +54,7 @@ export function runSchedules(baseUrl: string, schedules: readonly string[], ende
     // Do not start a schedule again while its last run takes longer than a minute.
     if (running.has(schedule)) return;
     running.add(schedule);
-    await trigger(baseUrl, schedule, ended);
+    await triggerSchedule(baseUrl, schedule, ended);
     running.delete(schedule);
   };
   const waitForNext = () => {

@@ -5,6 +5,7 @@ import { Api, inParallel } from './api.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
+import { appleToken } from './simulation/apple-ads.ts';
 import { CALLBACK_TEMPLATE, divideCallbacks } from './simulation/callbacks.ts';
 import {
   type SimulatedDevice,
@@ -17,7 +18,9 @@ import {
 import { isNamedByMeta, linkSettings, metaReferrer, newMetaKey } from './simulation/meta-ads.ts';
 import { Random } from './simulation/random.ts';
 import { sendForgedNotifications, sendPostbacks } from './simulation/send-postbacks.ts';
+import { connectBefore, fetchReports } from './simulation/services.ts';
 import { simulateStoreEvents } from './simulation/stores.ts';
+import { AdLedger, FETCHED_NETWORK } from './simulation/told.ts';
 import {
   clickLinks,
   numberOf,
@@ -112,10 +115,6 @@ function playTimes(device: SimulatedDevice): Record<string, number> {
   };
 }
 
-/** What an iOS app gets from Apple. Only an application that looks it up asks Apple, which refuses this one. */
-const appleToken = ({ id, model }: SimulatedDevice): Record<string, string> =>
-  isIos(model) ? { adservices_token: btoa(`simulated ${id}`) } : {};
-
 async function fetchToken(
   api: Api,
   device: SimulatedDevice,
@@ -193,7 +192,10 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   await inParallel(simulateRates(new Random(seed), dates), PARALLEL, async (rates) => {
     await api.team('PUT', '/v1/exchange-rates', rates);
   });
-  const costs = simulateCosts(new Random(seed), devices);
+  await connectBefore(api, demo);
+  const allCosts = simulateCosts(new Random(seed), devices);
+  const costs = allCosts.filter(({ network }) => network !== FETCHED_NETWORK);
+  const ads = new AdLedger();
   for (let start = 0; start < costs.length; start += COSTS_PER_REQUEST) {
     const rows = costs.slice(start, start + COSTS_PER_REQUEST);
     await api.team('PUT', '/v1/costs', { application_id: demo.application.id, rows });
@@ -223,6 +225,7 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
         ip: addresses.get(device.id),
       });
       const events = simulateEvents(new Random(seed + 1 + index), device, now);
+      ads.add(device, events);
       const divided = divideCallbacks(events, device.id);
       waiting.push(...divided.events.map((event) => ({ ...event, creativeToken })));
       for (const callback of divided.callbacks) await tellImpression(callback);
@@ -244,6 +247,10 @@ async function simulate({ count, days, seed }: { count: number; days: number; se
   } finally {
     bar.stop();
   }
+  const { timezone } = await api.team<{ timezone: string }>('GET', `/v1/applications/${demo.application.id}`);
+  const fetched = allCosts.filter(({ network }) => network === FETCHED_NETWORK);
+  const period = { from: dates[0] ?? '', to: dates.at(-3) ?? '' };
+  await fetchReports(api, demo, { timezone, ads: ads.rows, costs: fetched }, period);
   await printTotals(api, demo, dates, sent);
 }
 

@@ -17,6 +17,7 @@ import {
 } from './local-state.ts';
 import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
+import { startStandIn } from './simulation/stand-in.ts';
 
 const USAGE = `Usage: npm start [-- --empty]
 
@@ -115,6 +116,7 @@ async function start(empty: boolean): Promise<number> {
     await applyMigrations(db);
     return empty ? null : seedDemo(db, state, { baseUrl, serviceName });
   });
+  const standIn = await startStandIn(state.directory);
   const server = spawn(
     process.execPath,
     [
@@ -123,6 +125,7 @@ async function start(empty: boolean): Promise<number> {
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
       ...['--var', `SERVICE_NAME:${serviceName}`],
       ...(process.env.OUTBOUND_LOCAL ? ['--var', `OUTBOUND_LOCAL:${process.env.OUTBOUND_LOCAL}`] : []),
+      ...['--var', `STAND_IN_URL:${standIn.url}`],
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
       // Without this, wrangler warns that nothing triggers the schedules, although we do.
       '--test-scheduled',

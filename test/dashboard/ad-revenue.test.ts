@@ -32,6 +32,6 @@ it('shows the difference by day and network once there is a connector', async ()
   const shown = await pageOf(await viewer.get(path));
   expect(shown.card('Arrived and reported').texts('tbody tr td, tbody tr th')).toEqual([
     'Mon 2 Mar',
-    ...['applovin', '0', '1,000', '-1,000', '$0.00', '$12.50', '-$12.50'],
+    ...['AppLovin', '0', '1,000', '-1,000', '$0.00', '$12.50', '-$12.50'],
   ]);
 });

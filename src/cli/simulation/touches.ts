@@ -20,7 +20,7 @@ export type TrackingLink = {
   impressions: string;
 };
 
-export const numberOf = ({ id }: SimulatedDevice) => Number(/\d+$/.exec(id)?.[0] ?? 0);
+export const numberOf = ({ id }: Pick<SimulatedDevice, 'id'>) => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
 /** Reports impressions. Returns the addresses of the devices that saw one and install without a click. */
 export async function showCreatives(

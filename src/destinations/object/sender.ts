@@ -1,4 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
+import { outboundFetch } from '#env';
 import type { OutboundEvent } from '#networks/outbound';
 import type { Delivered, SenderSetup } from './api.ts';
 import type { Setup } from './setup.ts';
@@ -11,7 +12,7 @@ export class OutboundSender extends WorkerEntrypoint<Env> {
   /** What became of each event, in order. Does not throw for what a receiver does. */
   async deliver(events: readonly OutboundEvent[], setup: SenderSetup): Promise<Delivered[]> {
     const { deliverAll } = await import('./deliver.ts');
-    return deliverAll(events, setup, (url, init) => fetch(url, init));
+    return deliverAll(events, setup, outboundFetch(this.env));
   }
 
   /** The event of a test: see `testEventOf`. */

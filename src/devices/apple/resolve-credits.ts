@@ -70,7 +70,7 @@ async function isResolved(
     await giveBack(open);
     return true;
   }
-  const asked = application.isWanted ? await askApple(open.token) : ({ outcome: 'not_asked' } as const);
+  const asked = application.isWanted ? await askApple(env, open.token) : ({ outcome: 'not_asked' } as const);
   if (asked === null && !isLast) return false;
   const answer = asked ?? ({ outcome: 'unanswered' } as const);
   const creativeId = answer.outcome === 'attributed' ? await placeAppleAd(env, application, answer.ad) : null;

@@ -65,7 +65,13 @@ export const networks: PageRecord = {
   path: PATH,
   title: TITLE,
   opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M3 4h10M3 8h10M3 12h10M6 2.5v3M10 6.5v3M5 10.5v3', keepsView: true }],
+  links: [
+    {
+      group: 'Operate',
+      icon: 'M6.5 9.5l3-3M7 4.5l1-1A3 3 0 0112.5 8l-1 1M9 11.5l-1 1A3 3 0 013.5 8l1-1',
+      keepsView: true,
+    },
+  ],
   savable: false,
   routes: new Hono<DashboardEnv>().get('/', listPage).get('/:id', networkPage),
 };

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { valueName } from '#catalogue';
 import {
   kindOf,
   listConnectors,
@@ -52,7 +53,7 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
         empty="Neither impressions nor a report in this period."
         columns={[
           { label: 'Day', cell: (row) => dayText(row.day, view.today) },
-          { label: 'Network', cell: (row) => row.network },
+          { label: 'Network', cell: (row) => valueName('media_source', row.network) },
           ...columns,
         ]}
         totals={['Total', '', ...columns.map(({ cell }) => cell(total))]}
