@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import * as z from 'zod';
 import { invalidRequest } from '#http';
+import { RecentMap } from '#lib/collections/recent-map';
 import { importEs256Key, verifyEs256 } from '#lib/ecdsa';
 import { fromBase64 } from '#lib/encoding/base64url';
 import { PINNED } from './apple-root.ts';
@@ -25,31 +26,57 @@ function contains(bytes: Uint8Array, part: readonly number[]): boolean {
   return bytes.some((_, at) => part.every((byte, place) => bytes[at + place] === byte));
 }
 
-const isValidAt = ({ validFrom, validTo }: X509Certificate, now: number): boolean =>
-  Date.parse(validFrom) <= now && now <= Date.parse(validTo);
+/** A chain that leads to a root, and when all of its certificates are valid, in epoch milliseconds. */
+type Chain = {
+  /** The public key of the certificate that signs, in base64, and once it was needed as a key. */
+  spki: string;
+  key?: CryptoKey;
+  validFrom: number;
+  validTo: number;
+};
+
+/** Verifying a chain takes longer than its signature, and the App Store signs for months with the same. */
+const MAX_REMEMBERED = 20;
+/** By the root and what leads to it. Chains that are not trusted are not remembered, so that forged ones take no room. */
+const remembered = new RecentMap<string, Chain>(MAX_REMEMBERED);
 
 const isIssuedBy = (own: X509Certificate, issuer: X509Certificate): boolean =>
   own.checkIssued(issuer) && own.verify(issuer.publicKey);
 
-/**
- * The certificate that signed, if it leads to the pinned root through one intermediate. The third certificate of the chain is ignored: whoever
- * sends the chain could put any there. Null otherwise.
- */
-export function trustedLeaf(
-  chain: readonly string[],
-  rootBase64: string,
-  now: number,
-): X509Certificate | null {
-  const [leaf, intermediate, root] = [chain[0] ?? '', chain[1] ?? '', rootBase64].map(certificate);
+function verifyChain(texts: readonly [leaf: string, intermediate: string, root: string]): Chain | null {
+  const [leaf, intermediate, root] = texts.map(certificate);
   if (!leaf || !intermediate || !root) return null;
   const isTrusted =
-    [leaf, intermediate, root].every((one) => isValidAt(one, now)) &&
     intermediate.ca &&
     isIssuedBy(intermediate, root) &&
     isIssuedBy(leaf, intermediate) &&
     contains(leaf.raw, LEAF_OID) &&
     contains(intermediate.raw, INTERMEDIATE_OID);
-  return isTrusted ? leaf : null;
+  if (!isTrusted) return null;
+  const all = [leaf, intermediate, root];
+  return {
+    spki: leaf.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    validFrom: Math.max(...all.map(({ validFrom }) => Date.parse(validFrom))),
+    validTo: Math.min(...all.map(({ validTo }) => Date.parse(validTo))),
+  };
+}
+
+/**
+ * The chain of the certificate that signed, if it leads to the root through one intermediate and all are valid at `now`. The third certificate
+ * that was sent is ignored: whoever sends the chain could put any there. Null otherwise.
+ */
+export function trustedLeaf(
+  [leaf = '', intermediate = '']: readonly string[],
+  root: string,
+  now: number,
+): Chain | null {
+  const name = JSON.stringify([leaf, intermediate, root]);
+  let chain = remembered.get(name) ?? null;
+  if (chain === null) {
+    chain = verifyChain([leaf, intermediate, root]);
+    if (chain) remembered.set(name, chain);
+  }
+  return chain && chain.validFrom <= now && now <= chain.validTo ? chain : null;
 }
 
 /** A fault of what Apple's servers are meant to have sent. */
@@ -60,7 +87,7 @@ function chainFault(chain: readonly string[], now: number): string {
   const isCurrent = chain
     .slice(0, 2)
     .map(certificate)
-    .every((one) => one === null || isValidAt(one, now));
+    .every((one) => one === null || (Date.parse(one.validFrom) <= now && now <= Date.parse(one.validTo)));
   return isCurrent
     ? 'has certificates that do not lead to Apple Root CA - G3'
     : 'has a certificate that is expired or not valid yet';
@@ -78,10 +105,10 @@ export async function verifyAppStoreJws(
   if (!jws) throw refuse('is not a JWS');
   const header = Header.safeParse(jws.header);
   if (!header.success) throw refuse('must be signed with ES256, and its header x5c have three certificates');
-  const leaf = trustedLeaf(header.data.x5c, root, now);
-  if (!leaf) throw refuse(chainFault(header.data.x5c, now));
-  const key = await importEs256Key(leaf.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'));
-  if (!(await verifyEs256(key, jws.signature, jws.signed)))
+  const chain = trustedLeaf(header.data.x5c, root, now);
+  if (!chain) throw refuse(chainFault(header.data.x5c, now));
+  chain.key ??= await importEs256Key(chain.spki);
+  if (!(await verifyEs256(chain.key, jws.signature, jws.signed)))
     throw refuse('has a signature that is not Apple’s');
   return jws.payload;
 }

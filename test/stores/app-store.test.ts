@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeNotification, readAppStoreNotification } from '../../src/stores/app-store.ts';
 import { trustedLeaf, verifyAppStoreJws } from '../../src/stores/apple-chain.ts';
 import { PINNED } from '../../src/stores/apple-root.ts';
@@ -112,6 +113,45 @@ describe('a chain of certificates', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('a chain that was verified before', () => {
+  const verified = () => vi.spyOn(X509Certificate.prototype, 'verify');
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is not verified again, but checked to be valid at each time', () => {
+    const [root, real] = [PINNED.root, [APP_STORE.REAL_LEAF, APP_STORE.REAL_INTERMEDIATE]];
+    expect(trustedLeaf(real, root, NOW)).not.toBeNull();
+    const spy = verified();
+    expect(trustedLeaf(real, root, NOW)).not.toBeNull();
+    expect(trustedLeaf(real, root, Date.parse('2027-10-13T17:47:24Z'))).toBeNull();
+    expect(trustedLeaf(real, root, Date.parse('2025-09-19T19:44:50Z'))).toBeNull();
+    expect(spy).not.toHaveBeenCalled();
+    expect(trustedLeaf(real, APP_STORE.OID_TEST_ROOT, NOW)).toBeNull();
+  });
+
+  it('is verified if any of it differs, also where a chain that is trusted was before', () => {
+    const [good, root] = [
+      [APP_STORE.OID_TEST_LEAF, APP_STORE.OID_TEST_INTERMEDIATE],
+      APP_STORE.OID_TEST_ROOT,
+    ];
+    expect(trustedLeaf(good, root, NOW)).not.toBeNull();
+    expect(trustedLeaf([APP_STORE.LEAF_WITHOUT_OID, good[1] ?? ''], root, NOW)).toBeNull();
+    expect(trustedLeaf([good[0] ?? '', APP_STORE.INTERMEDIATE_WITHOUT_OID], root, NOW)).toBeNull();
+    expect(trustedLeaf(good, PINNED.root, NOW)).toBeNull();
+    expect(trustedLeaf(good, root, NOW)).not.toBeNull();
+  });
+
+  it('keeps its key, which verifies what else it signed', async () => {
+    const read = () => verifyAppStoreJws(JWS, trust);
+    await read();
+    const spy = vi.spyOn(crypto.subtle, 'importKey');
+    expect(await read()).toMatchObject({});
+    await expect(verifyAppStoreJws(`${header}.${encode({})}.${signature}`, trust)).rejects.toThrow(
+      'signature',
+    );
+    expect(spy).not.toHaveBeenCalled();
   });
 });
 

@@ -46,7 +46,7 @@ export async function connectBefore(api: Api, demo: Demo): Promise<void> {
     { ...named, app_api_key: demo.api_key, external_ids: [{ network: 'apple_ads', id: String(id) }] },
     { 'Idempotency-Key': 'simulated-apple-creative' },
   );
-  await api.team('PATCH', `/v1/applications/${applicationId}`, { apple_ads_lookup: true });
+  await api.team('PATCH', `/v1/applications/${applicationId}`, { apple_ads: true });
   const list = `/v1/destinations?application_id=${applicationId}`;
   const { data } = await api.team<{ data: { url?: string | null }[] }>('GET', list);
   if (data.some(({ url }) => url === RECEIVER_URL)) return;

@@ -21,11 +21,7 @@ type Answer = { status: number; body: string; headers?: Record<string, string> }
 const json = (body: unknown, status = 200): Answer => ({ status, body: JSON.stringify(body) });
 
 /** The answer to a simulated request; null for any other. `delivered`: how many deliveries there were before. */
-function answerFor(
-  { url, headers, body }: Asked,
-  simulated: Simulated,
-  delivered: number,
-): Answer | null {
+function answerFor({ url, headers, body }: Asked, simulated: Simulated, delivered: number): Answer | null {
   const { hostname, pathname, searchParams } = url;
   if (hostname === new URL(RECEIVER_URL).hostname) {
     return delivered % REFUSED_EVERY === REFUSED_EVERY - 1
