@@ -30,16 +30,16 @@ export type DoubtsQuery = z.infer<typeof DoubtsQuery>;
 export const DOUBT_RULE_COLUMNS = ['rule', 'label', 'action', 'threshold', 'not_checked_installs'] as const;
 export const DOUBTED_GROUP_COLUMNS = ['attributed_installs', 'net_installs', 'excluded_installs'] as const;
 
-type Sums = ReturnType<typeof sumDoubts>;
+type DoubtSums = ReturnType<typeof sumDoubts>;
 
-const figuresOf = ({ installs, doubted, excluded }: Sums) => ({
+const figuresOf = ({ installs, doubted, excluded }: DoubtSums) => ({
   attributed_installs: installs,
   doubted_installs: doubted,
   net_installs: installs - doubted,
   excluded_installs: excluded,
 });
 
-const rowOf = (rule: DoubtRule, { rules }: Sums, settings: Reported['installDoubts']) => ({
+const rowOf = (rule: DoubtRule, { rules }: DoubtSums, settings: Reported['installDoubts']) => ({
   rule: rule.id,
   label: rule.label,
   ...settingOf(rule, settings),
@@ -113,11 +113,11 @@ async function readSources(env: Env, application: Reported, query: DoubtsQuery, 
     .slice(0, MAX_SOURCE_DAYS);
 }
 
-type Source = Awaited<ReturnType<typeof readSources>>[number] & {
+type DoubtedSource = Awaited<ReturnType<typeof readSources>>[number] & {
   delays: readonly { seconds: number; installs: number }[];
 };
 
-function floodedOf(sources: readonly Source[]) {
+function floodedOf(sources: readonly DoubtedSource[]) {
   const { medianConversion, judged } = judgeSourceDays(sources);
   const flooded = judged
     .filter(({ isFlooded }) => isFlooded)

@@ -2,7 +2,7 @@ import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
 import { Dictionary } from '#lib/collections/dictionary';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import type { Entries } from '#rollup';
-import { DIMENSIONS, type DimensionName, isNamed } from '../dimensions.ts';
+import { type DimensionName, isNamed, REPORT_DIMENSIONS } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import type { Chunk } from './chunk.ts';
 
@@ -96,7 +96,7 @@ export class RowParts {
   private async openColumn(name: DimensionName, own: Grouping | undefined, chunk: Chunk): Promise<void> {
     if (!own) return;
     const { columns, values: lists, isOfCosts } = chunk;
-    own.place = columns.indexOf(isOfCosts ? name : DIMENSIONS[name].column);
+    own.place = columns.indexOf(isOfCosts ? name : REPORT_DIMENSIONS[name].column);
     const values = lists[own.place] ?? [];
     const known = isOfCosts ? own.ofCosts : own.ofFigures;
     // `Int32Array.from` with a function takes several times as long.
