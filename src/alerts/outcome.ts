@@ -30,7 +30,7 @@ type AlertState = 'fired' | 'resolved';
 type Told = { state: AlertState; sentences: string[]; link: Message['link'] };
 
 /** The result of a check: what it found as a sentence, whether there was the data to tell, what now fires, and what is to be told. */
-export type Outcome = { finding: string; isKnown: boolean; firing: FiringGroups; told: Told[] };
+export type RuleOutcome = { finding: string; isKnown: boolean; firing: FiringGroups; told: Told[] };
 
 type Firing = Pick<Judged, 'key' | 'name' | 'firing'>;
 type Changed<Group> = { fired: Group[]; resolved: Group[]; firing: FiringGroups };
@@ -138,7 +138,7 @@ export async function checkAlert(
   application: WatchedApplication,
   alert: Alert,
   now: number,
-): Promise<Outcome> {
+): Promise<RuleOutcome> {
   const before = readFiringGroups(alert.firingGroups);
   if (alert.rule !== null) {
     const rule = readRule(alert.rule);

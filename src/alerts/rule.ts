@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { ALL_METRICS, METRICS, type Metric, type MetricDefinition } from '#catalogue';
 import { count, money, percent } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { DIMENSIONS, type DimensionName, givenBy, isDimension, ReportFilters } from '#reports';
+import { type DimensionName, givenBy, isDimension, REPORT_DIMENSIONS, ReportFilters } from '#reports';
 
 // Alerts on a metric of the performance report. Pure.
 
 /** The groupings by which a rule can be judged apart. */
-export const RULE_GROUPS = Object.keys(DIMENSIONS).filter(
+export const RULE_GROUPS = Object.keys(REPORT_DIMENSIONS).filter(
   (name): name is DimensionName =>
-    isDimension(name) && DIMENSIONS[name].kind !== 'time' && name !== 'currency',
+    isDimension(name) && REPORT_DIMENSIONS[name].kind !== 'time' && name !== 'currency',
 );
 
 /** What a value can be, in the order of the form, and its words in a sentence. The last three compare it with earlier days. */
@@ -163,7 +163,7 @@ function fromText(rule: MetricRule): string {
 export function ruleText(rule: MetricRule, currency: string): string {
   const { metric, group_by, scope, days, condition, min_spend, min_installs } = rule;
   const by = group_by
-    ? ` by ${DIMENSIONS[group_by].kind === 'named' ? group_by.replace('adset', 'ad set') : group_by.replaceAll('_', ' ')}`
+    ? ` by ${REPORT_DIMENSIONS[group_by].kind === 'named' ? group_by.replace('adset', 'ad set') : group_by.replaceAll('_', ' ')}`
     : '';
   const of = scope.length > 0 ? ` of ${scope.map(isolate).join(', ')}` : '';
   const least = [

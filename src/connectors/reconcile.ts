@@ -25,7 +25,7 @@ export const ReconciliationQuery = z
   });
 type Query = z.infer<typeof ReconciliationQuery>;
 
-type Sums = { impressions: number; nanos: bigint };
+type AdSums = { impressions: number; nanos: bigint };
 type Side = 'arrived' | 'reported';
 
 /** What platforms reported, by day and network, of all connectors. */
@@ -58,9 +58,9 @@ async function readArrived(env: Env, application: ApplicationRow, { from, to }: 
   }));
 }
 
-const NONE: Sums = { impressions: 0, nanos: 0n };
+const NONE: AdSums = { impressions: 0, nanos: 0n };
 
-function shown({ arrived, reported }: Record<Side, Sums>) {
+function shown({ arrived, reported }: Record<Side, AdSums>) {
   return {
     impressions_arrived: arrived.impressions,
     impressions_reported: reported.impressions,
@@ -85,12 +85,15 @@ export async function reconcileAdRevenue(
     readReported(database(env.DB), application.id, query),
     readArrived(env, application, query, now),
   ]);
-  const rows = new Map<string, { day: string; network: string } & Record<Side, Sums>>();
-  const totals: Record<Side, Sums> = { arrived: NONE, reported: NONE };
-  const add = (side: Side, day: string, network: string, { impressions, nanos }: Sums) => {
+  const rows = new Map<string, { day: string; network: string } & Record<Side, AdSums>>();
+  const totals: Record<Side, AdSums> = { arrived: NONE, reported: NONE };
+  const add = (side: Side, day: string, network: string, { impressions, nanos }: AdSums) => {
     const key = `${day} ${network}`;
     const row = rows.get(key) ?? { day, network, arrived: NONE, reported: NONE };
-    const plus = (sums: Sums) => ({ impressions: sums.impressions + impressions, nanos: sums.nanos + nanos });
+    const plus = (sums: AdSums) => ({
+      impressions: sums.impressions + impressions,
+      nanos: sums.nanos + nanos,
+    });
     rows.set(key, { ...row, [side]: plus(row[side]) });
     totals[side] = plus(totals[side]);
   };

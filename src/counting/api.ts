@@ -147,7 +147,7 @@ export type IndexedFile = FileEntry & { exportedAt: number };
 export type AppendedStatus =
   | { status: 'queued'; appendedAt: number; event: LoggedEvent | null }
   | {
-      status: 'counted' | Outcome;
+      status: 'counted' | EventOutcome;
       appendedAt: number;
       /** The latest time by which it was counted. */
       countedBy: number;
@@ -176,7 +176,7 @@ export type CounterCopy = {
 };
 
 /** Why a tallied event was not counted; absent for one that was. */
-export type Outcome = 'duplicate' | 'ignored' | 'parked';
+export type EventOutcome = 'duplicate' | 'ignored' | 'parked';
 
 /** Whether the database and a counter disagreed, and how many parts neither of them has any more. */
 export type ClosedGap = { hadGap: boolean; missingParts: number };

@@ -6,10 +6,14 @@ import { askRegistry, mintIds } from './create-creative.ts';
 import { type ExternalIdKind, type ExternalIds, listExternalIds } from './external-ids.ts';
 import { changeCreative } from './list.ts';
 
-type Names = Record<ExternalIdKind, string>;
+type ExternalNames = Record<ExternalIdKind, string>;
 
 /** The first creative of this name, in the campaign and ad set of these names; null if there is none. */
-async function findNamed(d1: D1Database, applicationId: string, names: Names): Promise<string | null> {
+async function findNamed(
+  d1: D1Database,
+  applicationId: string,
+  names: ExternalNames,
+): Promise<string | null> {
   const find = () =>
     database(d1)
       .select({ id: creatives.id })
@@ -34,7 +38,7 @@ async function addIds(caller: Caller, creativeId: string, ids: ExternalIds): Pro
 }
 
 type Named = {
-  names: Names;
+  names: ExternalNames;
   /** Calls with the same one create one creative, also at the same time. */
   key: string;
   /** See `Caller`. */

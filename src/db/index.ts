@@ -14,7 +14,7 @@ export {
   insertStatements,
   pagesOf,
   ROLLED_UP,
-  type Row,
   SETTINGS,
+  type TableRow,
   type TableRows,
 } from './table-rows.ts';

@@ -7,9 +7,9 @@ import * as schema from './schemas.ts';
 // base64. A snapshot stores them, and a restore writes them back.
 
 export type DatabaseCell = string | number | null | { base64: string };
-export type Row = readonly DatabaseCell[];
+export type TableRow = readonly DatabaseCell[];
 /** Rows with the names of their columns. A table may have got further columns since they were read. */
-export type TableRows = { table: string; columns: readonly string[]; rows: readonly Row[] };
+export type TableRows = { table: string; columns: readonly string[]; rows: readonly TableRow[] };
 
 /** A page of rows has about this many characters. */
 const PAGE_CHARACTERS = 2_000_000;
@@ -57,7 +57,7 @@ export async function* pagesOf(
   table: SQLiteTable,
   which: SQL | undefined,
   run: (query: SQL) => unknown[][] | Promise<unknown[][]>,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<TableRow[]> {
   const places = keyOf(table).map(({ name }) => columnNames(table).indexOf(name));
   let [after, limit]: [readonly DatabaseCell[], number] = [[], FIRST_PAGE_ROWS];
   for (;;) {

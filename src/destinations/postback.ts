@@ -13,9 +13,9 @@ import {
   inUrl,
   MACROS,
   macroFaults,
-  type Part,
   partsOf,
   SECRET_MACRO,
+  type TemplatePart,
   valuesOf,
 } from './template.ts';
 
@@ -34,7 +34,7 @@ const REFUSED_HEADER =
 const HEADER = /^([!#$%&'*+.^`|~\w-]+):[ \t]*(.*)$/;
 
 type Template = DestinationSetup['settings'];
-type Macro = Exclude<Part, string>;
+type Macro = Exclude<TemplatePart, string>;
 
 const linesOf = (text: string | undefined): string[] =>
   (text ?? '')
@@ -76,7 +76,7 @@ function endsInString(json: string, wasInString: boolean): boolean {
 }
 
 /** The parts of a JSON template, each with whether it stands within a string. */
-function jsonParts(template: string): { part: Part; inString: boolean }[] {
+function jsonParts(template: string): { part: TemplatePart; inString: boolean }[] {
   let inString = false;
   return partsOf(template).map((part) => {
     const at = { part, inString };

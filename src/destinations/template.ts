@@ -151,13 +151,13 @@ export const MACROS: Readonly<Record<string, Macro>> = {
 /** The macro of the destination's own credential. */
 export const SECRET_MACRO = 'secret';
 
-export type Part = string | { text: string; name: string; argument: string; isOptional: boolean };
+export type TemplatePart = string | { text: string; name: string; argument: string; isOptional: boolean };
 
 const MACRO = /\{([A-Za-z_]\w*)(?:\.([^{}?"\s]*))?(\?)?\}/g;
 
 /** A template in its parts: texts and macros. */
-export function partsOf(template: string): Part[] {
-  const parts: Part[] = [];
+export function partsOf(template: string): TemplatePart[] {
+  const parts: TemplatePart[] = [];
   let end = 0;
   for (const match of template.matchAll(MACRO)) {
     const [text, name = '', argument = '', optional] = match;

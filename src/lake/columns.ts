@@ -12,7 +12,7 @@ type Encoding = ColumnMetaData['encodings'][number];
 /** The value of a cell; null if the event has no such field. */
 export type ParquetCell = string | number | boolean | bigint | Uint8Array | null;
 
-export type Column = {
+export type ParquetColumn = {
   name: string;
   /** The event field that the column holds, if it holds exactly one. */
   field?: string;
@@ -37,7 +37,7 @@ const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
 const defaults = { statistics: false, distinct: false, absent: null };
 
 /** One of our ids as a UUID: 16 bytes instead of 36 characters. The column implies the prefix. */
-function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column {
+function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): ParquetColumn {
   const accepts = (value: unknown): value is string => typeof value === 'string' && isId(prefix, value);
   return {
     ...defaults,
@@ -53,7 +53,7 @@ function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column 
 const isWellFormed = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 /** A lone surrogate is not valid Unicode and would be read back as U+FFFD. */
-const text = (name: string, field?: string): Column => ({
+const text = (name: string, field?: string): ParquetColumn => ({
   ...defaults,
   name,
   ...(field ? { field } : {}),
@@ -64,12 +64,12 @@ const text = (name: string, field?: string): Column => ({
 });
 
 /** Stores a value as JSON text, which engines can query. */
-const json = (name: string, field?: string): Column => ({
+const json = (name: string, field?: string): ParquetColumn => ({
   ...text(name, field),
   decode: (cell) => JSON.parse(String(cell)),
 });
 
-const timestamp = (name: string, field: string): Column => ({
+const timestamp = (name: string, field: string): ParquetColumn => ({
   ...defaults,
   name,
   field,
@@ -89,7 +89,7 @@ const timestamp = (name: string, field: string): Column => ({
 
 const isDayText = (value: unknown): value is string => typeof value === 'string' && isDay(value);
 
-const day = (name: string, field: string): Column => ({
+const day = (name: string, field: string): ParquetColumn => ({
   ...defaults,
   name,
   field,
@@ -102,7 +102,7 @@ const day = (name: string, field: string): Column => ({
 
 const isInt32 = (value: unknown): value is number => Object.is(Number(value) | 0, value);
 
-const integer = (name: string, field?: string): Column => ({
+const integer = (name: string, field?: string): ParquetColumn => ({
   ...defaults,
   name,
   ...(field ? { field } : {}),
@@ -112,7 +112,7 @@ const integer = (name: string, field?: string): Column => ({
   decode: (cell) => cell,
 });
 
-const double = (name: string, field: string): Column => ({
+const double = (name: string, field: string): ParquetColumn => ({
   ...defaults,
   name,
   field,
@@ -122,7 +122,7 @@ const double = (name: string, field: string): Column => ({
   decode: (cell) => cell,
 });
 
-const boolean = (name: string, field: string): Column => ({
+const boolean = (name: string, field: string): ParquetColumn => ({
   ...defaults,
   name,
   field,
@@ -133,7 +133,7 @@ const boolean = (name: string, field: string): Column => ({
 });
 
 /** A field that is either true or absent. It is never null in the file, so that `WHERE NOT test` works as expected. */
-const flag = (name: string, field = name): Column => ({
+const flag = (name: string, field = name): ParquetColumn => ({
   ...boolean(name, field),
   element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
   decode: (cell) => (cell === true ? true : undefined),
@@ -147,7 +147,7 @@ const isNanos = (value: unknown): value is number =>
  * Nanos as a decimal with nine places: exact in every engine, and in units of its currency. The file stores the unscaled integer, which
  * is what this project reads.
  */
-const money = (name: string, field: string): Column => ({
+const money = (name: string, field: string): ParquetColumn => ({
   ...defaults,
   name,
   field,
@@ -158,7 +158,7 @@ const money = (name: string, field: string): Column => ({
   distinct: true,
 });
 
-const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {
+const MAKERS: Record<ColumnType, (name: string, field: string) => ParquetColumn> = {
   text,
   integer,
   double,
@@ -173,14 +173,14 @@ const ownColumns = EVENT_COLUMNS.map(({ name, type, field = name }) => MAKERS[ty
 const [OF_DEVICES, OF_EVENTS] = [DEVICE_DIMENSIONS, EVENT_DIMENSIONS].map((names) =>
   names.map((name): string => SEGMENT[name].field),
 ) as [string[], string[]];
-const isLookedFor = ({ name }: Column) => name === 'event_name' || OF_DEVICES.includes(name);
+const isLookedFor = ({ name }: ParquetColumn) => name === 'event_name' || OF_DEVICES.includes(name);
 const LOOKED_FOR = ownColumns.filter(isLookedFor);
 const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
 
 /**
  * Columns that filters use come first: neighbouring columns are read from R2 in one range.
  */
-export const COLUMNS: readonly Column[] = [
+export const COLUMNS: readonly ParquetColumn[] = [
   { ...id('event_id', 'id', 'evt'), statistics: true, distinct: true },
   { ...id('device_id', 'device_id', 'dev'), statistics: true },
   { ...text('type', 'type'), statistics: true },

@@ -1,11 +1,11 @@
 import { DEVICE_DIMENSIONS, ofDimensions, SEGMENT } from '#catalogue';
 import { makeDeviceFilter } from './device-filter.ts';
-import type { FileEntry, Source, StoredEvent } from './entry.ts';
+import type { FileEntry, FileSource, StoredEvent } from './entry.ts';
 
 /** What an index knows about the events of a file. */
 export type Contents = Omit<
   FileEntry,
-  keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'
+  keyof FileSource | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'
 >;
 
 /** Collects what an index knows about events, except for their devices. */

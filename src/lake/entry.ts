@@ -29,13 +29,13 @@ export type Placed = { [Name in DeviceDimension as (typeof SEGMENT)[Name]['field
 export type StoredEvent = LoggedEvent & CountingResult & Placed & { client_event_id?: string };
 
 /** A counter's share of an application. */
-export type Source = { applicationId: string; shard: number };
+export type FileSource = { applicationId: string; shard: number };
 
 /**
  * What an index knows about a raw event file, so that readers open only files that may contain what they look for. About 700 bytes, plus
  * five for each country or network and one for each device in the file. Plain data except for `deviceFilter`.
  */
-export type FileEntry = Source & {
+export type FileEntry = FileSource & {
   /** `events/application=<id>/day=<day of the events>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
   key: string;
   revision: number;

@@ -3,7 +3,7 @@ import type { ParquetWriter } from 'hyparquet-writer';
 import { deviceIdIn } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
-import { COLUMNS, type Column, type ParquetCell, SCHEMA } from './columns.ts';
+import { COLUMNS, type ParquetCell, type ParquetColumn, SCHEMA } from './columns.ts';
 import { type Contents, ContentsBuilder } from './contents.ts';
 import type { StoredEvent } from './entry.ts';
 import { partitionOf } from './keys.ts';
@@ -22,12 +22,12 @@ const BYTES_PER_VALUE = 24;
  * written, because a cell may take more memory: an id's 16 bytes more than its text.
  */
 class ColumnBuilder {
-  private readonly column: Column;
+  private readonly column: ParquetColumn;
   private readonly values: unknown[];
   private readonly known = new Map<unknown, number>();
   private indexes = new Uint32Array(INITIAL_ROWS);
 
-  constructor(column: Column) {
+  constructor(column: ParquetColumn) {
     this.column = column;
     this.values = [undefined];
   }

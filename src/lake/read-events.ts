@@ -9,7 +9,7 @@ const MAX_ROWS_SCANNED = 200_000;
 type EventPosition = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
 /** `cursor` is empty for the first page, then the previous page's `next_cursor`. */
-export type Page = { limit: number; cursor: string };
+export type PageRequest = { limit: number; cursor: string };
 export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 
 /**
@@ -22,7 +22,7 @@ export async function readEvents(
   bucket: Bucket,
   entries: readonly FileEntry[],
   filter: EventFilter,
-  { limit, cursor }: Page,
+  { limit, cursor }: PageRequest,
   maxRows = MAX_ROWS_SCANNED,
 ): Promise<EventPage> {
   const isBefore = (eventId: string) => cursor === '' || eventId < cursor;

@@ -1,7 +1,7 @@
 import { deviceIdIn } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { ContentsBuilder } from './contents.ts';
-import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
+import type { Bucket, FileEntry, FileSource, StoredEvent } from './entry.ts';
 import { type FileLocation, RawFile } from './raw-file.ts';
 
 // Files that are in the bucket and in no index, as after the loss of the index.
@@ -30,7 +30,7 @@ export async function outlineFile(bucket: Bucket, location: FileLocation): Promi
 /** The events of some files with ids from one on and before another, in the order of receipt. Takes the memory of all of them. */
 export async function readBetween(
   bucket: Bucket,
-  { applicationId }: Source,
+  { applicationId }: FileSource,
   locations: readonly FileLocation[],
   { from, to }: { from: string; to: string },
 ): Promise<StoredEvent[]> {
@@ -58,7 +58,7 @@ export async function readBetween(
 /** The entry that an index has of a file. */
 export async function describeFile(
   bucket: Bucket,
-  source: Source,
+  source: FileSource,
   location: FileLocation,
 ): Promise<FileEntry> {
   const file = await RawFile.open(bucket, location);

@@ -1,5 +1,5 @@
 import { nextTurn } from '#lib/next-turn';
-import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
+import type { Bucket, FileEntry, FileSource, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 import { fileKey } from './keys.ts';
 
@@ -20,7 +20,7 @@ const MAX_BUILDER_BYTES = 16_000_000;
  */
 export async function writeFiles(
   bucket: Bucket,
-  source: Source,
+  source: FileSource,
   slices: Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>,
   maxFiles = Number.POSITIVE_INFINITY,
 ): Promise<FileEntry[]> {

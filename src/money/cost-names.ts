@@ -9,7 +9,7 @@ import { isolate } from '#lib/input/isolate';
 import { toNanos } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import { ROW_COLUMNS } from './cost-key.ts';
-import { areKnown, type Names } from './names.ts';
+import { areKnown, type CostNames } from './names.ts';
 
 const MAX_UNMATCHED = 50;
 
@@ -99,7 +99,7 @@ export async function listUnmatchedNames(db: Database, applicationId: string) {
 }
 
 /** Names as a path: `campaign › ad set › creative`. */
-export const namesText = ({ campaign, adset, creative }: Names): string =>
+export const namesText = ({ campaign, adset, creative }: CostNames): string =>
   [campaign, adset, creative].flatMap((name) => (name ? [isolate(name)] : [])).join(' › ');
 
 export const NewCostName = z.object({
@@ -111,7 +111,7 @@ export const NewCostName = z.object({
 });
 
 /** The full names of a campaign, ad set or creative by id; null if the application has none with that id. */
-async function findTarget(db: Database, applicationId: string, id: string): Promise<Names | null> {
+async function findTarget(db: Database, applicationId: string, id: string): Promise<CostNames | null> {
   const [creative] = await db
     .select({ campaign: campaigns.name, adset: adsets.name, creative: creatives.name })
     .from(creatives)
@@ -223,7 +223,7 @@ export async function mapCostNames(
       caller,
       newAuditEntry(
         'cost_names.mapped',
-        `${namesText(names as Names)} to ${namesText(target)}, in ${application.name}`,
+        `${namesText(names as CostNames)} to ${namesText(target)}, in ${application.name}`,
       ),
     ),
   ]);

@@ -44,10 +44,10 @@ async function toValues(
 }
 
 /** Amounts in billionths by day and currency. */
-type Sums = Map<string, bigint>;
+type AmountSums = Map<string, bigint>;
 
 /** Added up in JavaScript: sums of integers may exceed 64 bits, and a day has few rows. */
-async function readSums(db: Database, stored: SQL | undefined): Promise<Sums> {
+async function readSums(db: Database, stored: SQL | undefined): Promise<AmountSums> {
   const { day, currency, amount } = costs;
   const rows = await db
     .select({
@@ -64,8 +64,8 @@ async function readSums(db: Database, stored: SQL | undefined): Promise<Sums> {
   );
 }
 
-function sumsOf(values: readonly CostValues[]): Sums {
-  const sums: Sums = new Map();
+function sumsOf(values: readonly CostValues[]): AmountSums {
+  const sums: AmountSums = new Map();
   for (const { key, currency, nanos } of values) {
     const place = `${key[0]} ${currency}`;
     sums.set(place, (sums.get(place) ?? 0n) + nanos);
@@ -73,7 +73,7 @@ function sumsOf(values: readonly CostValues[]): Sums {
   return sums;
 }
 
-function byCurrency(sums: Sums): ConnectorAmounts {
+function byCurrency(sums: AmountSums): ConnectorAmounts {
   const totals = new Map<string, bigint>();
   for (const [place, nanos] of sums) {
     const currency = place.slice(place.indexOf(' ') + 1);

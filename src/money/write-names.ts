@@ -31,22 +31,22 @@ const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQ
 const OPTIONAL_INT = { type: 'INT64', repetition_type: 'OPTIONAL' } as const;
 const TIMESTAMP = { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' } as const;
 
-type Column = {
+type NameColumn = {
   element: Omit<SchemaElement, 'name'>;
   read: (value: unknown) => string | number | bigint | null;
 };
-const text: Column = { element: TEXT, read: String };
-const int: Column = {
+const text: NameColumn = { element: TEXT, read: String };
+const int: NameColumn = {
   element: OPTIONAL_INT,
   read: (value) => (value === null ? null : BigInt(String(value))),
 };
-const moment: Column = { ...int, element: { ...TIMESTAMP, repetition_type: 'OPTIONAL' } };
+const moment: NameColumn = { ...int, element: { ...TIMESTAMP, repetition_type: 'OPTIONAL' } };
 
-const CREATIVE_COLUMNS: Readonly<Record<string, Column>> = {
+const CREATIVE_COLUMNS: Readonly<Record<string, NameColumn>> = {
   ...{ creative_id: text, creative: text, adset_id: text, adset: text, campaign_id: text, campaign: text },
   ...{ created_at: moment, archived_at: moment },
 };
-const COST_COLUMNS: Readonly<Record<string, Column>> = {
+const COST_COLUMNS: Readonly<Record<string, NameColumn>> = {
   day: {
     element: { type: 'INT32', converted_type: 'DATE', repetition_type: 'REQUIRED' },
     read: (day) => dayNumber(String(day)),
@@ -93,9 +93,9 @@ export async function writeNames(stores: Stores, now: number): Promise<void> {
   }
 }
 
-type Page = readonly Record<string, unknown>[];
+type NamePage = readonly Record<string, unknown>[];
 
-async function* creativesOf(d1: D1Database, applicationId: string): AsyncGenerator<Page> {
+async function* creativesOf(d1: D1Database, applicationId: string): AsyncGenerator<NamePage> {
   for (let after = ''; ; ) {
     const page = await database(d1)
       .select({
@@ -121,7 +121,7 @@ async function* creativesOf(d1: D1Database, applicationId: string): AsyncGenerat
   }
 }
 
-async function* costsOf(d1: D1Database, applicationId: string): AsyncGenerator<Page> {
+async function* costsOf(d1: D1Database, applicationId: string): AsyncGenerator<NamePage> {
   const names = columnNames(costs);
   const pages = pagesOf(costs, eq(costs.applicationId, applicationId), (query) =>
     retryTransient(() => toStatement(d1, query).raw()),
@@ -134,8 +134,8 @@ async function* costsOf(d1: D1Database, applicationId: string): AsyncGenerator<P
 async function writeFile(
   { RAW_EVENTS }: Stores,
   key: string,
-  columns: Readonly<Record<string, Column>>,
-  pages: AsyncIterable<Page>,
+  columns: Readonly<Record<string, NameColumn>>,
+  pages: AsyncIterable<NamePage>,
 ): Promise<void> {
   const { ByteWriter, compressors, ParquetWriter } = await loadParquet();
   const writer = new ByteWriter();

@@ -72,7 +72,7 @@ export type Prepared = OutboundRequest | { skipped: string };
  * What an answer means. `retry`: whether the delivery is tried again; otherwise it has failed for good. `off`: the receiver wants nothing more, so the
  * destination is switched off. `retryAfterMs`: the earliest next attempt, as the receiver asks.
  */
-export type Outcome =
+export type DeliveryOutcome =
   | { isDelivered: true }
   | { isDelivered: false; reason: string; retry: boolean; off?: true; retryAfterMs?: number };
 
@@ -105,5 +105,5 @@ export type DestinationKind = {
   /** `now`: the time of the attempt. The same event gives the same request at every attempt, except for times and signatures. Throws only for settings that its schemas refuse. */
   prepare(event: OutboundEvent, setup: DestinationSetup, now: number): Prepared | Promise<Prepared>;
   /** `body`: the answer's text, or its first part. */
-  read(answer: { status: number; headers: Headers; body: string }, now: number): Outcome;
+  read(answer: { status: number; headers: Headers; body: string }, now: number): DeliveryOutcome;
 };

@@ -5,7 +5,7 @@ import { amountField, fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
 import { type DeviceGrouping, deviceGroupBy, otherColumns } from './device-groups.ts';
-import { DIMENSIONS, type NamedColumns } from './dimensions.ts';
+import { type NamedColumns, REPORT_DIMENSIONS } from './dimensions.ts';
 import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
 import { readGroupSums } from './engine/group-sums.ts';
 import { emptySums } from './engine/group-table.ts';
@@ -110,7 +110,7 @@ function rowOf(
 }
 
 const groupColumns = (group: DeviceGrouping | undefined, values: readonly (string | null)[]): NamedColumns =>
-  group ? DIMENSIONS[group].show(values[formatNames(group).indexOf(group)] ?? null) : {};
+  group ? REPORT_DIMENSIONS[group].show(values[formatNames(group).indexOf(group)] ?? null) : {};
 
 const restRow = (rest: AdSums, group: DeviceGrouping | undefined): AnsweredRow => ({
   day: OTHER,

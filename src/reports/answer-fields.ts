@@ -9,7 +9,7 @@ import {
   SEGMENT_DIMENSIONS,
   type SegmentDimension,
 } from '#catalogue';
-import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
+import { type Dimension, type DimensionName, REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // Fields that several reports share. The description of each figure is its definition.
@@ -102,7 +102,7 @@ export const fresh = {
 };
 export const reported = { currency: z.string(), ...fresh };
 
-const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
+const groupings = Object.values<Dimension>(REPORT_DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 export const groupingColumns = Object.fromEntries(
   groupings.map((column) => [column, z.string().nullable().optional()]),
 ) as Record<DimensionName | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
@@ -123,7 +123,7 @@ export const figure = (name: keyof typeof COHORT_METRICS) => ({
 
 const OF_DEVICES = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS];
 type DeviceColumn = CreativeGroup | `${CreativeGroup}_id` | SegmentDimension;
-const columnsOf = (name: (typeof OF_DEVICES)[number]) => Object.keys(DIMENSIONS[name].show(null));
+const columnsOf = (name: (typeof OF_DEVICES)[number]) => Object.keys(REPORT_DIMENSIONS[name].show(null));
 
 /** The columns of a grouping by a property of devices. Null for organic devices, and for those without a value. */
 export const deviceGroups = Object.fromEntries(

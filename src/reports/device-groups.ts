@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
 import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
-import { DIMENSIONS } from './dimensions.ts';
+import { REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // Device selection and grouping in reports that query the counters.
@@ -69,7 +69,10 @@ export async function labelGroups<Part extends { key: string | null }>(
   if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
   if (!isOfCreatives(group)) {
     const groups = Map.groupBy(parts, ({ key }) => key);
-    return [...groups].map(([key, own]) => ({ columns: DIMENSIONS[group].show(key || null), parts: own }));
+    return [...groups].map(([key, own]) => ({
+      columns: REPORT_DIMENSIONS[group].show(key || null),
+      parts: own,
+    }));
   }
   const ids = [...new Set(parts.flatMap(({ key }) => key || []))];
   const names =

@@ -40,16 +40,16 @@ function showOf(name: DimensionName): Dimension['show'] {
 }
 
 /** The groupings of the performance report. */
-export const DIMENSIONS = Object.fromEntries(
+export const REPORT_DIMENSIONS = Object.fromEntries(
   Object.keys(DEFINITIONS).map((name) => [
     name,
     { ...DEFINITIONS[name as DimensionName], show: showOf(name as DimensionName) },
   ]),
 ) as Record<DimensionName, Dimension>;
 
-export const isDimension = (name: string): name is DimensionName => Object.hasOwn(DIMENSIONS, name);
+export const isDimension = (name: string): name is DimensionName => Object.hasOwn(REPORT_DIMENSIONS, name);
 
-const kindOf = (name: DimensionName | undefined) => name && DIMENSIONS[name].kind;
+const kindOf = (name: DimensionName | undefined) => name && REPORT_DIMENSIONS[name].kind;
 export const isTime = (name: DimensionName | undefined): boolean => kindOf(name) === 'time';
 export const isNamed = (name: DimensionName | undefined): name is CreativeGroup => kindOf(name) === 'named';
 
@@ -72,8 +72,8 @@ const isByEvent = (names: readonly DimensionName[], filters: ReportFilters) =>
 export function givenBy(names: readonly DimensionName[], filters: ReportFilters): ReadonlySet<Metric> {
   const given = new Set(metricsIn(rollupOf(names) ?? 'rollup_daily', ALL_METRICS));
   const lacking = [
-    ...names.flatMap((name) => DIMENSIONS[name].lacks ?? []),
-    ...SEGMENT_DIMENSIONS.flatMap((name) => (filters[name] ? (DIMENSIONS[name].lacks ?? []) : [])),
+    ...names.flatMap((name) => REPORT_DIMENSIONS[name].lacks ?? []),
+    ...SEGMENT_DIMENSIONS.flatMap((name) => (filters[name] ? (REPORT_DIMENSIONS[name].lacks ?? []) : [])),
     ...(isByEvent(names, filters) ? OF_PAYERS : []),
   ];
   for (const metric of lacking) given.delete(metric);

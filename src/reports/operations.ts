@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS } from '#catalogue';
 import { EXAMPLE, missing, type Operation, withExamples } from '#http/operations';
 import { ANSWERS } from './answers.ts';
-import { DIMENSIONS } from './dimensions.ts';
+import { REPORT_DIMENSIONS } from './dimensions.ts';
 import { PerformanceQuery } from './performance.ts';
 import { REPORTS, type Report, type ReportName } from './reports.ts';
 import { columnsOfAnswer } from './table-columns.ts';
@@ -38,7 +38,7 @@ type Documentation = {
 const groupings = {
   override: {
     type: 'array',
-    items: { type: 'string', enum: Object.keys(DIMENSIONS) },
+    items: { type: 'string', enum: Object.keys(REPORT_DIMENSIONS) },
     minItems: 1,
     maxItems: 2,
     default: ['day'],

@@ -19,12 +19,12 @@ import { readFirstDay } from '#rollup';
 import type { Performance } from './answers.ts';
 import { readGroupCohorts } from './cohorts/group-cohorts.ts';
 import {
-  DIMENSIONS,
   type DimensionName,
   givenBy,
   isDimension,
   isTime,
   type NamedColumns,
+  REPORT_DIMENSIONS,
   rollupOf,
   spansOf,
 } from './dimensions.ts';
@@ -40,7 +40,7 @@ import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from '
 
 const metricsError = 'must be names of metrics, such as revenue or roas_d7, separated by commas';
 
-const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
+const groupError = `must be one or two of ${Object.keys(REPORT_DIMENSIONS).join(', ')}`;
 
 export const PerformanceQuery = z
   .object({
@@ -223,7 +223,7 @@ type Values = readonly (string | null)[];
 
 /** The columns of a group, from the values of its key. */
 export const shownOf = (values: Values, names: readonly DimensionName[]): NamedColumns =>
-  Object.assign({}, ...names.map((name, index) => DIMENSIONS[name].show(values[index] ?? null)));
+  Object.assign({}, ...names.map((name, index) => REPORT_DIMENSIONS[name].show(values[index] ?? null)));
 
 /** The columns of the row that sums up the rest: `other` as each name, and no id. */
 function otherShown(names: readonly DimensionName[]): NamedColumns {

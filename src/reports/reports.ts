@@ -7,7 +7,7 @@ import { LtvQuery, reportLtv } from './cohorts/ltv.ts';
 import { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
-import { DIMENSIONS, type DimensionName } from './dimensions.ts';
+import { type DimensionName, REPORT_DIMENSIONS } from './dimensions.ts';
 import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts/doubts.ts';
 import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
@@ -32,7 +32,7 @@ export type Report<Query extends AnyQuery = AnyQuery, Answer = AnyRows> = {
 const define = <Query extends AnyQuery, Answer>(report: Report<Query, Answer>) => report;
 
 const ofGroups = (names: readonly DimensionName[]) =>
-  names.flatMap((name) => Object.keys(DIMENSIONS[name].show(null)));
+  names.flatMap((name) => Object.keys(REPORT_DIMENSIONS[name].show(null)));
 type Grouped = { group_by?: DimensionName | undefined };
 const ofGroup = ({ group_by: group }: Grouped) => ofGroups(group ? [group] : []);
 /** Cohorts without a grouping have the columns of one by creative. */

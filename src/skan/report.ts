@@ -10,7 +10,7 @@ import type { SkanFigures } from './answers.ts';
 import { GROUPS, SKAN_GROUPS, type SkanGroup } from './groups.ts';
 import type { Postback } from './postback.ts';
 import { readSchema, type SchemaVersion } from './schema.ts';
-import { METRICS, type Rates, RowSums } from './sums.ts';
+import { type Rates, RowSums, SKAN_METRICS } from './sums.ts';
 
 const { applicationId, test, day, receivedAt, sequence, fine, coarse, country } = skanPostbacks;
 
@@ -152,16 +152,16 @@ export async function reportSkan(
   };
 }
 
-type Names = Pick<SkanFigures['data'][number], SkanGroup | 'is_other'>;
+type GroupNames = Pick<SkanFigures['data'][number], SkanGroup | 'is_other'>;
 
-function namesOf(key: string | null, groups: readonly SkanGroup[]): Names {
+function namesOf(key: string | null, groups: readonly SkanGroup[]): GroupNames {
   const values: (string | number | null)[] = key === null ? [] : JSON.parse(key);
   const names = Object.fromEntries(groups.map((group, place) => [group, values[place] ?? null]));
   return key === null ? { ...names, is_other: true } : names;
 }
 
 /** Days in order, and the row of the rest at the end. */
-const byFirstDay = (left: Names, right: Names): number =>
+const byFirstDay = (left: GroupNames, right: GroupNames): number =>
   String(left.day ?? '~').localeCompare(String(right.day ?? '~'), 'en');
 
 /** The headers of a report as a CSV file: its name, time zone, currency and number of rows. */
@@ -189,5 +189,5 @@ export function skanCsv({ data }: SkanFigures, { group_by }: SkanQuery): string 
   );
   const revenue = ['revenue_estimated_low', 'revenue_estimated_high', 'events', 'unconverted'];
   const other = data.some(({ is_other }) => is_other) ? ['is_other'] : [];
-  return toCsv([...group_by, ...METRICS, ...revenue, ...other], flat);
+  return toCsv([...group_by, ...SKAN_METRICS, ...revenue, ...other], flat);
 }

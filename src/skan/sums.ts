@@ -4,7 +4,7 @@ import type { Postback } from './postback.ts';
 import { meaningOf, type SchemaVersion } from './schema.ts';
 
 /** Counts of postbacks. */
-export const METRICS = [
+export const SKAN_METRICS = [
   'postbacks',
   'did_win',
   'installs',
@@ -14,7 +14,7 @@ export const METRICS = [
   'value_unmapped',
   'value_conflicts',
 ] as const;
-type SkanMetric = (typeof METRICS)[number];
+type SkanMetric = (typeof SKAN_METRICS)[number];
 
 const CONVERSION_METRIC = {
   download: 'installs',
@@ -32,7 +32,7 @@ type ValueRange<Amount> = { low: Amount; high: Amount };
 
 /** The figures of a row of the report. */
 export class RowSums {
-  private readonly counts = Object.fromEntries(METRICS.map((name) => [name, 0])) as Record<
+  private readonly counts = Object.fromEntries(SKAN_METRICS.map((name) => [name, 0])) as Record<
     SkanMetric,
     number
   >;

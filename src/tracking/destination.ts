@@ -8,7 +8,7 @@ export type StoredUrl = { href: string; beforeQuery: string; parameters: Query; 
 export type Stores = { ios: StoredUrl | null; android: StoredUrl | null; fallback: StoredUrl | null };
 
 /** `store` is an app store page. An app opened from there does not receive the click's id from a URL. */
-export type Destination = { kind: 'store' | 'fallback'; url: StoredUrl } | { kind: 'none' };
+export type LinkTarget = { kind: 'store' | 'fallback'; url: StoredUrl } | { kind: 'none' };
 
 /** Query parameters beyond this total length are not passed on, because some browsers and stores truncate long URLs. */
 const MAX_PASSED_ON = 1_000;
@@ -31,7 +31,7 @@ const hrefOf = ({ beforeQuery, fragment }: StoredUrl, parameters: Query): string
  * Chooses where to send a person. Phones go to their own store or to the fallback. Any other system goes to a store that is configured,
  * preferably its own maker's, because a store page can be viewed from there.
  */
-export function chooseDestination({ ios, android, fallback }: Stores, family: OsFamily): Destination {
+export function chooseDestination({ ios, android, fallback }: Stores, family: OsFamily): LinkTarget {
   const storeOf = {
     ios,
     android,

@@ -3,7 +3,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import type { LinkPreview } from '#db';
 import { toBase64Url } from '#lib/encoding/base64url';
 
-type Page = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
+type RenderedPage = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
 
 /** Allows nothing from other origins, inline code only with this answer's nonce, and requests only to this origin. */
 export function contentSecurityPolicy(nonce: string): string {
@@ -59,7 +59,7 @@ ${head}
 }
 
 /** Measures the phone on the way to the store. Without JavaScript it only redirects. */
-export function landingPage(applicationName: string, destination: string, clickId: string): Page {
+export function landingPage(applicationName: string, destination: string, clickId: string): RenderedPage {
   const nonce = newNonce();
   const goOn = html`<noscript><meta http-equiv="refresh" content="0;url=${destination}"></noscript>`;
   const content = html`<p><a href="${destination}">Continue to ${applicationName}</a></p>
@@ -68,7 +68,7 @@ export function landingPage(applicationName: string, destination: string, clickI
 }
 
 /** What messengers and social networks read to show a link. */
-export function previewPage({ title, description, image_url }: LinkPreview, address: string): Page {
+export function previewPage({ title, description, image_url }: LinkPreview, address: string): RenderedPage {
   const nonce = newNonce();
   const properties = { title, description, image: image_url, url: address, type: 'website' };
   const tags = Object.entries(properties).flatMap(([name, value]) =>
@@ -80,13 +80,13 @@ export function previewPage({ title, description, image_url }: LinkPreview, addr
 }
 
 /** Shown if an application has no destination. */
-export function plainPage(applicationName: string): Page {
+export function plainPage(applicationName: string): RenderedPage {
   const nonce = newNonce();
   const content = html`<h1>${applicationName}</h1><p>This application has no page in a store yet.</p>`;
   return { nonce, body: layout(applicationName, nonce, content) };
 }
 
-export function unknownLinkPage(): Page {
+export function unknownLinkPage(): RenderedPage {
   const nonce = newNonce();
   const content = html`<h1>This link leads nowhere</h1><p>It may have been copied incompletely.</p>`;
   return { nonce, body: layout('Link not found', nonce, content) };

@@ -6,8 +6,8 @@ import { dayText } from '../../src/dashboard/shell/dates.ts';
 import { change, isGrowing, shareText } from '../../src/dashboard/tables/compared.tsx';
 import { groupName, groupWord } from '../../src/dashboard/tables/groups.tsx';
 import {
+  METRIC_DEFINITIONS,
   METRIC_NAMES,
-  METRICS,
   type MetricName,
   nothingOf,
   placesOf,
@@ -49,7 +49,7 @@ async function expectCard(card: Page, filters: Record<string, string>, view: Day
   const shown = Object.entries(card.figures);
   expect(shown.length).toBeGreaterThan(2);
   for (const [label, text] of shown) {
-    const name = METRIC_NAMES.find((metric) => METRICS[metric].label === label);
+    const name = METRIC_NAMES.find((metric) => METRIC_DEFINITIONS[metric].label === label);
     if (!name) throw new Error(label);
     if (!periods || !before || (periods.now.until_hour && !isHourly(name))) {
       expect(text).toBe(show(name, whole.totals[name]) + (periods ? ' so far' : ''));
@@ -93,7 +93,7 @@ async function expectTable(
 ) {
   const periods = periodsIn(part);
   const { headings, rows, totals } = page.table(caption);
-  const column = headings.indexOf(METRICS[metric].label);
+  const column = headings.indexOf(METRIC_DEFINITIONS[metric].label);
   expect(rows.length).toBeGreaterThan(0);
   const asked = { group_by: group, ...filters };
   const [now, before] = periods
@@ -146,7 +146,7 @@ async function expectDays(page: Page, part: Page, metric: MetricName, view: Days
     const isOver = day <= periods.now.to && earlier <= periods.before.to;
     const is = figureOf(now, day);
     const was = isOver ? figureOf(before, earlier) : null;
-    const shown = cells[headings.indexOf(METRICS[metric].label) - 1];
+    const shown = cells[headings.indexOf(METRIC_DEFINITIONS[metric].label) - 1];
     expect([day, shown]).toEqual([day, showMetric(metric, is, 'usd', places) + pillText(metric, is, was)]);
   }
 }

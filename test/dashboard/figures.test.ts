@@ -10,8 +10,8 @@ import {
   RATIOS,
 } from '../../src/dashboard/shell/format.ts';
 import {
+  METRIC_DEFINITIONS,
   METRIC_NAMES,
-  METRICS,
   type MetricName,
   placesOf,
   showMetric,
@@ -148,7 +148,7 @@ async function open(path: string, parameters: string): Promise<Response> {
 
 const read = async (path: string, parameters: string) => pageOf(await open(path, parameters));
 
-const metricBy = (label: string) => METRIC_NAMES.find((name) => METRICS[name].label === label);
+const metricBy = (label: string) => METRIC_NAMES.find((name) => METRIC_DEFINITIONS[name].label === label);
 
 /** A day as tables write it. The period is in a year that may be over. */
 const dayIn = (row: Row) => dayText(String(row.day), new Date().toISOString());
@@ -379,7 +379,9 @@ it('shows a creative’s own figures, retention and LTV', async () => {
   const [whole] = (await ask('performance', own)).data;
   const metrics = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas', 'profit'] as const;
   expect(page.figures).toEqual(
-    Object.fromEntries(metrics.map((name) => [METRICS[name].label, showMetric(name, whole?.[name], 'usd')])),
+    Object.fromEntries(
+      metrics.map((name) => [METRIC_DEFINITIONS[name].label, showMetric(name, whole?.[name], 'usd')]),
+    ),
   );
   const daily = (await ask('performance', 'creative_id={dragon}&group_by=day,creative')).data;
   expectTable(page.table('Figures by day'), daily.filter((row) => row.creative !== null).toReversed(), dayIn);

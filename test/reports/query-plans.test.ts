@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import { database } from '#db';
 import { selectRates } from '#money';
-import { DIMENSIONS } from '../../src/reports/dimensions.ts';
+import { REPORT_DIMENSIONS } from '../../src/reports/dimensions.ts';
 import { costDaysSql, costsSql } from '../../src/reports/engine/cost-scan.ts';
 import { statedDaysSql } from '../../src/reports/engine/stated-impressions.ts';
 import type { ReportFilters } from '../../src/reports/query.ts';
@@ -99,7 +99,7 @@ it('parts of the cube are read by the primary key, by any grouping', async () =>
   const worker = startWorker({ DB: watched.asBinding() });
   const tenant = await withEvents(worker, 1);
   const before = watched.log.length;
-  for (const name of Object.keys(DIMENSIONS)) {
+  for (const name of Object.keys(REPORT_DIMENSIONS)) {
     if (name === 'hour') continue;
     const answer = await worker.team(tenant, reportOf(tenant, `&group_by=${name}`));
     expect(answer.status).toBe(200);

@@ -6,7 +6,7 @@ import { addDays } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { CohortActivity } from '../../src/reports/cohorts/cohort-activity.ts';
 import { CohortRanking } from '../../src/reports/cohorts/cohort-ranking.ts';
-import { cohortPlaces, namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
+import { namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
 import type { CohortQuestion } from '../../src/reports/cohorts/cohorts.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
@@ -51,7 +51,7 @@ async function readChunks(
   const ranking = new CohortRanking(names, NO_NAMES, asked.limit);
   for (const rows of acquired) await ranking.read(chunkOf(rows));
   const { ranked, total } = ranking.rank();
-  const activity = new CohortActivity(cohortPlaces({ ...asked, names }, NO_NAMES, ranked), ranked.length + 1);
+  const activity = new CohortActivity(ranking.places(asked), ranked.length + 1);
   for (const rows of all) await activity.read(chunkOf(rows));
   const { rest } = activity;
   const restDays = rest && [addDays(asked.today, -rest.oldest), addDays(asked.today, -rest.newest)];

@@ -6,7 +6,7 @@ import { readCsv } from './csv.ts';
 import { type DeviceMetrics, type ImportedRow, post, RefusedRequest } from './devices.ts';
 import type { Target } from './file.ts';
 import type { Scratch } from './scratch.ts';
-import { type ExportedEvent, type Row, textOf, VENDORS, type VendorName } from './vendors.ts';
+import { type ExportedEvent, type ExportRow, textOf, VENDORS, type VendorName } from './vendors.ts';
 
 /** A team credential, used to create the creatives that devices are attributed to. Without one, all devices are organic. */
 export type Team = { headerName: string; token: string } | null;
@@ -97,7 +97,7 @@ function readHeader(file: string, vendor: VendorName, cells: readonly string[]):
   return header;
 }
 
-const toRow = (header: readonly string[], cells: readonly string[]): Row =>
+const toRow = (header: readonly string[], cells: readonly string[]): ExportRow =>
   Object.fromEntries(header.map((name, index) => [name, cells[index] ?? '']).filter(([, cell]) => cell));
 
 /** Epoch milliseconds of epoch seconds, or of a time that is local to the time zone unless it names an offset. Null if it is not a time. */

@@ -2,7 +2,7 @@
 // columns of a CSV upload are the placeholders that its owner chose).
 
 /** A row of an export, by column name. */
-export type Row = Readonly<Record<string, string>>;
+export type ExportRow = Readonly<Record<string, string>>;
 
 type RowKind = 'install' | 'session' | 'purchase' | 'ad' | 'custom' | 'other';
 
@@ -42,10 +42,11 @@ type Refused = { kind: RowKind; refused: string };
 type Vendor = {
   /** Columns that a file of this vendor must have. */
   required: readonly string[];
-  read: (row: Row) => ExportedEvent | Refused;
+  read: (row: ExportRow) => ExportedEvent | Refused;
 };
 
-const first = (row: Row, ...names: string[]) => names.map((name) => row[name]?.trim()).find(Boolean) ?? '';
+const first = (row: ExportRow, ...names: string[]) =>
+  names.map((name) => row[name]?.trim()).find(Boolean) ?? '';
 /** Also of text that is not a number, so that it is refused as a purchase's. */
 const isAmount = (text: string) => text !== '' && Number(text) !== 0;
 
@@ -151,7 +152,7 @@ const ADJUST_KINDS: Record<string, ExportedEvent['kind']> = {
 const TRACKER_SEPARATOR = '::';
 
 /** The columns of callback parameters are in square brackets: `[level]`. */
-const adjustParams = (row: Row) =>
+const adjustParams = (row: ExportRow) =>
   Object.fromEntries(
     Object.entries(row).flatMap(([column, value]) => {
       const name = /^\[(.+)\]$/.exec(column)?.[1];
@@ -159,7 +160,7 @@ const adjustParams = (row: Row) =>
     }),
   );
 
-function adjustRevenue(row: Row): { revenue: string; currency: string } {
+function adjustRevenue(row: ExportRow): { revenue: string; currency: string } {
   const revenue = first(row, '{revenue_float}', '{ad_revenue_float}');
   if (revenue) return { revenue, currency: first(row, '{currency}') };
   const reported = first(row, '{reporting_revenue}');

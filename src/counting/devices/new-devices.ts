@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm';
-import { columnNames, pagesOf, type Row } from '#db';
+import { columnNames, pagesOf, type TableRow } from '#db';
 import { type Bucket, type StoredEvent, writeParts } from '#lake';
 import { devices } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
@@ -38,7 +38,7 @@ export class NewDevices {
     await writeParts(bucket, prefix, 'devices', { columns: columnNames(devices), rows: this.rows(store) });
   }
 
-  private async *rows(store: Store): AsyncGenerator<Row[]> {
+  private async *rows(store: Store): AsyncGenerator<TableRow[]> {
     for (const parameter of toParameters(this.ids)) {
       const own = inArray(devices.id, sql`(SELECT value FROM json_each(${parameter}))`);
       yield* pagesOf(devices, own, (query) => store.values(query));

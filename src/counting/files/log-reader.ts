@@ -10,7 +10,7 @@ import {
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { keysOf, reasonToIgnore } from '#rollup';
-import type { AppendedStatus, LogPage, Outcome } from '../api.ts';
+import type { AppendedStatus, EventOutcome, LogPage } from '../api.ts';
 import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
@@ -103,7 +103,7 @@ export function eventStatus(
 }
 
 /** The outcome that a file records for an event that was not counted. */
-export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outcome): CountingResult {
+export function countingResultOf(store: Store, event: LoggedEvent, outcome: EventOutcome): CountingResult {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);
@@ -128,7 +128,10 @@ function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   return undefined;
 }
 
-export function outcomesOf(store: Store, batches: readonly number[]): Map<number, Record<number, Outcome>> {
+export function outcomesOf(
+  store: Store,
+  batches: readonly number[],
+): Map<number, Record<number, EventOutcome>> {
   const rows = store
     .select()
     .from(logOutcomes)

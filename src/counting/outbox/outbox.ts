@@ -36,11 +36,11 @@ type Rows =
   | { kind: 'parts'; rows: PartRow[] }
   | { kind: 'compacted'; rows: Compacted[] }
   | { kind: 'parked'; rows: Parked[] };
-type Part = Rows[];
+type OutboxPart = Rows[];
 
 /** Appends compacted parts of the cube to the outbox. */
 export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
-  const part: Part = [{ kind: 'compacted', rows: [compacted] }];
+  const part: OutboxPart = [{ kind: 'compacted', rows: [compacted] }];
   const state = store.select({ sequence: progress.sequence }).from(progress).get();
   const sequence = (state?.sequence ?? 0) + 1;
   store
@@ -56,7 +56,7 @@ export function* toParts(
   segmentOf: SegmentOfId,
   parked: readonly Parked[],
 ): Generator<string> {
-  let [part, size]: [Part, number] = [[], 0];
+  let [part, size]: [OutboxPart, number] = [[], 0];
   const rowsOf = function* (): Generator<Rows> {
     let parts = 0;
     for (const own of additions) {
@@ -82,7 +82,7 @@ export function* toParts(
 }
 
 /** Adds rows to those of the same kind and table. */
-function addTo(part: Part, added: Rows): void {
+function addTo(part: OutboxPart, added: Rows): void {
   const tableOf = (rows: Rows) => ('table' in rows ? rows.table : null);
   const own = part.find((rows) => rows.kind === added.kind && tableOf(rows) === tableOf(added));
   if (own) (own.rows as unknown[]).push(...added.rows);
@@ -90,7 +90,7 @@ function addTo(part: Part, added: Rows): void {
 }
 
 /** A part of the outbox of a counter, by its name. */
-type Source = { counter: string; sequence: number };
+type OutboxSource = { counter: string; sequence: number };
 
 const KINDS: Readonly<Record<Rows['kind'], true>> = {
   sums: true,
@@ -107,8 +107,8 @@ const isKnown = (own: Rows): boolean =>
  * A part of the outbox. What a newer release stored, and this one cannot add, is parked: after a rollback it holds up nothing else, and
  * can be added once the newer release is back.
  */
-async function readPart({ counter, sequence }: Source, payload: string): Promise<Part> {
-  const part: Part = JSON.parse(payload);
+async function readPart({ counter, sequence }: OutboxSource, payload: string): Promise<OutboxPart> {
+  const part: OutboxPart = JSON.parse(payload);
   const newer = part.filter((own) => !isKnown(own));
   if (newer.length === 0) return part;
   const { applicationId } = readCounterName(counter);
@@ -119,14 +119,14 @@ async function readPart({ counter, sequence }: Source, payload: string): Promise
 }
 
 /** The sums of a part's rows; null for rows of another kind. */
-function sumsOf({ counter, sequence }: Source, own: Rows): SumRows | null {
+function sumsOf({ counter, sequence }: OutboxSource, own: Rows): SumRows | null {
   if (own.kind === 'sums') return own;
   if (own.kind === 'parts') return { parts: { ...readCounterName(counter), sequence }, rows: own.rows };
   return null;
 }
 
 /** The statements that add rows of one kind. */
-function statementsOf(db: D1Database, source: Source, own: Rows, now: number): D1PreparedStatement[] {
+function statementsOf(db: D1Database, source: OutboxSource, own: Rows, now: number): D1PreparedStatement[] {
   const sums = sumsOf(source, own);
   if (sums) return [sumStatement(db, sums)];
   if (own.kind === 'compacted') {
@@ -140,8 +140,8 @@ function statementsOf(db: D1Database, source: Source, own: Rows, now: number): D
  * What is kept of a part that D1 has. Compacted parts say nothing that the parts which they replaced did not. Parked messages may have to be
  * erased, so only parked sums are kept.
  */
-const toKeep = (part: Part): Part =>
-  part.flatMap((own): Part => {
+const toKeep = (part: OutboxPart): OutboxPart =>
+  part.flatMap((own): OutboxPart => {
     if (own.kind === 'compacted') return [];
     if (own.kind !== 'parked') return [own];
     const sums = own.rows.filter(
@@ -206,10 +206,10 @@ export async function flushNext(
  */
 async function withoutRefused(
   db: D1Database,
-  source: Source,
-  part: Part,
+  source: OutboxSource,
+  part: OutboxPart,
   limit: StatementLimit,
-): Promise<Part | null> {
+): Promise<OutboxPart | null> {
   if (part.length > 0 && part.every(({ kind }) => kind === 'compacted')) return [];
   const refused = await findRefused(
     db,
@@ -218,7 +218,7 @@ async function withoutRefused(
   );
   if (refused.length === 0) return null;
   const rows = new Set<unknown>(refused.flatMap(({ sums }) => sums.rows));
-  const rest = part.flatMap((own): Part => {
+  const rest = part.flatMap((own): OutboxPart => {
     const taken = (own.rows as unknown[]).filter((row) => !rows.has(row));
     return taken.length > 0 ? [{ ...own, rows: taken } as Rows] : [];
   });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
-import type { Outcome } from '../api.ts';
+import type { EventOutcome } from '../api.ts';
 import type { CountedDevice } from '../devices/counted-devices.ts';
 import { findKnown } from '../devices/devices.ts';
 import { reduceEvents } from '../files/log-reader.ts';
@@ -66,7 +66,7 @@ export class Run {
   private readonly devices: RunDevices;
   private readonly transactions: TransactionBook;
   private readonly outbound: OutboundCollector;
-  private readonly outcomes = new Map<number, Record<number, Outcome>>();
+  private readonly outcomes = new Map<number, Record<number, EventOutcome>>();
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
   private readonly segments: SegmentBook;
@@ -174,7 +174,7 @@ export class Run {
     }
   }
 
-  private noteOutcome(batch: number, index: number, outcome: Outcome): void {
+  private noteOutcome(batch: number, index: number, outcome: EventOutcome): void {
     const known = this.outcomes.get(batch);
     if (known) known[index] = outcome;
     else this.outcomes.set(batch, { [index]: outcome });
@@ -186,7 +186,7 @@ export class Run {
   }
 
   /** Returns undefined for an event that was counted. */
-  private countEvent(batch: number, event: LoggedEvent, keys: KeyRange): Outcome | undefined {
+  private countEvent(batch: number, event: LoggedEvent, keys: KeyRange): EventOutcome | undefined {
     const { events, devices } = this.poison;
     const own = isOfDevice(event) ? event : null;
     if (

@@ -4,7 +4,7 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, lackedAt, MetricCell } from '../tables/lacking.tsx';
-import { formatOf, METRICS, type MetricName, nothingOf, sortRows } from '../tables/metrics.ts';
+import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf, sortRows } from '../tables/metrics.ts';
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { Bar } from './shapes.tsx';
@@ -72,7 +72,7 @@ const OverTime = ({
       }))
     : [
         {
-          name: METRICS[metric].label,
+          name: METRIC_DEFINITIONS[metric].label,
           values: valuesOf(report.data),
           lacks: lackedAt(places, unit, report.data, metric),
         },
@@ -80,7 +80,7 @@ const OverTime = ({
   if (!other && reportBefore && periods) {
     const earlier = earlierPlaces(view, unit, periods);
     series.push({
-      name: `${METRICS[metric].label}, before`,
+      name: `${METRIC_DEFINITIONS[metric].label}, before`,
       values: alignedTo(places, earlier, valuesOf(reportBefore.data, earlier), unit),
       lacks: alignedTo(places, earlier, lackedAt(earlier, unit, reportBefore.data, metric), unit),
       isWhole: true,
@@ -89,12 +89,12 @@ const OverTime = ({
   }
   return (
     <LineChart
-      title={`${METRICS[metric].label} by ${unit}`}
+      title={`${METRIC_DEFINITIONS[metric].label} by ${unit}`}
       labels={places.map(({ label }) => label)}
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       format={formatOf(metric, view.currency)}
-      isWhole={METRICS[metric].unit === 'count'}
+      isWhole={METRIC_DEFINITIONS[metric].unit === 'count'}
       series={series}
     />
   );

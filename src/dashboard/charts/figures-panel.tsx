@@ -5,7 +5,7 @@ import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { ComparedDays, type ComparedReport } from '../tables/compared.tsx';
 import { Headline, withoutHours } from '../tables/headline.tsx';
-import { METRICS, type MetricName, netOf } from '../tables/metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
 import { finestUnitOf, type Unit, unitOf } from './axis.ts';
 import type { Marker } from './chart.tsx';
@@ -70,7 +70,7 @@ export const FiguresPanel = ({
 }) => {
   const shown = isNet(carry) ? netOf : (name: MetricName) => name;
   const charted = shown(metric);
-  const title = `${METRICS[charted].label} by ${unit}`;
+  const title = `${METRIC_DEFINITIONS[charted].label} by ${unit}`;
   const link = (changes: Record<string, string>) => path + viewQuery(view, { ...carry, ...changes });
   const units = unit === 'hour' ? (['hour', ...UNITS.slice(0, 1)] as const) : UNITS;
   return (
@@ -109,7 +109,9 @@ export const FiguresPanel = ({
                 <a
                   href={link({ revenue: name })}
                   data-keep-scroll
-                  title={name === 'net' ? METRICS.net_revenue.hint : METRICS.revenue.hint}
+                  title={
+                    name === 'net' ? METRIC_DEFINITIONS.net_revenue.hint : METRIC_DEFINITIONS.revenue.hint
+                  }
                   {...(name === (isNet(carry) ? 'net' : '') ? { 'aria-current': 'true' as const } : {})}
                 >
                   {name === 'net' ? 'Net' : 'Gross'}
@@ -131,7 +133,7 @@ export const FiguresPanel = ({
         }
       >
         {unit === 'hour' && !isHourly(charted) ? (
-          <p class="empty">{`${METRICS[charted].label} has no hours.`}</p>
+          <p class="empty">{`${METRIC_DEFINITIONS[charted].label} has no hours.`}</p>
         ) : (
           <TimeChart
             title={title}

@@ -1,7 +1,7 @@
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
-import { formatOf, METRICS, type MetricName, nothingOf } from '../tables/metrics.ts';
+import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf } from '../tables/metrics.ts';
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
@@ -14,7 +14,7 @@ function earlierSeries(view: View, unit: Unit, compared: ComparedReport, name: M
   const figures = valuesAt(earlier, unit, report.data, (row) => row[name], nothingOf(name));
   const values = alignedTo(places, earlier, figures, unit);
   const lacks = alignedTo(places, earlier, lackedAt(earlier, unit, report.data, name), unit);
-  return [{ name: `${METRICS[name].label}, before`, values, lacks, isWhole: true, before: 0 }];
+  return [{ name: `${METRIC_DEFINITIONS[name].label}, before`, values, lacks, isWhole: true, before: 0 }];
 }
 
 /** Totals of a report that is grouped by `unit` alone, over time. All metrics have the unit of the first. */
@@ -42,11 +42,11 @@ export const TimeChart = ({
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       markers={markers}
-      isWhole={METRICS[first].unit === 'count'}
+      isWhole={METRIC_DEFINITIONS[first].unit === 'count'}
       format={formatOf(first, view.currency)}
       series={[
         ...[first, ...others].map((name) => ({
-          name: METRICS[name].label,
+          name: METRIC_DEFINITIONS[name].label,
           values: valuesAt(places, unit, data, (row) => row[name], nothingOf(name)),
           lacks: lackedAt(places, unit, data, name),
         })),

@@ -3,7 +3,7 @@ import { Card, Field } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { groupLabel } from '../tables/groups.tsx';
-import { METRIC_NAMES, METRICS } from '../tables/metrics.ts';
+import { METRIC_DEFINITIONS, METRIC_NAMES } from '../tables/metrics.ts';
 import type { Submitted } from './form.ts';
 
 export const PREVIEW_DAYS = ['30', '90'] as const;
@@ -55,7 +55,7 @@ export const AlertForm = ({
             {...field('metric')}
             label="What"
             options={[
-              ...METRIC_NAMES.map((name) => [name, METRICS[name].label] as const),
+              ...METRIC_NAMES.map((name) => [name, METRIC_DEFINITIONS[name].label] as const),
               ...STATE_KIND_NAMES.map((name) => [name, `${STATE_KINDS[name].label} …`] as const),
             ]}
             {...(isStateKind(kind) ? { hint: STATE_KINDS[kind].hint } : {})}

@@ -4,7 +4,7 @@ import { count, RATIOS } from '../shell/format.ts';
 import { Card, type Column, cutMiddle, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { groupLabel } from '../tables/groups.tsx';
-import { METRICS, metricColumn, placesOf, showMetric } from '../tables/metrics.ts';
+import { METRIC_DEFINITIONS, metricColumn, placesOf, showMetric } from '../tables/metrics.ts';
 
 const CELL = 7;
 const HEIGHT = 16;
@@ -188,7 +188,7 @@ export const AlertPreview = ({
       <Table
         caption="What would have fired"
         rows={firing}
-        empty={`${METRICS[rule.metric].label} was not past the threshold on any day.`}
+        empty={`${METRIC_DEFINITIONS[rule.metric].label} was not past the threshold on any day.`}
         columns={[
           {
             label: rule.group_by ? groupLabel(rule.group_by) : 'Group',

@@ -3,7 +3,7 @@ import { isCohortMetric } from '#catalogue';
 import type { DashboardContext } from '../shell/guard.ts';
 import { ViewFields } from '../shell/report.tsx';
 import type { View, ViewChanges } from '../shell/view.ts';
-import { METRIC_NAMES, METRICS, type MetricName } from './metrics.ts';
+import { METRIC_DEFINITIONS, METRIC_NAMES, type MetricName } from './metrics.ts';
 
 // The columns of a table, as ready sets or one by one. What was chosen is in the URL, and kept for the next visit of the page.
 
@@ -46,7 +46,7 @@ const Choices = ({
     {names.map((name) => (
       <label>
         <input type="checkbox" name="column" value={name} checked={chosen.includes(name)} />{' '}
-        {METRICS[name].label}
+        {METRIC_DEFINITIONS[name].label}
       </label>
     ))}
   </fieldset>

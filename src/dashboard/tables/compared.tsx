@@ -10,7 +10,7 @@ import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type Earlier, earlierOf, Mark } from './lacking.tsx';
-import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import {
   clock,
   comparedPeriods,
@@ -141,10 +141,11 @@ export function change(now: number | null, before: number | null): number | null
 
 /** Whether a metric of the compared days will still grow with the age of their devices, so that its change would mislead. */
 export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
-  daysBetween(now.to, today) < (OF_ACQUIRED.includes(name) ? MATURE_DAYS : (METRICS[name].day ?? -1) + 1);
+  daysBetween(now.to, today) <
+  (OF_ACQUIRED.includes(name) ? MATURE_DAYS : (METRIC_DEFINITIONS[name].day ?? -1) + 1);
 
 const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
-  const { more } = METRICS[name];
+  const { more } = METRIC_DEFINITIONS[name];
   if (by === 0 || more === 'neutral') return 'muted';
   return by > 0 === (more !== 'bad') ? 'up' : 'down';
 };
@@ -226,7 +227,7 @@ export const ComparedDays = ({
   const growing =
     metric &&
     isGrowing(metric, periods, view) &&
-    `; ${METRICS[metric].label} is still growing, without a change`;
+    `; ${METRIC_DEFINITIONS[metric].label} is still growing, without a change`;
   return (
     <span class="muted">
       {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}

@@ -3,7 +3,7 @@ import type { Column } from '../shell/parts.tsx';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
 import { type Earlier, MetricCell } from './lacking.tsx';
-import { isProfit, METRICS, type MetricName, metricColumn, placesOf } from './metrics.ts';
+import { isProfit, METRIC_DEFINITIONS, type MetricName, metricColumn, placesOf } from './metrics.ts';
 
 type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
 
@@ -24,7 +24,7 @@ export function figureColumn<Row>(
   const values = rows.map((row) => figuresOf(row)?.[name]);
   const places = placesOf(name, values, currency);
   const numbers = values.filter((value) => typeof value === 'number');
-  const hasHeat = METRICS[name].unit === 'percent' && numbers.length >= MIN_HEAT_ROWS;
+  const hasHeat = METRIC_DEFINITIONS[name].unit === 'percent' && numbers.length >= MIN_HEAT_ROWS;
   const shadeOf = hasHeat ? heatOf(numbers) : () => '';
   return {
     ...metricColumn(name, currency),

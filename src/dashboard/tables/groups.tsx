@@ -2,7 +2,7 @@ import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueNam
 import { monthOf } from '#lib/calendar';
 import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
-import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
+import { DEVICE_GROUPS, REPORT_DIMENSIONS } from '#reports';
 import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
 import type { Days } from '../shell/period.ts';
@@ -28,7 +28,7 @@ const LABELS: Record<string, string> = {
 
 /** The groupings of the API, as options of a list. */
 export const GROUPINGS: readonly (readonly [name: string, label: string])[] = Object.entries(LABELS).filter(
-  ([name]) => Object.hasOwn(DIMENSIONS, name),
+  ([name]) => Object.hasOwn(REPORT_DIMENSIONS, name),
 );
 
 /** The groupings of devices. */

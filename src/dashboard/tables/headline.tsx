@@ -5,7 +5,7 @@ import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, change, comparedTotal, isCompared, isGrowing, Pill } from './compared.tsx';
 import { EarlierCell, earlierOf, MetricMark } from './lacking.tsx';
-import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import { isHourly } from './part-of-day.ts';
 
 /** Those of the metrics that have no hours, as a list of words. */
@@ -13,7 +13,7 @@ export function withoutHours(names: readonly MetricName[]): string {
   const words = names
     .filter((name) => !isHourly(name))
     .map((name) => {
-      const { label } = METRICS[name];
+      const { label } = METRIC_DEFINITIONS[name];
       // Abbreviations stay as they are.
       return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
     });
@@ -63,7 +63,7 @@ const Card = ({
   href: string | null;
   isChosen: boolean;
 }) => {
-  const { label, hint } = METRICS[name];
+  const { label, hint } = METRIC_DEFINITIONS[name];
   const hasOwn = isCompared(compared, name);
   const { totals } = hasOwn ? compared.shown : compared.report;
   const value = showMetric(name, totals[name], view.currency);

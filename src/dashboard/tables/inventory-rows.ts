@@ -10,10 +10,10 @@ import {
   comparedMetric,
   type Figures,
   type InventoryRequest,
+  type InventoryRow,
   isByChange,
   isWhole,
   metricsIn,
-  type Row,
 } from './inventory-table.tsx';
 import { earlierOf } from './lacking.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
@@ -59,7 +59,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
   // Countries and the like do not divide the inventory, only its figures.
   const restricted = isRestricted(c.get('person'), view);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
-  const rows = found.slice(0, MAX_INVENTORY).flatMap((item): Row[] => {
+  const rows = found.slice(0, MAX_INVENTORY).flatMap((item): InventoryRow[] => {
     const own = figures.get(item.id);
     if (restricted && !own) return [];
     if (status === 'silent' && own) return [];
@@ -70,10 +70,10 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
 
 /** Items in the requested order. An order by change needs `compared`, the rows of `compareRows`; without a comparison, it is by the metric. */
 export function sortItems(
-  rows: readonly Row[],
+  rows: readonly InventoryRow[],
   asked: InventoryRequest,
   compared: ReadonlyMap<string, Figures> = new Map(),
-): Row[] {
+): InventoryRow[] {
   const metric = comparedMetric(asked);
   const sortable = rows.map((row) => ({
     ...row.figures,
@@ -95,7 +95,7 @@ export async function compareRows(
   c: DashboardContext,
   view: View,
   asked: InventoryRequest,
-  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
+  { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
   now: number,
 ): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
   const { level } = asked;
@@ -125,7 +125,7 @@ export async function readTotals(
   c: DashboardContext,
   view: View,
   asked: InventoryRequest,
-  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
+  { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
   now: number,
 ): Promise<Figures | null> {
   const metric = comparedMetric(asked);

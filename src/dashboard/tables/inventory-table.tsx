@@ -12,7 +12,14 @@ import { readColumns } from './columns.tsx';
 import { ChangePill } from './compared.tsx';
 import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
-import { firstOrder, METRIC_NAMES, METRICS, type MetricName, placesOf, SHOWN_METRICS } from './metrics.ts';
+import {
+  firstOrder,
+  METRIC_DEFINITIONS,
+  METRIC_NAMES,
+  type MetricName,
+  placesOf,
+  SHOWN_METRICS,
+} from './metrics.ts';
 import { areCompared, changeOrder, earlierIn } from './row-changes.ts';
 
 /** The levels of the inventory, in the plural. */
@@ -58,7 +65,7 @@ type ColumnSet = keyof typeof COLUMN_SETS;
 
 export type Figures = PerformanceReport['data'][number];
 /** An item and its figures, which are undefined if the period has none. */
-export type Row = { item: InventoryItem; figures: Figures | undefined };
+export type InventoryRow = { item: InventoryItem; figures: Figures | undefined };
 
 /** The page's URL parameters, parsed. */
 export type InventoryRequest = {
@@ -168,18 +175,18 @@ const NameCell = ({ view, asked, item }: { view: View; asked: InventoryRequest; 
 export function columnsOf(
   view: View,
   asked: InventoryRequest,
-  rows: readonly Row[],
+  rows: readonly InventoryRow[],
   links: ReadonlyMap<string, string>,
   compared: ReadonlyMap<string, Figures>,
-): Column<Row>[] {
+): Column<InventoryRow>[] {
   const metric = comparedMetric(asked);
   // First, because a phone shows little more.
   const metrics = [metric, ...metricsIn(asked).filter((name) => name !== metric)];
   const isCompared = areCompared([...compared.values()], metric);
-  const earlierOf = ({ item }: Row) => earlierIn(compared.get(item.id), metric);
+  const earlierOf = ({ item }: InventoryRow) => earlierIn(compared.get(item.id), metric);
   const order = changeOrder('change', metric);
   const { sortHref: href, ...byChange } = heading(view, asked, order, `-${order}`);
-  const link: Column<Row> = {
+  const link: Column<InventoryRow> = {
     label: 'Link',
     wideOnly: true,
     cell: ({ item }) => {
@@ -194,7 +201,7 @@ export function columnsOf(
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
     ...(links.size > 0 ? [link] : []),
-    ...metrics.map((name): Column<Row> => {
+    ...metrics.map((name): Column<InventoryRow> => {
       const isChanged = isCompared && name === metric;
       return {
         ...figureColumn(
@@ -221,9 +228,9 @@ export function columnsOf(
 export function totalCells(
   view: View,
   asked: InventoryRequest,
-  rows: readonly Row[],
+  rows: readonly InventoryRow[],
   totals: Figures,
-  columns: readonly Column<Row>[],
+  columns: readonly Column<InventoryRow>[],
 ): Child[] {
   const metric = comparedMetric(asked);
   const isCompared = columns.some(({ also }) => also);
@@ -244,7 +251,9 @@ export function totalCells(
       </>
     );
   };
-  const cells = new Map<string, Child>(METRIC_NAMES.map((name) => [METRICS[name].label, figure(name)]));
+  const cells = new Map<string, Child>(
+    METRIC_NAMES.map((name) => [METRIC_DEFINITIONS[name].label, figure(name)]),
+  );
   return columns.map(({ label }, index) =>
     index === 0
       ? isWhole(asked)

@@ -1,7 +1,7 @@
 import { isCohortMetric, OF_ACQUIRED } from '#catalogue';
 import { LACKING } from '#reports';
 import { money } from '../shell/format.ts';
-import { type CellValue, METRICS, type MetricName, showMetric } from './metrics.ts';
+import { type CellValue, METRIC_DEFINITIONS, type MetricName, showMetric } from './metrics.ts';
 
 export type Amounts = readonly { currency: string; amount: number }[];
 
@@ -14,9 +14,9 @@ type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted',
 /** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
 function lackedBy(name: MetricName, row: Readonly<Record<string, CellValue | object>>): Amounts {
   const { unconverted = [], roas_unconverted = [], cohort_unconverted = [] } = row as Lacking;
-  if (isCohortMetric(name)) return METRICS[name].figure === 'retention' ? [] : cohort_unconverted;
+  if (isCohortMetric(name)) return METRIC_DEFINITIONS[name].figure === 'retention' ? [] : cohort_unconverted;
   if (OF_ACQUIRED.includes(name)) return [...unconverted, ...roas_unconverted];
-  return METRICS[name].unit === 'money' ? unconverted : [];
+  return METRIC_DEFINITIONS[name].unit === 'money' ? unconverted : [];
 }
 
 const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
@@ -61,7 +61,7 @@ export const MetricCell = ({
 }: Shown & { currency: string; places?: number }) => {
   const value = row[name];
   const text = showMetric(name, typeof value === 'number' ? value : null, currency, places);
-  const { day } = METRICS[name];
+  const { day } = METRIC_DEFINITIONS[name];
   const isYoung =
     day !== undefined && Array.isArray(row.incomplete_days) && row.incomplete_days.includes(day);
   return (

@@ -8,7 +8,7 @@ import {
 import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '../shell/format.ts';
 
 /** The label, unit and definition of each metric. */
-export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
+export const METRIC_DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
 export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
 /** Those that are shown unless others are chosen. */
@@ -32,14 +32,15 @@ export const isProfit = (name: MetricName): boolean => PROFITS.includes(name);
 export const firstOrder = (name: MetricName): string => (isProfit(name) ? name : `-${name}`);
 
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
-export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
+export const nothingOf = (name: MetricName): 0 | null =>
+  METRIC_DEFINITIONS[name].kind === 'ratio' ? null : 0;
 
 /** The head of a metric's column. Money names its currency, because a symbol may belong to several. */
 export const metricColumn = (name: MetricName, currency: string) => ({
-  label: METRICS[name].label,
-  hint: METRICS[name].hint,
+  label: METRIC_DEFINITIONS[name].label,
+  hint: METRIC_DEFINITIONS[name].hint,
   numeric: true as const,
-  ...(METRICS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
+  ...(METRIC_DEFINITIONS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
 });
 
 /** A value of a row of a report. */
@@ -49,7 +50,7 @@ const numberOf = (value: CellValue) => (typeof value === 'number' ? value : null
 
 /** How a metric is written. */
 export function formatOf(name: MetricName, currency: string): FigureFormat {
-  const { unit } = METRICS[name];
+  const { unit } = METRIC_DEFINITIONS[name];
   if (unit === 'money') return amountsIn(currency);
   return unit === 'percent' ? RATIOS : NUMBERS;
 }

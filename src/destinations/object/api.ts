@@ -1,4 +1,4 @@
-import type { DestinationSetup, Outcome } from '#networks/outbound';
+import type { DeliveryOutcome, DestinationSetup } from '#networks/outbound';
 import type { STATUSES } from '../statuses.ts';
 
 /** One attempt to send an event. Times are epoch milliseconds. */
@@ -20,7 +20,7 @@ export type Attempt = {
 export type SenderSetup = { kind: string; given: DestinationSetup; allowsLocal: boolean };
 
 /** What became of an event: an attempt and what its answer means, or why there was none. */
-export type Delivered = { skipped: string } | { attempt: Attempt; outcome: Outcome };
+export type Delivered = { skipped: string } | { attempt: Attempt; outcome: DeliveryOutcome };
 
 export type DeliveryStatus = (typeof STATUSES)[number];
 

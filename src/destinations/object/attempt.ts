@@ -1,8 +1,8 @@
-import type { OutboundRequest, Outcome } from '#networks/outbound';
+import type { DeliveryOutcome, OutboundRequest } from '#networks/outbound';
 import type { Attempt } from './api.ts';
 import type { Ending } from './breaker.ts';
 import { waitAfter } from './retry-schedule.ts';
-import type { Answer } from './send-one.ts';
+import type { SendAnswer } from './send-one.ts';
 import type { Job, Result } from './store.ts';
 
 const MAX_SHOWN_ANSWER = 1_000;
@@ -14,8 +14,8 @@ export type Finished = Result & { ending: Ending | null; isOff: boolean };
 /** An attempt as it is stored. `at`: when it began. */
 export function toAttempt(
   { method, shown }: OutboundRequest,
-  answer: Answer,
-  outcome: Outcome,
+  answer: SendAnswer,
+  outcome: DeliveryOutcome,
   at: number,
 ): Attempt {
   const { url, headers, body } = shown;
@@ -31,7 +31,7 @@ export function toAttempt(
 export function afterAttempt(
   before: Job,
   attempt: Attempt,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   { now, random }: { now: number; random: number },
 ): Finished {
   const tries = before.tries + 1;

@@ -1,11 +1,17 @@
 import { hideSecrets } from '#lib/input/hide-secrets';
 import { type Resolve, receiverFault, resolvingOnce } from '#lib/input/private-name';
 import { logError } from '#lib/log';
-import type { DestinationKind, DestinationSetup, OutboundEvent, Outcome, Prepared } from '#networks/outbound';
+import type {
+  DeliveryOutcome,
+  DestinationKind,
+  DestinationSetup,
+  OutboundEvent,
+  Prepared,
+} from '#networks/outbound';
 import { kindOf } from '../kinds.ts';
 import type { Delivered, SenderSetup } from './api.ts';
 import { toAttempt } from './attempt.ts';
-import { type Answer, type Fetch, sendOne } from './send-one.ts';
+import { type Fetch, type SendAnswer, sendOne } from './send-one.ts';
 
 /** Checks the URL of a request, because what was saved may have been checked by an earlier release, and templates make others of it. */
 async function checked(prepared: Prepared, allowsLocal: boolean, resolve: Resolve): Promise<Prepared> {
@@ -15,14 +21,14 @@ async function checked(prepared: Prepared, allowsLocal: boolean, resolve: Resolv
 }
 
 /** What an answer means. An event is sent again if there is none. */
-function readAnswer({ read }: DestinationKind, answer: Answer, now: number): Outcome {
+function readAnswer({ read }: DestinationKind, answer: SendAnswer, now: number): DeliveryOutcome {
   if (answer.status === null) return { isDelivered: false, reason: answer.reason, retry: true };
   const { status, body } = answer;
   return read({ status, headers: new Headers(answer.headers), body }, now);
 }
 
 /** An answer without the destination's credentials, which networks quote in their errors. */
-function withoutCredentials(answer: Answer, { credentials, secrets }: DestinationSetup): Answer {
+function withoutCredentials(answer: SendAnswer, { credentials, secrets }: DestinationSetup): SendAnswer {
   if (answer.status === null) return answer;
   return { ...answer, body: hideSecrets(answer.body, [...Object.values(credentials), ...secrets]) };
 }

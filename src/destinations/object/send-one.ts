@@ -7,7 +7,7 @@ const MAX_ANSWER_BYTES = 16_384;
 type Sent = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
 
 /** What a receiver answered, or why there is no answer. */
-export type Answer = { tookMs: number } & (
+export type SendAnswer = { tookMs: number } & (
   | { status: number; headers: Record<string, string>; body: string }
   | { status: null; reason: string }
 );
@@ -36,7 +36,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Sends one request. An answer that breaks off is none: the receiver may not have done what it was asked. Does not throw. */
-export async function sendOne({ method, url, headers, body }: Sent, fetcher: Fetch): Promise<Answer> {
+export async function sendOne({ method, url, headers, body }: Sent, fetcher: Fetch): Promise<SendAnswer> {
   const start = Date.now();
   const limit = new AbortController();
   // Unlike `AbortSignal.timeout`, it ends with the request, and an object that waits for nothing else can end too.

@@ -97,9 +97,9 @@ const withPrior = (matrix: readonly number[][]) =>
   matrix.map((row, index) => row.map((own, column) => (index === column ? own + PRIOR_PRECISION : own)));
 
 type Models = { buying: BgNbd; value: GammaGamma | null; first: FirstPurchase | null };
-type Sums = { purchases: number; revenue: number; variance: number };
+type PurchaseSums = { purchases: number; revenue: number; variance: number };
 
-function expectAll(models: Models, data: Purchases, ahead: number): Sums {
+function expectAll(models: Models, data: Purchases, ahead: number): PurchaseSums {
   const sums = { purchases: 0, revenue: 0, variance: 0 };
   addRepeats(sums, models, data, ahead);
   if (models.first) addFirsts(sums, { ...models, first: models.first }, data, ahead);
@@ -114,7 +114,7 @@ function worthOf(value: GammaGamma | null, { spending }: Purchases, valued: numb
 }
 
 /** Adds the repeat purchases of those who have bought. */
-function addRepeats(sums: Sums, { buying, value }: Models, data: Purchases, ahead: number): void {
+function addRepeats(sums: PurchaseSums, { buying, value }: Models, data: Purchases, ahead: number): void {
   for (const { count, valued, value: total, ...history } of data.histories) {
     const next = expectBgNbd(buying, history, ahead);
     // The expected value is linear in the mean so far, so the total for all customers with one history is exact.
@@ -131,7 +131,7 @@ function addRepeats(sums: Sums, { buying, value }: Models, data: Purchases, ahea
 
 /** Adds the first purchases of those who have not bought yet, and the repeats that follow within the time ahead. */
 function addFirsts(
-  sums: Sums,
+  sums: PurchaseSums,
   { buying, value, first }: Models & { first: FirstPurchase },
   data: Purchases,
   ahead: number,

@@ -22,7 +22,7 @@ import {
 const WHO = 'TikTok';
 const API = 'https://business-api.tiktok.com/open_api/v1.3';
 const PAGE_ROWS = 1_000;
-const METRICS = [
+const REPORTED_METRICS = [
   ...['campaign_id', 'campaign_name', 'adgroup_id', 'adgroup_name', 'ad_name'],
   ...['spend', 'impressions', 'clicks'],
 ];
@@ -111,7 +111,7 @@ export const tiktok: CostReport = {
         get('report/integrated/get', {
           ...{ advertiser_ids, report_type: 'BASIC', data_level: 'AUCTION_AD' },
           dimensions: JSON.stringify(['ad_id', 'stat_time_day']),
-          metrics: JSON.stringify(METRICS),
+          metrics: JSON.stringify(REPORTED_METRICS),
           ...{ start_date: from, end_date: to, page: String(page), page_size: String(PAGE_ROWS) },
         }),
       );

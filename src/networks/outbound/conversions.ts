@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { sha256Hex } from '#lib/crypto';
 import { optionalText, requiredText } from '#lib/input/fields';
 import { fromNanos } from '#lib/money';
-import type { DestinationSetup, OutboundEvent, OutboundRequest, Outcome } from '../outbound.ts';
+import type { DeliveryOutcome, DestinationSetup, OutboundEvent, OutboundRequest } from '../outbound.ts';
 import { advertisingIdOf, isTrackingLimited, refusalOf } from './consent.ts';
 import { readStatus } from './read-answer.ts';
 
@@ -143,7 +143,12 @@ export function readObject(body: string): Record<string, unknown> | null {
 }
 
 /** A failure in the network's own words. */
-export const failed = (network: string, code: unknown, message: unknown, retry: boolean): Outcome => ({
+export const failed = (
+  network: string,
+  code: unknown,
+  message: unknown,
+  retry: boolean,
+): DeliveryOutcome => ({
   isDelivered: false,
   reason: `${network}: ${String(message ?? 'no reason').slice(0, MAX_REASON)} (${String(code)})`,
   retry,
@@ -154,7 +159,7 @@ export function readUndocumented(
   network: string,
   answer: { status: number; headers: Headers },
   now: number,
-): Outcome {
+): DeliveryOutcome {
   const outcome = readStatus(answer, now);
   if (!outcome.isDelivered) return outcome;
   return {

@@ -1,9 +1,9 @@
 export type {
+  DeliveryOutcome,
   DestinationKind,
   DestinationSetup,
   OutboundEvent,
   OutboundRequest,
-  Outcome,
   Prepared,
 } from '../outbound.ts';
 export { clickOf, isHiddenParameter } from './click.ts';

@@ -1,5 +1,5 @@
 import { readRetryAfter } from '#lib/input/retry-after';
-import type { Outcome } from '../outbound.ts';
+import type { DeliveryOutcome } from '../outbound.ts';
 
 /** The longest wait that a receiver can ask for: that before the last attempt. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
@@ -16,7 +16,7 @@ type Answer = { status: number; headers: Headers };
 const isFinal = (status: number) => status >= 400 && status <= 428;
 
 /** What an answer means by its status alone. A redirect is a failure, because only the URL that was set up has been checked. */
-export function readStatus({ status, headers }: Answer, now: number): Outcome {
+export function readStatus({ status, headers }: Answer, now: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { isDelivered: true };
   const reason = status < 400 ? `Answered ${status}; redirects are not followed` : `Answered ${status}`;
   if (status === 410) return { isDelivered: false, reason, retry: false, off: true };

@@ -1,9 +1,7 @@
 import { daysBetween } from '#lib/time';
 import type { Entries } from '#rollup';
-import type { DimensionName } from '../dimensions.ts';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
-import { GroupCells } from '../engine/group-cells.ts';
-import type { CreativeNames } from '../names.ts';
+import type { GroupCells } from '../engine/group-cells.ts';
 
 /** In place of the number of a row: the entry is of none. */
 export const NO_ROW = -1;
@@ -19,20 +17,18 @@ export type CohortDay = {
   tail: number;
 };
 
-/** What is added to a row, so that `GroupCells` has a positive number for each. */
-const OFFSET = 1 - NO_ROW;
-
 /** The column with the day on which devices were acquired. Costs are those of the devices acquired on their day. */
 export const acquiredColumn = ({ isOfCosts }: Chunk) => (isOfCosts ? 'day' : 'acquired_day');
 
-/** The row of a group by its values, in the order of the groupings. */
-export type RowOfGroup = (values: readonly (string | null)[]) => number;
+/** What `GroupCells` finds for entries that belong to no group. */
+export const NO_GROUP = 1;
 
 /** Puts the entries of chunks into the rows of a report, by the day on which devices were acquired and by group. */
 export class CohortPlaces {
   /** The requested day numbers, ascending. */
   readonly numbers: readonly number[];
   private readonly lookup: GroupCells;
+  private readonly rowOf: (group: number) => number;
   private readonly today: string;
   private readonly known = new Map<string, CohortDay>();
 
@@ -40,18 +36,20 @@ export class CohortPlaces {
   private days: CohortDay[] = [];
   private dayColumn = 0;
 
-  // Of the entries: the rows, plus `OFFSET`.
-  private rows = new Int32Array(0);
+  // Of the entries.
+  private groups = new Int32Array(0);
   private dayNumbers: Int32Array | undefined;
 
+  /** `rowOf` is the row of a group that `lookup` has numbered, other than `NO_GROUP`. */
   constructor(
-    { names, days, today }: { names: readonly DimensionName[]; days: readonly number[]; today: string },
-    creatives: CreativeNames,
-    rowOf: RowOfGroup,
+    { days, today }: { days: readonly number[]; today: string },
+    lookup: GroupCells,
+    rowOf: (group: number) => number,
   ) {
     this.today = today;
     this.numbers = [...new Set(days)].sort((left, right) => left - right);
-    this.lookup = new GroupCells(names, creatives, { group: (values) => rowOf(values) + OFFSET });
+    this.lookup = lookup;
+    this.rowOf = rowOf;
   }
 
   async open(chunk: Chunk): Promise<void> {
@@ -73,8 +71,8 @@ export class CohortPlaces {
 
   /** To be called with entries of the open chunk, before they are asked for. */
   find(entries: Entries): void {
-    if (this.rows.length < entries.size) this.rows = new Int32Array(entries.size);
-    this.lookup.find(entries, this.rows, NO_ROW + OFFSET);
+    if (this.groups.length < entries.size) this.groups = new Int32Array(entries.size);
+    this.lookup.find(entries, this.groups, NO_GROUP);
     this.dayNumbers = entries.keys[this.dayColumn];
   }
 
@@ -85,6 +83,7 @@ export class CohortPlaces {
   }
 
   rowAt(entry: number): number {
-    return (this.rows[entry] ?? 0) - OFFSET;
+    const group = this.groups[entry] ?? NO_GROUP;
+    return group === NO_GROUP ? NO_ROW : this.rowOf(group);
   }
 }

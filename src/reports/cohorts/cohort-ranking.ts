@@ -1,16 +1,13 @@
-import type { DimensionName } from '../dimensions.ts';
+import { type DimensionName, isNamed } from '../dimensions.ts';
 import type { Chunk } from '../engine/chunk.ts';
 import { GroupCells, type Span } from '../engine/group-cells.ts';
-import type { CreativeNames } from '../names.ts';
+import { type CreativeNames, isKnownName } from '../names.ts';
 import { ACTIVE_AT } from './cohort-activity.ts';
-import { acquiredColumn } from './cohort-places.ts';
+import { acquiredColumn, CohortPlaces, NO_GROUP, REST_ROW } from './cohort-places.ts';
 
 type RankedCohort = { span: Span; values: readonly (string | null)[] };
 
-/** The number of entries without a cohort. */
-const NONE = 1;
-
-/** Ranks the cohorts of a report by the devices acquired: the latest first, of one period the largest. */
+/** Ranks the cohorts of a report by the devices acquired: the latest first, of one period the largest. Then it has the places of their rows. */
 export class CohortRanking {
   private readonly lookup: GroupCells;
   private readonly limit: number;
@@ -19,11 +16,18 @@ export class CohortRanking {
   /** By cohort; null for those of periods that are cut off, because enough later cohorts were found. */
   private readonly cohorts: (RankedCohort | null)[] = [null, null];
   private found = new Int32Array(0);
+  /** By cohort, once they are ranked. */
+  private rows = new Int32Array(0);
+  private readonly namedAt: number;
 
   constructor(names: readonly DimensionName[], creatives: CreativeNames, limit: number) {
     this.limit = limit;
+    this.namedAt = names.findIndex(isNamed);
     this.lookup = new GroupCells(names, creatives, {
       group: (values, span) => {
+        // Costs of a campaign, ad set or creative that the application does not have are of no cohort.
+        const name = values[this.namedAt] ?? '';
+        if (name !== '' && !isKnownName(name)) return NO_GROUP;
         this.cohorts.push(span.isCutOff ? null : { span, values });
         return this.sizes.push(0) - 1;
       },
@@ -38,9 +42,9 @@ export class CohortRanking {
     await this.lookup.open(chunk, acquiredColumn(chunk));
     chunk.read((entries) => {
       if (this.found.length < entries.size) this.found = new Int32Array(entries.size);
-      this.lookup.find(entries, this.found, NONE);
+      this.lookup.find(entries, this.found, NO_GROUP);
       for (let entry = 0; entry < entries.size; entry++) {
-        this.add(this.found[entry] ?? NONE, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
+        this.add(this.found[entry] ?? NO_GROUP, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
       }
     });
   }
@@ -62,16 +66,24 @@ export class CohortRanking {
   rank(): { ranked: (readonly (string | null)[])[]; total: number } {
     const ranked = this.cohorts.flatMap((own, cohort) => {
       const size = this.sizes[cohort] ?? 0;
-      return own && size > 0 ? [{ ...own, size, key: JSON.stringify(own.values) }] : [];
+      return own && size > 0 ? [{ ...own, cohort, size, key: JSON.stringify(own.values) }] : [];
     });
     ranked.sort((left, right) => {
       const [one, other] = [left.span.values.join(), right.span.values.join()];
       if (one !== other) return one < other ? 1 : -1;
       return right.size - left.size || (left.key < right.key ? -1 : 1);
     });
+    const kept = ranked.slice(0, this.limit);
+    this.rows = new Int32Array(this.cohorts.length).fill(REST_ROW);
+    for (const [index, { cohort }] of kept.entries()) this.rows[cohort] = index + 1;
     return {
-      ranked: ranked.slice(0, this.limit).map(({ values }) => values),
-      total: this.sizes.filter((size, cohort) => cohort !== NONE && size > 0).length,
+      ranked: kept.map(({ values }) => values),
+      total: this.sizes.filter((size, cohort) => cohort !== NO_GROUP && size > 0).length,
     };
+  }
+
+  /** Where the ranked cohorts have their rows. */
+  places(asked: { days: readonly number[]; today: string }): CohortPlaces {
+    return new CohortPlaces(asked, this.lookup, (cohort) => this.rows[cohort] ?? REST_ROW);
   }
 }

@@ -4,10 +4,10 @@ import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed } from '../dimensions.ts';
 import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
-import { CreativeNames, isKnownName } from '../names.ts';
+import { CreativeNames } from '../names.ts';
 import { CohortActivity } from './cohort-activity.ts';
 import type { CohortDetails } from './cohort-details.ts';
-import { CohortPlaces, NO_ROW, REST_ROW } from './cohort-places.ts';
+import type { CohortPlaces } from './cohort-places.ts';
 import { CohortRanking } from './cohort-ranking.ts';
 import type { CohortQuestion } from './cohorts.ts';
 
@@ -45,7 +45,7 @@ export async function readCohorts(
     await ranking.read(chunk);
   }
   const { ranked, total } = ranking.rank();
-  const places = cohortPlaces({ ...asked, names }, creatives, ranked);
+  const places = ranking.places(asked);
   const activity = new CohortActivity(places, ranked.length + 1);
   for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
   const { sizes, details, rest } = activity;
@@ -54,22 +54,6 @@ export async function readCohorts(
     last: addDays(asked.today, -rest.newest),
   };
   return { ranked, total, sizes, restDays, places, details };
-}
-
-/** Where ranked cohorts have their rows. Costs of a campaign, ad set or creative that the application does not have are of none. */
-export function cohortPlaces(
-  asked: { names: readonly DimensionName[]; days: readonly number[]; today: string },
-  creatives: CreativeNames,
-  ranked: ReadCohorts['ranked'],
-): CohortPlaces {
-  const rows = new Map(ranked.map((values, index) => [JSON.stringify(values), index + 1]));
-  const namedAt = asked.names.findIndex(isNamed);
-  return new CohortPlaces(asked, creatives, (values) => {
-    const row = rows.get(JSON.stringify(values));
-    if (row !== undefined) return row;
-    const name = values[namedAt] ?? '';
-    return name !== '' && !isKnownName(name) ? NO_ROW : REST_ROW;
-  });
 }
 
 /** The scan of a cohort table that a report needs. */

@@ -1,7 +1,7 @@
 import { isCostDimension } from '#catalogue';
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
 import { type DeviceGrouping, isOfCreatives } from '../device-groups.ts';
-import { DIMENSIONS, knowsSpendIn } from '../dimensions.ts';
+import { knowsSpendIn, REPORT_DIMENSIONS } from '../dimensions.ts';
 import { OTHER } from '../engine/cut.ts';
 import type { ReportFilters } from '../query.ts';
 
@@ -55,7 +55,7 @@ export function groupColumns(
   value: string | null,
 ): Record<string, string | null> {
   if (!group) return { creative: null, creative_id: null };
-  return DIMENSIONS[group].show(value);
+  return REPORT_DIMENSIONS[group].show(value);
 }
 
 /** The columns of the row that sums up all cohorts without a row, acquired on these days. */

@@ -6,11 +6,12 @@ import { hasCosts, scanCosts } from '../engine/cost-scan.ts';
 import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
 import { REST } from '../engine/cut.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
+import { GroupCells } from '../engine/group-cells.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported, ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
-import { CohortPlaces, REST_ROW } from './cohort-places.ts';
+import { CohortPlaces, NO_GROUP, REST_ROW } from './cohort-places.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 
 // The cohorts behind the rows of a performance report: the devices acquired in each row's days and group.
@@ -26,6 +27,9 @@ type GroupCohortsRequest = {
   /** The figures, each by day numbers since the acquisition. */
   days: readonly { figure: CohortFigure; day: number }[];
 };
+
+/** The number of the group with the first row. */
+const FIRST_GROUP = NO_GROUP + 1;
 
 /** The figures of revenue. All devices come first: their amounts have those of the attributed ones among them. */
 const REVENUE_FIGURES = [
@@ -52,8 +56,11 @@ export async function readGroupCohorts(
   const rows = new Map([...keys].filter((key) => key !== REST).map((key, index) => [key, index + 1]));
   const count = rows.size + 1;
   const creatives = new CreativeNames(database(stores.DB), application.id, names.filter(isNamed));
-  const own = { names, today: asked.today, days: days.map(({ day }) => day) };
-  const places = new CohortPlaces(own, creatives, (values) => rows.get(JSON.stringify(values)) ?? REST_ROW);
+  const lookup = new GroupCells(names, creatives, {
+    group: (values) => (rows.get(JSON.stringify(values)) ?? REST_ROW) + FIRST_GROUP,
+  });
+  const own = { today: asked.today, days: days.map(({ day }) => day) };
+  const places = new CohortPlaces(own, lookup, (group) => group - FIRST_GROUP);
   const { numbers } = places;
   const rates = new DayRates(stores.DB, { teamId: application.teamId, reporting, from, to: END_OF_TIME });
   const knowsSpend = hasCosts(names) && knowsSpendIn(filters);

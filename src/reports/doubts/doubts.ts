@@ -30,16 +30,16 @@ export type DoubtsQuery = z.infer<typeof DoubtsQuery>;
 export const DOUBT_RULE_COLUMNS = ['rule', 'label', 'action', 'threshold', 'not_checked_installs'] as const;
 export const DOUBTED_GROUP_COLUMNS = ['attributed_installs', 'net_installs', 'excluded_installs'] as const;
 
-type Sums = ReturnType<typeof sumDoubts>;
+type DoubtSums = ReturnType<typeof sumDoubts>;
 
-const figuresOf = ({ installs, doubted, excluded }: Sums) => ({
+const figuresOf = ({ installs, doubted, excluded }: DoubtSums) => ({
   attributed_installs: installs,
   doubted_installs: doubted,
   net_installs: installs - doubted,
   excluded_installs: excluded,
 });
 
-const rowOf = (rule: DoubtRule, { rules }: Sums, settings: Reported['fraudRules']) => ({
+const rowOf = (rule: DoubtRule, { rules }: DoubtSums, settings: Reported['fraudRules']) => ({
   rule: rule.id,
   label: rule.label,
   ...settingOf(rule, settings),

@@ -1,10 +1,7 @@
-import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
-import { Dictionary } from '#lib/collections/dictionary';
 import type { Entries } from '#rollup';
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
-import { Pairs } from './interned.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
 /** A period that groups belong to; the only one unless a grouping is by time. */
@@ -38,16 +35,10 @@ export class GroupCells {
   readonly spans = new Map<string, Span>();
   private readonly names: readonly DimensionName[];
   private readonly met: Met;
-  /** What the groupings by a column of the entries contribute. */
+  /** What the groupings that are not by time contribute. */
   private readonly parts: RowParts;
-  private readonly hasSegments: boolean;
-  /** The number of a segment's part of the key. */
-  private readonly segmentParts = new Map<Segment, number>();
-  private readonly segmentTexts = new Dictionary<string>();
-  private readonly withSegments = new Pairs();
 
   // Of the open chunk.
-  private segments: readonly Segment[] = [];
   private spanOf: (time: number) => Span = () => this.spanAt('', [], '');
   private timeAt = -1;
 
@@ -55,16 +46,14 @@ export class GroupCells {
     this.names = names;
     this.met = met;
     this.parts = new RowParts(
-      names.filter((name) => !isTime(name) && !isSegment(name)),
+      names.filter((name) => !isTime(name)),
       creatives,
     );
-    this.hasSegments = names.some(isSegment);
   }
 
   /** Opens a chunk whose entries belong to the periods in the column `time`. */
   async open(chunk: Chunk, time: 'day' | 'hour' | 'acquired_day'): Promise<void> {
     await this.parts.open(chunk);
-    this.segments = chunk.segments;
     this.openSpans(chunk, time);
   }
 
@@ -97,16 +86,13 @@ export class GroupCells {
   }
 
   /** Sets the group of each entry of the open chunk; `without` for entries that belong to none. */
-  find({ size, keys, segments }: Entries, groups: Int32Array, without: number): void {
+  find(entries: Entries, groups: Int32Array, without: number): void {
     // The part of an entry, before it is replaced by the group.
-    this.parts.find(size, keys, groups);
-    const times = keys[this.timeAt];
-    const segmentParts = this.hasSegments
-      ? this.segments.map((segment) => this.segmentPartOf(segment))
-      : null;
+    this.parts.find(entries, groups);
+    const times = entries.keys[this.timeAt];
     let time = times?.[0] ?? 0;
     let span = this.spanOf(time);
-    for (let entry = 0; entry < size; entry++) {
+    for (let entry = 0; entry < entries.size; entry++) {
       const part = groups[entry] ?? NO_PART;
       if (part === NO_PART) {
         groups[entry] = without;
@@ -117,41 +103,25 @@ export class GroupCells {
         time = own;
         span = this.spanOf(time);
       }
-      const whole = segmentParts
-        ? this.withSegments.numberOf(part, segmentParts[segments[entry] ?? 0] ?? 0)
-        : part;
-      const known = span.cells[whole] ?? 0;
-      groups[entry] = known === 0 ? this.addCell(span, whole) : known;
+      const known = span.cells[part] ?? 0;
+      groups[entry] = known === 0 ? this.addCell(span, part) : known;
     }
   }
 
-  private addCell(span: Span, whole: number): number {
-    if (whole >= span.cells.length) {
-      const larger = new Int32Array(Math.max(whole + 1, span.cells.length * 2));
+  private addCell(span: Span, part: number): number {
+    if (part >= span.cells.length) {
+      const larger = new Int32Array(Math.max(part + 1, span.cells.length * 2));
       larger.set(span.cells);
       span.cells = larger;
     }
-    const cell = this.met.group(this.valuesOf(span, whole), span);
-    span.cells[whole] = cell;
+    const cell = this.met.group(this.valuesOf(span, part), span);
+    span.cells[part] = cell;
     return cell;
   }
 
-  private valuesOf(span: Span, whole: number): Values {
-    const [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
-    const ofRow = this.parts.textsOf(part);
-    const ofSegment: Values = this.hasSegments ? JSON.parse(this.segmentTexts.values[segment] ?? '') : [];
-    return this.names.map((name, index) => {
-      if (isTime(name)) return span.values[index] ?? null;
-      return (isSegment(name) ? ofSegment[index] : ofRow[this.parts.names.indexOf(name)]) || null;
-    });
-  }
-
-  private segmentPartOf(segment: Segment): number {
-    const known = this.segmentParts.get(segment);
-    if (known !== undefined) return known;
-    const values = this.names.map((name) => (isSegment(name) ? segment[name] || null : null));
-    const part = this.segmentTexts.numberOf(JSON.stringify(values));
-    this.segmentParts.set(segment, part);
-    return part;
+  private valuesOf(span: Span, part: number): Values {
+    return this.names.map((name, index) =>
+      isTime(name) ? (span.values[index] ?? null) : this.parts.valueOf(part, name) || null,
+    );
   }
 }

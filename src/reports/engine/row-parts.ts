@@ -1,107 +1,125 @@
+import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
 import { Dictionary } from '#lib/collections/dictionary';
-import { DIMENSIONS, type DimensionName, isNamed } from '../dimensions.ts';
+import { TupleIndex } from '#lib/collections/tuple-index';
+import type { Entries } from '#rollup';
+import { type DimensionName, isNamed, REPORT_DIMENSIONS } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import type { Chunk } from './chunk.ts';
-import { Pairs } from './interned.ts';
 
 /** In place of the number of a value that makes no group. */
 export const NO_PART = -1;
 
+/** The values of one grouping by a column, or of all groupings by segment together, with numbers. */
+class Grouping {
+  readonly texts = new Dictionary<string>();
+  /** The numbers of the values as they are stored, so that each takes a single lookup per chunk. */
+  readonly ofFigures = new Map<string, number>();
+  readonly ofCosts = new Map<string, number>();
+
+  // Of the open chunk: the place of its column in a key and the numbers of the column's values.
+  place = 0;
+  numbers = new Int32Array(0);
+}
+
 /**
- * Numbers what the columns of an entry contribute to its group: one number per combination of the values of `names`. The values of a chunk's
- * columns are numbered when the chunk is opened, so that an entry only takes lookups of numbers.
+ * Numbers what an entry contributes to its group, besides its period: one number per combination of the values of `names`. The values of a
+ * chunk's columns are numbered when the chunk is opened, so that an entry only takes lookups of numbers.
  */
 export class RowParts {
-  readonly names: readonly DimensionName[];
+  private readonly columns: readonly DimensionName[];
+  private readonly segmentNames: readonly DimensionName[];
   private readonly creatives: CreativeNames;
-  /** The values of each grouping, and the combinations of the first ones with the next. */
-  private readonly texts: readonly Dictionary<string>[];
-  private readonly combined: readonly Pairs[];
-  /** By grouping, the numbers of the values as they are stored, so that each takes a single lookup per chunk. */
-  private readonly ofFigures: readonly Map<string, number>[];
-  private readonly ofCosts: readonly Map<string, number>[];
-
-  // Of the open chunk, by grouping: the place of its column in a key and the numbers of the column's values.
-  private places: number[] = [];
-  private numbers: Int32Array[] = [];
+  /** Those of `columns`, then that of the segments. */
+  private readonly groupings: readonly Grouping[];
+  private readonly ofSegments: Grouping | null;
+  private readonly numberOfSegment = new Map<Segment, number>();
+  private readonly tuples: TupleIndex;
+  private readonly tuple: Int32Array;
 
   constructor(names: readonly DimensionName[], creatives: CreativeNames) {
-    this.names = names;
+    this.columns = names.filter((name) => !isSegment(name));
+    this.segmentNames = names.filter(isSegment);
     this.creatives = creatives;
-    this.texts = names.map(() => new Dictionary<string>());
-    this.ofFigures = names.map(() => new Map());
-    this.ofCosts = names.map(() => new Map());
-    this.combined = names.slice(1).map(() => new Pairs());
+    this.ofSegments = this.segmentNames.length > 0 ? new Grouping() : null;
+    this.groupings = [
+      ...this.columns.map(() => new Grouping()),
+      ...(this.ofSegments ? [this.ofSegments] : []),
+    ];
+    this.tuples = new TupleIndex(this.groupings.length);
+    this.tuple = new Int32Array(this.groupings.length);
   }
 
-  async open({ columns, values, isOfCosts }: Chunk): Promise<void> {
-    const columnOf = (name: DimensionName) => (isOfCosts ? name : DIMENSIONS[name].column);
-    this.places = this.names.map((name) => columns.indexOf(columnOf(name)));
-    this.numbers = await Promise.all(
-      this.names.map((name, index) =>
-        this.numbersOf(name, index, values[this.places[index] ?? 0] ?? [], isOfCosts),
-      ),
-    );
+  async open(chunk: Chunk): Promise<void> {
+    await Promise.all(this.columns.map((name, index) => this.openColumn(name, this.groupings[index], chunk)));
+    const { ofSegments } = this;
+    if (!ofSegments) return;
+    ofSegments.numbers = new Int32Array(chunk.segments.length);
+    for (const [at, segment] of chunk.segments.entries())
+      ofSegments.numbers[at] = this.segmentPartOf(segment);
   }
 
   /** Sets the part of each entry of the open chunk; `NO_PART` for entries without a group. */
-  find(size: number, keys: readonly Int32Array[], parts: Int32Array): void {
-    if (this.numbers.length === 0) parts.fill(0, 0, size);
-    for (const [index, numbers] of this.numbers.entries()) {
-      const values = keys[this.places[index] ?? 0];
-      const pairs = index === 0 ? null : this.combined[index - 1];
-      for (let entry = 0; entry < size; entry++) {
-        const number = numbers[values?.[entry] ?? 0] ?? NO_PART;
-        const before = pairs ? (parts[entry] ?? NO_PART) : number;
-        if (number === NO_PART || before === NO_PART) parts[entry] = NO_PART;
-        else parts[entry] = pairs ? pairs.numberOf(before, number) : number;
+  find({ size, keys, segments }: Entries, parts: Int32Array): void {
+    const { groupings, tuple, tuples } = this;
+    if (groupings.length === 0) parts.fill(0, 0, size);
+    const stored = groupings.map((own) => (own === this.ofSegments ? segments : keys[own.place]));
+    for (let entry = 0; entry < size; entry++) {
+      let part = 0;
+      for (let index = 0; index < groupings.length; index++) {
+        const number = groupings[index]?.numbers[stored[index]?.[entry] ?? 0] ?? NO_PART;
+        tuple[index] = number;
+        if (part !== NO_PART) part = number;
       }
+      parts[entry] = part === NO_PART || groupings.length < 2 ? part : tuples.numberOf(tuple);
     }
   }
 
-  /** The values of a part, in the order of `names`. */
-  textsOf(part: number): string[] {
-    const texts: string[] = [];
-    let rest = part;
-    for (let index = this.names.length - 1; index >= 0; index--) {
-      let number = rest;
-      if (index > 0) [rest, number] = this.combined[index - 1]?.partsOf(rest) ?? [0, 0];
-      texts.unshift(this.texts[index]?.values[number] ?? '');
-    }
-    return texts;
+  /** The value of a grouping in a part. */
+  valueOf(part: number, name: DimensionName): string {
+    const ofSegment = this.segmentNames.indexOf(name);
+    const place = ofSegment < 0 ? this.columns.indexOf(name) : this.columns.length;
+    const number = this.groupings.length < 2 ? part : this.tuples.at(part, place);
+    const text = this.groupings[place]?.texts.values[number] ?? '';
+    return ofSegment < 0 ? text : JSON.parse(text)[ofSegment];
   }
 
-  /** The numbers of a column's values. Each value is looked up once per chunk, and its name once per report. */
-  private async numbersOf(
-    name: DimensionName,
-    index: number,
-    values: readonly string[],
-    isOfCosts: boolean,
-  ): Promise<Int32Array> {
-    const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index] ?? new Map<string, number>();
+  private segmentPartOf(segment: Segment): number {
+    const known = this.numberOfSegment.get(segment);
+    if (known !== undefined) return known;
+    const values = this.segmentNames.map((name) => (isSegment(name) ? segment[name] : ''));
+    const part = this.ofSegments?.texts.numberOf(JSON.stringify(values)) ?? NO_PART;
+    this.numberOfSegment.set(segment, part);
+    return part;
+  }
+
+  /** Numbers a column's values. Each value is looked up once per chunk, and its name once per report. */
+  private async openColumn(name: DimensionName, own: Grouping | undefined, chunk: Chunk): Promise<void> {
+    if (!own) return;
+    const { columns, values: lists, isOfCosts } = chunk;
+    own.place = columns.indexOf(isOfCosts ? name : REPORT_DIMENSIONS[name].column);
+    const values = lists[own.place] ?? [];
+    const known = isOfCosts ? own.ofCosts : own.ofFigures;
     // `Int32Array.from` with a function takes several times as long.
-    const numbers = new Int32Array(values.length);
+    own.numbers = new Int32Array(values.length);
     const added: number[] = [];
     for (const [at, value] of values.entries()) {
       const number = known.get(value);
       if (number === undefined) added.push(at);
-      else numbers[at] = number;
+      else own.numbers[at] = number;
     }
     if (isNamed(name) && !isOfCosts) await this.creatives.use(added.map((at) => values[at] ?? ''));
     for (const at of added) {
       const value = values[at] ?? '';
-      const number = this.numberOf(name, index, value, isOfCosts);
+      const number = this.numberOf(name, own, value, isOfCosts);
       known.set(value, number);
-      numbers[at] = number;
+      own.numbers[at] = number;
     }
-    return numbers;
   }
 
   /** The number of a column's value; `NO_PART` for amounts without a currency or costs without the name that is grouped by. */
-  private numberOf(name: DimensionName, index: number, value: string, isOfCosts: boolean): number {
+  private numberOf(name: DimensionName, { texts }: Grouping, value: string, isOfCosts: boolean): number {
     const isNothing = value === '' && (name === 'currency' || (isOfCosts && isNamed(name)));
     if (isNothing) return NO_PART;
-    const text = isNamed(name) && !isOfCosts ? this.creatives.of(value, name) : value;
-    return this.texts[index]?.numberOf(text) ?? NO_PART;
+    return texts.numberOf(isNamed(name) && !isOfCosts ? this.creatives.of(value, name) : value);
   }
 }

@@ -38,8 +38,8 @@ const LIMITS: MergeLimits = { maxRows: 3_000_000, rowsPerGroup: 20_000, maxSumBy
 export type MonthPlace = CubePlace & { month: string };
 export type MergingStores = CubeStores & { RAW_EVENTS: WritableBucket };
 
-type Part = ListedPart & { rows: number };
-type MonthInput = { parts: Part[]; file: (MonthFile & { rows: number }) | null; number: number };
+type PartToMerge = ListedPart & { rows: number };
+type MonthInput = { parts: PartToMerge[]; file: (MonthFile & { rows: number }) | null; number: number };
 /** What a merge wrote. */
 type Written = Omit<typeof cubeMonths.$inferInsert, keyof MonthPlace>;
 
@@ -96,7 +96,7 @@ async function findParts(d1: D1Database, place: MonthPlace, maxRows: number): Pr
     .from(cubeParts)
     .where(and(...inMonth(cubeParts, place), isNull(cubeParts.replacedAt)))
     .orderBy(desc(cubeParts.toDay), cubeParts.shard, cubeParts.sequence, cubeParts.number);
-  const parts: Part[] = [];
+  const parts: PartToMerge[] = [];
   let rows = file?.rows ?? 0;
   for (const part of all) {
     if (parts.length > 0 && rows + part.rows > maxRows) break;
@@ -149,7 +149,7 @@ async function findSumTypes(
   if (file)
     note(sumTypesIn((await readFooter(RAW_EVENTS, { key: monthKey(place, file), ...file })).metadata));
   for (const page of pagesOf(parts)) {
-    for (const text of (await readTexts(DB, place, page as Part[])).values())
+    for (const text of (await readTexts(DB, place, page as PartToMerge[])).values())
       note(await sumTypesOfPart(text));
   }
   return found;

@@ -12,7 +12,7 @@ import { Card, Figure } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { plainText } from '../../shell/words.ts';
-import { METRICS, nothingOf, showMetric } from '../../tables/metrics.ts';
+import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.ts';
 import { ConnectorState } from '../operate/connector-page.tsx';
 import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
 
@@ -56,8 +56,8 @@ const Figures = ({ figures, view }: Shown) => (
     <dl class="figures">
       {FIGURES.map((name) => (
         <Figure
-          label={METRICS[name].label}
-          hint={METRICS[name].hint}
+          label={METRIC_DEFINITIONS[name].label}
+          hint={METRIC_DEFINITIONS[name].hint}
           metric={name}
           value={showMetric(
             name,

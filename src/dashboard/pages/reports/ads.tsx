@@ -36,7 +36,7 @@ import {
   groupWord,
   isDeviceGroup,
 } from '../../tables/groups.tsx';
-import { METRICS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, sortRows } from '../../tables/metrics.ts';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 import { performanceColumns } from './breakdown.tsx';
 
@@ -125,13 +125,13 @@ function adsPage(c: DashboardContext) {
             label="Metric"
             name="metric"
             value={metric}
-            options={FIGURES.map((name) => [name, METRICS[name].label] as const)}
+            options={FIGURES.map((name) => [name, METRIC_DEFINITIONS[name].label] as const)}
           />
           <button type="submit" class="quiet" data-apply>
             Apply
           </button>
         </form>
-        <Card title={`${METRICS[metric].label} by ${label}`}>
+        <Card title={`${METRIC_DEFINITIONS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>
         <Card

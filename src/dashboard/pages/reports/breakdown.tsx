@@ -30,8 +30,8 @@ import { figureColumn } from '../../tables/figure-column.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
 import {
   firstOrder,
+  METRIC_DEFINITIONS,
   METRIC_NAMES,
-  METRICS,
   type MetricName,
   SHOWN_METRICS,
   sortRows,
@@ -228,14 +228,16 @@ function breakdownPage(c: DashboardContext) {
             name="metric"
             value={metric}
             options={METRIC_NAMES.filter((name) => given.has(name)).map(
-              (name) => [name, METRICS[name].label] as const,
+              (name) => [name, METRIC_DEFINITIONS[name].label] as const,
             )}
           />
           <button type="submit" class="quiet" data-apply>
             Apply
           </button>
         </form>
-        <Card title={`${METRICS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}>
+        <Card
+          title={`${METRIC_DEFINITIONS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}
+        >
           <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
         </Card>
         <Card

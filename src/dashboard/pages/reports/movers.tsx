@@ -1,4 +1,4 @@
-import { DIMENSIONS, findChanges, PerformanceQuery } from '#reports';
+import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
 import { count, money } from '../../shell/format.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
@@ -38,7 +38,7 @@ export async function Movers(env: Env, view: View, now: number) {
     const periods = comparedPeriods(view, [group], metrics);
     return periods && { now: askedOf(periods), before: askedOf({ ...periods, now: periods.before }) };
   };
-  const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
+  const offered = BY.filter(({ group }) => Object.hasOwn(REPORT_DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
       const periods = periodsOf(group, [metric, also]);

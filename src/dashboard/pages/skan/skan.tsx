@@ -19,7 +19,7 @@ import {
 } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { groupName } from '../../tables/groups.tsx';
-import { METRICS } from '../../tables/metrics.ts';
+import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
 import { removeVersion, saveVersion, schemaPage } from './schema-page.tsx';
 import { SetUp } from './set-up.tsx';
 
@@ -82,7 +82,7 @@ const figuresColumns = (rows: readonly Row[], view: View, currency: string): Col
   { label: 'Null rate', hint: NULL_RATE, numeric: true, cell: nullRate },
   {
     label: 'Estimated revenue',
-    hint: `The range of revenue that the values mean. Compare ${METRICS.revenue.label.toLowerCase()}, which is exact, in the other reports`,
+    hint: `The range of revenue that the values mean. Compare ${METRIC_DEFINITIONS.revenue.label.toLowerCase()}, which is exact, in the other reports`,
     numeric: true,
     unit: view.currency.toUpperCase(),
     cell: (row) => revenueText(row, currency),
