@@ -10,8 +10,9 @@ import {
 import { database } from '#db';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
-import { count, money } from '../../shell/format.ts';
+import { amountsIn, count } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, Zone } from '../../shell/report.tsx';
@@ -22,14 +23,41 @@ const PATH = '/ad-revenue';
 type Report = Awaited<ReturnType<typeof reconcileAdRevenue>>;
 type Row = Report['data'][number];
 
-const figures = (currency: string) => [
-  { label: 'Impressions', numeric: true, cell: (row: Row) => count(row.impressions_arrived) },
-  { label: 'Reported impressions', numeric: true, cell: (row: Row) => count(row.impressions_reported) },
-  { label: 'Difference', numeric: true, cell: (row: Row) => count(row.impressions_difference) },
-  { label: 'Ad revenue', numeric: true, cell: (row: Row) => money(row.revenue_arrived, currency) },
-  { label: 'Reported revenue', numeric: true, cell: (row: Row) => money(row.revenue_reported, currency) },
-  { label: 'Difference', numeric: true, cell: (row: Row) => money(row.revenue_difference, currency) },
-];
+type Figures = Report['totals'];
+
+/** Columns of the same decimals throughout. */
+function figureColumns(rows: readonly Figures[], currency: string) {
+  const amounts = amountsIn(currency);
+  const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') => {
+    const places = amounts.places(rows.map((row) => row[name]));
+    return (row: Figures) => amounts.text(row[name], places);
+  };
+  return [
+    { label: 'Impressions', numeric: true, cell: (row: Figures) => count(row.impressions_arrived) },
+    { label: 'Reported impressions', numeric: true, cell: (row: Figures) => count(row.impressions_reported) },
+    { label: 'Difference', numeric: true, cell: (row: Figures) => count(row.impressions_difference) },
+    { label: 'Ad revenue', numeric: true, cell: amountOf('revenue_arrived') },
+    { label: 'Reported revenue', numeric: true, cell: amountOf('revenue_reported') },
+    { label: 'Difference', numeric: true, cell: amountOf('revenue_difference') },
+  ];
+}
+
+/** The rows of each network together, those with the most reported revenue first. */
+function byNetwork(rows: readonly Row[]): (Figures & { network: string })[] {
+  const sum = (own: readonly Row[], name: keyof Figures) =>
+    own.reduce((total, row) => total + Number(row[name] ?? 0), 0);
+  return [...Map.groupBy(rows, ({ network }) => network)]
+    .map(([network, own]) => ({
+      network,
+      impressions_arrived: sum(own, 'impressions_arrived'),
+      impressions_reported: sum(own, 'impressions_reported'),
+      impressions_difference: sum(own, 'impressions_difference'),
+      revenue_arrived: sum(own, 'revenue_arrived'),
+      revenue_reported: sum(own, 'revenue_reported'),
+      revenue_difference: sum(own, 'revenue_difference'),
+    }))
+    .sort((left, right) => right.revenue_reported - left.revenue_reported);
+}
 
 /** What arrived beside what platforms report, of the last days of the period. */
 async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; now: number }) {
@@ -38,28 +66,50 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
     daysBetween(view.from, to) >= MAX_RECONCILED_DAYS ? addDays(to, 1 - MAX_RECONCILED_DAYS) : view.from;
   const query = ask(ReconciliationQuery, { application_id: application.id, from, to });
   const report = await reconcileAdRevenue(c.env, application, query, now);
-  const columns = figures(report.currency);
-  const total: Row = { day: '', network: '', ...report.totals };
+  const networks = byNetwork(report.data);
+  const columns = figureColumns([...networks, report.totals], report.currency);
+  const networkOf = {
+    label: 'Network',
+    cell: (row: { network: string }) => valueName('media_source', row.network),
+  };
   return (
-    <Card title="Arrived and reported">
-      <p class="muted">
-        {from === view.from ? '' : `The last ${MAX_RECONCILED_DAYS} days of the period. `}
-        In US dollars. Platforms count days in UTC, so single days differ if the application has another time
-        zone.
-      </p>
-      <Table
-        caption="Ad revenue that arrived and that platforms report, by day and network"
-        rows={report.data.toReversed()}
-        empty="Neither impressions nor a report in this period."
-        columns={[
-          { label: 'Day', cell: (row) => dayText(row.day, view.today) },
-          { label: 'Network', cell: (row) => valueName('media_source', row.network) },
-          ...columns,
-        ]}
-        totals={['Total', '', ...columns.map(({ cell }) => cell(total))]}
-      />
-      <Zone view={view} />
-    </Card>
+    <>
+      <Card
+        title="Arrived and reported"
+        info={
+          <Info about="the figures">
+            <p>
+              {from === view.from ? '' : `The last ${MAX_RECONCILED_DAYS} days of the period. `}
+              In US dollars. Platforms count days in UTC, so single days differ if the application has another
+              time zone.
+            </p>
+            <Zone view={view} />
+          </Info>
+        }
+      >
+        <Table
+          caption="Ad revenue that arrived and that platforms report, by network"
+          rows={networks}
+          empty="Neither impressions nor a report in this period."
+          columns={[networkOf, ...columns]}
+          totals={['Total', ...columns.map(({ cell }) => cell(report.totals))]}
+        />
+      </Card>
+      <Card title="By day">
+        <details class="fold">
+          <summary>Show each day and network</summary>
+          <Table
+            caption="Ad revenue that arrived and that platforms report, by day and network"
+            rows={report.data.toReversed()}
+            columns={[
+              { label: 'Day', cell: (row) => dayText(row.day, view.today) },
+              networkOf,
+              ...figureColumns(report.data, report.currency),
+            ]}
+          />
+        </details>
+      </Card>
+    </>
   );
 }
 
