@@ -119,7 +119,8 @@ export class StandIn {
           ...{ campaign_id: idOf(row.campaign), campaign_name: row.campaign },
           ...{ adgroup_id: idOf(row.adset), adgroup_name: row.adset, ad_name: row.ad },
           spend: (rows.reduce((sum, { cents }) => sum + cents, 0) / 100).toFixed(2),
-          ...{ impressions: '10', clicks: '1' },
+          impressions: String(10 * rows.length),
+          clicks: '1',
         },
       };
     });

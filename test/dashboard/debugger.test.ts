@@ -124,7 +124,7 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
     'Click id, creative Cat, confidence 100%. Your backend named a click within the attribution window.',
-    'Not checked, because too little is known: Click after the installation began; Google Play saw another click.',
+    'Not checked, because too little is known: Click after the installation began; Google Play saw another click; Creative with click flooding.',
     'Country: Germany, from the credited click',
     expect.stringMatching(/^Clicked \d+ \w+, [\d:]+ in Germany$/),
   ]);

@@ -51,8 +51,11 @@ async function follow(href: string): Promise<Page> {
   return pageOf(answer);
 }
 
-/** The page's title and application. */
-const whereIs = (page: Page) => [page.one('h1').text, page.value('app')];
+/** The page's title and application, to which its navigation leads. */
+const whereIs = (page: Page) => [
+  page.one('h1').text,
+  new URL(page.link('Creatives'), ORIGIN).searchParams.get('app'),
+];
 
 /** The texts of the messages on their way. */
 async function messages(kind: 'alert' | 'digest') {

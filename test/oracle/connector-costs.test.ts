@@ -49,6 +49,9 @@ const LEDGER: Spent[] = DAYS.flatMap((date, day) =>
   ),
 );
 
+/** What each row of the stand-in states. */
+const IMPRESSIONS = 10;
+
 /** What a network tells of the spend. */
 const TOLD: Record<Network, (spent: Spent) => Partial<Cost>> = {
   meta: ({ ad: creative, country }) => ({ creative, country, network: 'meta' }),
@@ -104,7 +107,12 @@ async function expectNoDifference(network: Network, ledger: readonly Spent[]): P
   const costs = ledger.map((spent): Cost => {
     const { date, campaign, adset, cents } = spent;
     const amount = cents / 100;
-    return { date, campaign, adset, currency: CURRENCY_OF[network], amount, ...TOLD[network](spent) };
+    const stated = {
+      currency: CURRENCY_OF[network],
+      amount,
+      ...(network === 'pull' ? {} : { impressions: IMPRESSIONS }),
+    };
+    return { date, campaign, adset, ...stated, ...TOLD[network](spent) };
   });
   const differences: string[] = [];
   for (const question of QUESTIONS)

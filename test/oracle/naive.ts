@@ -28,6 +28,8 @@ export const isFailed = (event: Sent) =>
 const currencyOf = (event: Sent) => String(event.payload.currency);
 
 export type Amount = { nanos: bigint; currency: string; day: string };
+/** An amount that was spent, and the impressions that were bought for it. */
+export type Spend = Amount & { impressions?: number | undefined };
 const amountOf = (event: Sent): Amount => ({
   nanos: nanos(event),
   currency: currencyOf(event),
@@ -68,7 +70,7 @@ const requests = (event: Sent) =>
 const total = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Every metric of the performance report over these events. */
-export function performance(events: Sent[], all: Sent[], costs: Amount[], days: number, rateOn: RateOn) {
+export function performance(events: Sent[], all: Sent[], costs: Spend[], days: number, rateOn: RateOn) {
   const ads = events.filter(isAd);
   const paid = events.filter(isPaid);
   const installs = events.filter((event) => event.type === 'install');
@@ -93,6 +95,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     : distinct(paid.map((event) => event.device));
   const adRequests = total(events.map(requests));
   const spend = money(costs, rateOn);
+  const bought = total(costs.map(({ impressions }) => impressions ?? 0));
   const attributed = installs.filter((event) => event.creative !== null);
   const earningsOf = (acquired: Sent[]) => {
     const devices = new Set(acquired.map((event) => event.device));
@@ -115,8 +118,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const sessionSeconds = total(lengths);
   return {
     clicks: 0,
-    ad_impressions_bought: 0,
-    ctr: null,
+    ad_impressions_bought: bought,
+    ctr: per(0, bought),
     installs: installs.length,
     doubted_installs: doubted,
     net_installs: installs.length - doubted,

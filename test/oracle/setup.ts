@@ -31,6 +31,7 @@ export type Cost = {
   network?: string;
   currency: string;
   amount: number;
+  impressions?: number;
 };
 export const COSTS: Cost[] = [
   { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5 },

@@ -96,7 +96,7 @@ export function costColumns(world: World, group: string, cost: Cost): Columns | 
   return group === 'currency' ? { currency: cost.currency } : undefined;
 }
 
-export type CostAmount = naive.Amount & { cost: Cost };
+export type CostAmount = naive.Spend & { cost: Cost };
 
 /** What was spent in the period on what the filters select. All spend is on creatives. */
 export const spentIn = (world: World, question: Question): CostAmount[] =>
@@ -135,6 +135,7 @@ const spentOnNames = (world: World, { from, to, filters }: Question): CostAmount
       day: cost.date,
       currency: cost.currency,
       nanos: naive.nanosIn(cost.amount),
+      impressions: cost.impressions,
     }));
 
 /** The exchange rates of the world into its reporting currency. Each is looked up once. */
