@@ -69,6 +69,7 @@ export async function untilQuiet(
   { quietMs, maxMs }: { quietMs: number; maxMs: number },
 ) {
   const startedAt = performance.now();
-  const isQuiet = () => performance.now() - (times.at(-1) ?? startedAt) > quietMs;
+  // What came before does not count: a receiver is used several times.
+  const isQuiet = () => performance.now() - Math.max(times.at(-1) ?? 0, startedAt) > quietMs;
   while (!isQuiet() && performance.now() < startedAt + maxMs) await wait(100);
 }
