@@ -180,7 +180,8 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
     receiver.failing = 0;
     await collect();
     await server.control('faults', CALM);
-    const deadline = Date.now() + DEADLINE_MS;
+    // What is left to do grows with what was sent.
+    const deadline = Date.now() + DEADLINE_MS + seconds * 1000;
     for (;;) {
       while (queues.backlog > 0 && Date.now() < deadline) await queues.deliver(deliver, false);
       if (queues.backlog > 0) throw new Error(`${queues.backlog} messages could not be delivered`);
