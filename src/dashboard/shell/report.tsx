@@ -184,6 +184,24 @@ export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewC
   </>
 );
 
+/** The input of a search by name, in a form. */
+export const NameSearch = ({ q }: { q: string }) => (
+  <>
+    <label for="field-q" class="visually-hidden">
+      Search
+    </label>
+    <input
+      id="field-q"
+      type="search"
+      name="q"
+      value={q}
+      maxlength={256}
+      placeholder="Filter by name"
+      autocomplete="off"
+    />
+  </>
+);
+
 /** A table's search field. The server searches, because the table may not have all rows. */
 export const TableSearch = ({
   view,
@@ -198,18 +216,7 @@ export const TableSearch = ({
 }) => (
   <form method="get" action={path} class="find-row" data-search-form>
     <ViewFields view={view} changes={parameters} />
-    <label for="field-q" class="visually-hidden">
-      Search
-    </label>
-    <input
-      id="field-q"
-      type="search"
-      name="q"
-      value={q}
-      maxlength={256}
-      placeholder="Filter by name"
-      autocomplete="off"
-    />
+    <NameSearch q={q} />
     <button type="submit" class="quiet">
       Search
     </button>

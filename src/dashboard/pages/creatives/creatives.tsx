@@ -31,6 +31,7 @@ import {
   answerCsv,
   CsvLink,
   LeftOut,
+  NameSearch,
   renderReport,
   ViewFields,
   wantsCsv,
@@ -93,18 +94,7 @@ const Tabs = <Name extends string>({
 const Search = ({ view, asked }: { view: View; asked: InventoryRequest }) => (
   <form method="get" action="/creatives" class="row" data-search-form>
     <ViewFields view={view} changes={{ ...parametersOf(asked), q: '', status: '' }} />
-    <label for="field-q" class="visually-hidden">
-      Search
-    </label>
-    <input
-      id="field-q"
-      type="search"
-      name="q"
-      value={asked.q}
-      maxlength={256}
-      placeholder="Filter by name"
-      autocomplete="off"
-    />
+    <NameSearch q={asked.q} />
     {asked.level === 'creative' && (
       <>
         <label for="field-status" class="visually-hidden">

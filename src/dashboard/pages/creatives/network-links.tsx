@@ -2,7 +2,7 @@ import { linkFor, NETWORKS, type Network, serverLinksFor } from '#networks';
 import type { serverLinks } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
-import { plainText } from '../../shell/words.ts';
+import { NetworkNotes } from '../networks/network-notes.tsx';
 import type { Creative } from './test-link.tsx';
 
 /** Of who may see them: their secret lets anyone report clicks. */
@@ -22,14 +22,7 @@ const Links = ({ network, link, servers }: { network: Network; link: string; ser
           <Copyable text={reported.impression} label={`the link for impressions of ${name}`} />
         </>
       )}
-      <ul class="muted">
-        {notes.map((note) => (
-          <li>{plainText(note)}</li>
-        ))}
-        {unverified.map((note) => (
-          <li>Not verified: {plainText(note)}</li>
-        ))}
-      </ul>
+      <NetworkNotes notes={notes} unverified={unverified} />
     </details>
   );
 };

@@ -11,9 +11,9 @@ import type { DashboardContext } from '../../shell/guard.ts';
 import { Card, Figure } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { plainText } from '../../shell/words.ts';
 import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.ts';
 import { ConnectorState } from '../operate/connector-page.tsx';
+import { NetworkNotes } from './network-notes.tsx';
 import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
 
 /** What is known of the network, from its own file, and what the application has of it. */
@@ -29,14 +29,7 @@ const Facts = ({
   sources: readonly string[];
 }) => (
   <>
-    <ul class="muted">
-      {notes.map((note) => (
-        <li>{plainText(note)}</li>
-      ))}
-      {unverified.map((note) => (
-        <li>Not verified: {plainText(note)}</li>
-      ))}
-    </ul>
+    <NetworkNotes notes={notes} unverified={unverified} />
     <p class="hint">
       {sources.map((source, at) => (
         <>
