@@ -45,6 +45,8 @@ const Settings = z.lazy(() =>
     FURTHER_RATES_URL: z
       .union([z.literal(''), z.url({ protocol: /^https?$/ })])
       .default('https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@latest/v1/currencies/eur.json'),
+    /** The registered domain to which Apple's devices send postbacks, such as `example.com`: see docs/skadnetwork.md. Empty if it is unknown. */
+    POSTBACK_DOMAIN: z.union([z.literal(''), z.hostname('must be a domain')]).default(''),
     /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
     MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
     /** The bearer token of `GET /metrics`. Empty switches it off. */

@@ -53,6 +53,8 @@ it.each([
   ['a.b.example.co.uk', 'example.co.uk', 'example.co.uk'],
   ['example.com', 'example.com', null],
   ['attr.example.com', 'other.com', null],
+  // Apple posts to no subdomain, also if it has a zone of its own.
+  ['a.attr.example.com', 'attr.example.com', null],
 ])('receives the postbacks of %s, with the zone %s, on %s', async (domain, zone, apex) => {
   account.zones.set(zone, {});
   const steps = await planCreate(api, file, { org: 'acme', domain }, null);

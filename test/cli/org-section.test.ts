@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
-import { Configuration, type OrgSettings } from '../../src/cli/org/section.ts';
+import { Configuration, type OrgSettings, registrableDomain } from '../../src/cli/org/section.ts';
 
 // The section that `npm run org` writes for an org.
 
@@ -55,6 +55,34 @@ describe('the section of an org', () => {
     const configuration = await Configuration.read(file);
     expect(configuration.settingsOf('acme')).toEqual(withZone);
     expect(configuration.holds(withZone)).toBe(true);
+  });
+
+  it('has the registered domain of its domain as a variable, unless an operator chose another', async () => {
+    expect(await save({ ...ACME, domain: null })).toMatchObject({ vars: { POSTBACK_DOMAIN: '' } });
+    expect(await save()).toMatchObject({ vars: { POSTBACK_DOMAIN: 'example.com' } });
+    await edit((text) =>
+      text.replace('POSTBACK_DOMAIN = "example.com"', 'POSTBACK_DOMAIN = "postbacks.net"'),
+    );
+    expect(await save()).toMatchObject({ vars: { POSTBACK_DOMAIN: 'postbacks.net' } });
+    const moved = { ...ACME, domain: 'acme.example.co.uk' };
+    expect(await save(moved)).toMatchObject({ vars: { POSTBACK_DOMAIN: 'example.co.uk' } });
+  });
+
+  it.each([
+    ['attr.example.com', 'example.com'],
+    ['t.co', 't.co'],
+    ['In.Attr.Example.CO.jp', 'example.co.jp'],
+    // Neither has a second level that says so.
+    ['attr.example.city.kawasaki.jp', 'city.kawasaki.jp'],
+    ['attr.example.gub.uy', 'example.gub.uy'],
+    ['com.dev', 'com.dev'],
+    ['xn--bcher-kva.xn--p1ai', 'xn--bcher-kva.xn--p1ai'],
+    ['co.uk', null],
+    ['workers.dev', null],
+    ['localhost', null],
+    ['127.0.0.1', null],
+  ])('finds the registered domain of %s: %s', (host, domain) => {
+    expect(registrableDomain(host)).toBe(domain);
   });
 
   it('has no mail binding unless one is configured', async () => {

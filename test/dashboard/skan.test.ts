@@ -72,22 +72,30 @@ it('shows the figures of the report, with what a schema says that values mean', 
   expect(dollars.text).toContain('lacks amounts in EUR');
 });
 
-it('has the keys of Info.plist with the domain to which Apple posts, folded once there is data', async () => {
-  await arrive({ fine: 1 });
-  const page = await open();
-  expect(page.all('details[open]#set-up')).toEqual([]);
-  const card = page.card('Set up your app');
-  expect(
-    card.one('[data-copy]').getAttribute('data-copy'),
-  ).toBe(`<key>NSAdvertisingAttributionReportEndpoint</key>
-<string>https://ingest.test</string>
+it.each([
+  ['ingest.test', 'ingest.test', 'Apple posts to ingest.test.'],
+  ['registered.test', 'registered.test', 'posts to registered.test, not to ingest.test.'],
+  ['', 'example.com', 'Here it is unknown'],
+])(
+  'has the keys of Info.plist with the domain "%s", folded once there is data',
+  async (set, domain, hint) => {
+    await arrive({ fine: 1 });
+    const deployed = startWorker({ POSTBACK_DOMAIN: set });
+    const page = await pageOf(await (await signedIn(deployed, tenant.team, 'viewer')).get(`/skan?${PERIOD}`));
+    expect(page.all('details[open]#set-up')).toEqual([]);
+    const card = page.card('Set up your app');
+    expect(
+      card.one('[data-copy]').getAttribute('data-copy'),
+    ).toBe(`<key>NSAdvertisingAttributionReportEndpoint</key>
+<string>https://${domain}</string>
 <key>AttributionCopyEndpoint</key>
-<string>https://ingest.test</string>
+<string>https://${domain}</string>
 <key>EligibleForAdAttributionKitReengagementPostbackCopies</key>
 <true/>`);
-  expect(card.text).toContain('Apple posts to ingest.test.');
-  expect(card.text).not.toContain('App Store URL');
-});
+    expect(card.text).toContain(hint);
+    expect(card.text).not.toContain('App Store URL');
+  },
+);
 
 it('has the CSV of the API', async () => {
   await arrive({ fine: 3 });

@@ -118,16 +118,10 @@ export class Cloudflare {
     return found.find(({ hostname }) => hostname === domain)?.service ?? null;
   }
 
-  /** The zone that a domain is in, such as `example.com` of `attr.example.com`; null if the account has none. */
-  async zoneOf(domain: string): Promise<{ id: string; name: string } | null> {
-    const labels = domain.split('.');
-    const names = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
-    for (const name of names) {
-      const found = await allOf(this.client.zones.list({ name, account: { id: this.accountId } }));
-      const zone = found.find((one) => one.name === name);
-      if (zone) return { id: zone.id, name };
-    }
-    return null;
+  /** The id of the zone with a name; null if the account has none. */
+  async findZone(name: string): Promise<string | null> {
+    const found = await allOf(this.client.zones.list({ name, account: { id: this.accountId } }));
+    return found.find((zone) => zone.name === name)?.id ?? null;
   }
 
   /** The Workers behind routes of a zone, by their patterns. */

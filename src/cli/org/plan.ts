@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { secretsIn } from '#lib/crypto';
 import type { Cloudflare } from './cloudflare.ts';
 import type { SecretsCopy } from './secrets.ts';
-import { Configuration, type OrgQueue, type OrgSettings, postbackPatterns } from './section.ts';
+import {
+  Configuration,
+  type OrgQueue,
+  type OrgSettings,
+  postbackPatterns,
+  registrableDomain,
+} from './section.ts';
 import { applyRemoteMigrations, deployWorker } from './wrangler.ts';
 
 /** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
@@ -95,7 +101,7 @@ async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise
 }
 
 /**
- * The zone on which an org receives Apple's postbacks, beside its domain, which is in it. Null if the domain is the zone itself, if the account
+ * The zone on which an org receives Apple's postbacks, beside its domain, which is in it. Null if the domain was registered itself, if the account
  * does not have the zone, and if another Worker receives its postbacks already: a route leads to one Worker.
  */
 async function zoneFor(
@@ -103,13 +109,15 @@ async function zoneFor(
   configuration: Configuration,
   { org, domain }: Pick<OrgSettings, 'org' | 'domain'>,
 ): Promise<string | null> {
-  const zone = domain && (await api.zoneOf(domain));
-  if (!zone || zone.name === domain) return null;
-  if (configuration.orgs().some((other) => other.org !== org && other.zone === zone.name)) return null;
+  const apex = domain && registrableDomain(domain);
+  if (!apex || apex === domain) return null;
+  if (configuration.orgs().some((other) => other.org !== org && other.zone === apex)) return null;
+  const zoneId = await api.findZone(apex);
+  if (zoneId === null) return null;
   const { worker } = configuration.namesOf(org);
-  const routes = await api.routesOf(zone.id);
-  const isTaken = postbackPatterns(zone.name).some((pattern) => (routes.get(pattern) ?? worker) !== worker);
-  return isTaken ? null : zone.name;
+  const routes = await api.routesOf(zoneId);
+  const isTaken = postbackPatterns(apex).some((pattern) => (routes.get(pattern) ?? worker) !== worker);
+  return isTaken ? null : apex;
 }
 
 /** Without a terminal, wrangler moves a domain from another Worker without asking. */

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse, stringify } from 'smol-toml';
+import { getDomain } from 'tldts';
 import type { Unstable_RawConfig, Unstable_RawEnvironment } from 'wrangler';
 import { EventQueueCount } from '#env';
 import { numberOfBinding, queueBinding, queueName } from '#lib/event-queues';
@@ -36,6 +37,10 @@ const end = (org: string) => `# <<< ${org}`;
 /** The optional mail binding, which a single org may have. */
 const sendEmail = (binding: Unstable_RawEnvironment['send_email']) =>
   binding && binding.length > 0 ? { send_email: binding } : {};
+
+/** The domain that was registered for a host, by the Public Suffix List: `example.co.uk` of `attr.example.co.uk`. Null if nobody can. */
+export const registrableDomain = (host: string): string | null =>
+  getDomain(host, { allowPrivateDomains: true });
 
 /** Apple's devices post to the registrable domain alone, without its subdomains. The rest of that domain stays where it is. */
 export const postbackPatterns = (zone: string): string[] =>
@@ -161,7 +166,7 @@ export class Configuration {
               ...(zone ? postbackPatterns(zone) : []).map((pattern) => ({ pattern, zone_name: zone })),
             ],
           }),
-      vars: { ...raw.vars, ...existing?.vars },
+      vars: { ...raw.vars, ...existing?.vars, POSTBACK_DOMAIN: this.postbackDomainOf(org, domain) },
       d1_databases: [{ ...database, database_name: names.database, database_id: databaseId }],
       queues: {
         producers:
@@ -186,6 +191,12 @@ export class Configuration {
       observability: raw.observability,
       secrets: raw.secrets,
     };
+  }
+
+  /** Follows the domain. What an operator has put there is kept while the domain stays: it may be one that was registered for postbacks alone. */
+  private postbackDomainOf(org: string, domain: string | null): string {
+    const kept = this.settingsOf(org)?.domain === domain && this.raw.env?.[org]?.vars?.POSTBACK_DOMAIN;
+    return String(kept || (domain && registrableDomain(domain)) || '');
   }
 
   /** Namespaces belong to the account, so each org needs its own: two that share a number would share a limit. */

@@ -2,7 +2,6 @@ import { appStoreIdOf } from '#lib/store-urls';
 import type { ApplicationRow } from '#teams';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
-import { registrableDomain } from './registrable-domain.ts';
 
 /** The keys of an app's Info.plist, at its top level. Source: developer.apple.com/documentation/bundleresources/information-property-list */
 const infoPlist = (domain: string) => `<key>NSAdvertisingAttributionReportEndpoint</key>
@@ -12,36 +11,35 @@ const infoPlist = (domain: string) => `<key>NSAdvertisingAttributionReportEndpoi
 <key>EligibleForAdAttributionKitReengagementPostbackCopies</key>
 <true/>`;
 
-/** What brings postbacks here: the keys of the app, with the domain on which this deployment gets them. */
+/** What brings postbacks here: the keys of the app, with the deployment's `domain` for them; empty if it is unknown. */
 export const SetUp = ({
+  domain,
   host,
   application,
   open,
 }: {
+  domain: string;
   host: string;
   application: ApplicationRow;
   open: boolean;
-}) => {
-  const domain = registrableDomain(host);
-  return (
-    <FoldedCard title="Set up your app" id="set-up" open={open}>
-      {appStoreIdOf(application.iosStoreUrl) === null && (
-        <p>
-          <a href={`/settings/applications/${application.id}`}>Give the application its App Store URL</a>: the
-          id in it decides which application a postback belongs to.
-        </p>
-      )}
-      <p>Add these keys to the app’s Info.plist, at the top level:</p>
-      <Copyable text={infoPlist(domain ?? 'example.com')} label="keys of Info.plist" lines />
-      <p class="hint">
-        {domain === null
-          ? `Replace example.com by your own domain. Apple posts to a domain of yours, and nothing to ${host}.`
-          : domain === host
-            ? `Apple posts to ${domain}.`
-            : `Apple leaves out subdomains and posts to ${domain}, not to ${host}. The Worker has to answer https://${domain}/.well-known/skadnetwork/* and https://${domain}/.well-known/appattribution/* there.`}{' '}
-        The first key is for SKAdNetwork, the second (iOS 17.4) for AdAttributionKit, the third (iOS 18) for
-        its re-engagements.
+}) => (
+  <FoldedCard title="Set up your app" id="set-up" open={open}>
+    {appStoreIdOf(application.iosStoreUrl) === null && (
+      <p>
+        <a href={`/settings/applications/${application.id}`}>Give the application its App Store URL</a>: the
+        id in it decides which application a postback belongs to.
       </p>
-    </FoldedCard>
-  );
-};
+    )}
+    <p>Add these keys to the app’s Info.plist, at the top level:</p>
+    <Copyable text={infoPlist(domain || 'example.com')} label="keys of Info.plist" lines />
+    <p class="hint">
+      {domain === ''
+        ? `Replace example.com by your own domain. Apple posts to a registered domain, and nothing to this machine or workers.dev. Here it is unknown: \`npm run org\` sets the variable POSTBACK_DOMAIN of a deployment with a domain.`
+        : domain === host
+          ? `Apple posts to ${domain}.`
+          : `Apple leaves out subdomains and posts to ${domain}, not to ${host}. The Worker has to answer https://${domain}/.well-known/skadnetwork/* and https://${domain}/.well-known/appattribution/* there.`}{' '}
+      The first key is for SKAdNetwork, the second (iOS 17.4) for AdAttributionKit, the third (iOS 18) for its
+      re-engagements.
+    </p>
+  </FoldedCard>
+);

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { settingsOf } from '#env';
 import { networkOfPostback } from '#networks';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
@@ -138,6 +139,7 @@ function skanPage(c: DashboardContext) {
     }
     const setUp = (
       <SetUp
+        domain={settingsOf(c.env).POSTBACK_DOMAIN}
         host={new URL(c.req.url).hostname}
         application={application}
         open={report.last_postback_at === null}
