@@ -15,4 +15,4 @@ export {
   MAX_INVENTORY,
   tokensOf,
 } from './inventory.ts';
-export { CreativeChanges, changeCreative, getCreative } from './list.ts';
+export { CreativeChanges, changeCreative, getCreative, listNewestFor } from './list.ts';

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
 import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
@@ -132,6 +132,26 @@ export async function listCreatives(db: Database, page: ListQuery, linkTo: (toke
     )
     .orderBy(asc(creatives.id))
     .limit(page.limit);
+  return rows.map((row) => showCreative(row, linkTo));
+}
+
+/** An application's creatives that are not archived and whose links may be for a network, newest first. */
+export async function listNewestFor(
+  db: Database,
+  { applicationId, network, q, limit }: { applicationId: string; network: string; q: string; limit: number },
+  linkTo: (token: string) => string,
+) {
+  const rows = await selectCreatives(db)
+    .where(
+      and(
+        eq(creatives.applicationId, applicationId),
+        isNull(creatives.archivedAt),
+        or(isNull(creatives.network), eq(creatives.network, network)),
+        namesContain(q, creatives.name, adsets.name, campaigns.name),
+      ),
+    )
+    .orderBy(desc(creatives.id))
+    .limit(limit);
   return rows.map((row) => showCreative(row, linkTo));
 }
 

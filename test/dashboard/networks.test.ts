@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { linkFor, NETWORKS } from '#networks';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
-import { pageOf } from '../helpers/page.ts';
+import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -87,6 +87,52 @@ it('shows what is set up for a network, and its figures', async () => {
   const mintegral = await open(admin, '/networks/mintegral');
   expect(mintegral.card('Conversions').text).toMatch(/^Conversions New destination Postback On /);
   expect((await admin.get('/networks/none')).status).toBe(404);
+});
+
+const copiedFrom = (page: Page) =>
+  page
+    .card('Link')
+    .all('[data-copy]')
+    .map((button) => button.getAttribute('data-copy') ?? '');
+
+it("has the links of the application's creatives for a network, the newest first, found by name", async () => {
+  const own = await createTenant();
+  const [browser, reader] = await Promise.all([
+    signedIn(worker, own.team, 'admin'),
+    signedIn(worker, own.team, 'viewer'),
+  ]);
+  const made: { id: string; path: string }[] = [];
+  for (let number = 1; number <= 10; number++)
+    made.push(
+      await createCreative(worker, own, { creative: `Cat ${number}`, campaign: 'Spring', adset: 'Broad' }),
+    );
+  const change = (at: number, body: object) =>
+    worker.team(own, `/v1/creatives/${made[at]?.id}`, { method: 'PATCH', body });
+  // What is archived or for another network is not listed.
+  const changed = await Promise.all([change(9, { archived: true }), change(8, { network: 'meta' })]);
+  expect(changed.map(({ status }) => status)).toEqual([200, 200]);
+  const tiktok = NETWORKS.find(({ id }) => id === 'tiktok');
+  const linkOf = (at: number) => tiktok && linkFor(tiktok, `https://ingest.test${made[at]?.path}`);
+
+  const page = await open(reader, '/networks/tiktok');
+  expect(copiedFrom(page)).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map(linkOf));
+  expect(page.card('Link').texts('details[open] summary')).toEqual(['Cat 8 · Spring › Broad']);
+  expect(page.card('Link').text).not.toContain('The newest 8.');
+  expect(copiedFrom(await open(reader, '/networks/tiktok?q=cat+3'))).toEqual([linkOf(2)]);
+  expect((await open(reader, '/networks/tiktok?q=dog')).card('Link').text).toContain(
+    'No creative for TikTok contains “dog”.',
+  );
+  expect(copiedFrom(await open(reader, '/networks/meta'))).toHaveLength(8);
+  expect((await open(reader, '/networks/meta')).card('Link').text).toContain('The newest 8.');
+
+  const [link, click, impression, ...others] = copiedFrom(await open(browser, '/networks/mintegral?q=cat+8'));
+  expect(link).toMatch(/^https:\/\/ingest\.test\/t\/[\w-]+\?network=mintegral&/);
+  expect(click).toMatch(/\?s2s=[\w-]{22}&network=mintegral&.*&ua=\{ua\}$/);
+  expect(impression).toMatch(/\?s2s=[\w-]{22}&event=impression&network=mintegral&/);
+  expect(others).toEqual([]);
+  expect((await open(reader, '/networks/mintegral')).text).not.toContain('s2s=');
+  const servers = (await open(browser, '/networks/tiktok?q=cat+8')).one('a[href$="#server-links"]');
+  expect(servers.getAttribute('href')).toContain(`/creatives/${made[7]?.id}`);
 });
 
 it('reads no figures of another team', async () => {

@@ -8,12 +8,21 @@ import type { Creative } from './test-link.tsx';
 /** Of who may see them: their secret lets anyone report clicks. */
 type Servers = Awaited<ReturnType<typeof serverLinks>> | null;
 
-const Links = ({ network, link, servers }: { network: Network; link: string; servers: Servers }) => {
-  const { name, notes, unverified } = network;
+/** A creative's link for a network, and those for the network's servers. `name`: which of the page's links it is. */
+export const OwnLinks = ({
+  network,
+  link,
+  servers,
+  name,
+}: {
+  network: Network;
+  link: string;
+  servers: Servers;
+  name: string;
+}) => {
   const reported = servers && serverLinksFor(network, servers);
   return (
-    <details class="fold">
-      <summary>{name}</summary>
+    <>
       <Copyable text={link} label={`the link for ${name}`} />
       {reported && (
         <>
@@ -22,8 +31,7 @@ const Links = ({ network, link, servers }: { network: Network; link: string; ser
           <Copyable text={reported.impression} label={`the link for impressions of ${name}`} />
         </>
       )}
-      <NetworkNotes notes={notes} unverified={unverified} />
-    </details>
+    </>
   );
 };
 
@@ -44,7 +52,11 @@ export const NetworkLinks = ({ creative, servers }: { creative: Creative; server
         {without.map(({ name }) => ` Ads of ${name} take no tracking link.`)}
       </p>
       {linked.map(({ network, link }) => (
-        <Links network={network} link={link} servers={servers} />
+        <details class="fold">
+          <summary>{network.name}</summary>
+          <OwnLinks network={network} link={link} servers={servers} name={network.name} />
+          <NetworkNotes {...network} />
+        </details>
       ))}
     </FoldedCard>
   );

@@ -13,11 +13,12 @@ import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.ts';
 import { ConnectorState } from '../operate/connector-page.tsx';
+import { CreativeLinks, type OwnCreatives, readCreativeLinks } from './creative-links.tsx';
 import { NetworkNotes } from './network-notes.tsx';
 import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
 
 /** What is known of the network, from its own file, and what the application has of it. */
-type Shown = State & { view: View; mayChange: boolean };
+type Shown = State & { view: View; mayChange: boolean; creatives: OwnCreatives };
 
 const Facts = ({
   notes = [],
@@ -64,18 +65,29 @@ const Figures = ({ figures, view }: Shown) => (
   </Card>
 );
 
-const Link = ({ network, view, pattern }: Shown & { pattern: string }) => {
+const Link = ({ network, view, pattern, creatives, mayChange }: Shown & { pattern: string }) => {
   const link = linkFor(network, pattern);
+  const hasCreatives = creatives.listed.length > 0 || creatives.q !== '';
   return (
     <Card title="Link">
       {link === null ? (
         <p>{`Ads of ${network.name} take no tracking link.`}</p>
+      ) : hasCreatives ? (
+        <>
+          <p>{`The destination of your ads at ${network.name}, which replaces the macros. Choose a creative:`}</p>
+          <CreativeLinks
+            network={network}
+            view={view}
+            path={`${PATH}/${network.id}`}
+            creatives={creatives}
+            mayChange={mayChange}
+          />
+        </>
       ) : (
         <>
           <p>
-            {`The destination of your ads at ${network.name}. The dots stand for a creative: `}
-            <a href={`/creatives${viewQuery(view)}`}>open the creative</a>
-            {' and copy its link for this network under Links for networks.'}
+            {`The destination of your ads at ${network.name}. The dots stand for a creative, of which there is none yet: `}
+            <a href={`/creatives${viewQuery(view)}`}>Creatives</a>
           </p>
           <Copyable text={link} label={`the pattern of links for ${network.name}`} />
         </>
@@ -204,7 +216,9 @@ export function networkPage(c: DashboardContext) {
     const { report, states } = await readStates(c, view, now);
     const state = states.find((one) => one.network === network);
     if (!state) throw new Error(`No state of ${network.id}`);
-    const shown = { ...state, view, mayChange: atLeast(c.get('person').role, 'admin') };
+    const mayChange = atLeast(c.get('person').role, 'admin');
+    const creatives = await readCreativeLinks(c, network, view, mayChange);
+    const shown = { ...state, view, mayChange, creatives };
     return (
       <>
         <LeftOut report={report} />
