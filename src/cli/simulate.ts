@@ -7,10 +7,11 @@ import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 import { appleToken } from './simulation/apple-ads.ts';
 import { CALLBACK_TEMPLATE, divideCallbacks } from './simulation/callbacks.ts';
+import { simulateCosts } from './simulation/costs.ts';
 import {
+  numberOf,
   type SimulatedDevice,
   type SimulatedEvent,
-  simulateCosts,
   simulateDevices,
   simulateEvents,
   simulateRates,
@@ -23,7 +24,6 @@ import { simulateStoreEvents } from './simulation/stores.ts';
 import { AdLedger, FETCHED_NETWORK } from './simulation/told.ts';
 import {
   clickLinks,
-  numberOf,
   PARALLEL,
   reportClicks,
   showCreatives,
@@ -34,7 +34,8 @@ import { CREATIVES, isIos } from './simulation/world.ts';
 const USAGE = `Usage: npm run simulate -- [--devices N] [--days D] [--seed S]
 
 Sends a realistic history for the demo application to a running \`npm start\`, through its public API: of N devices (default 500) over D
-days (default 60). The same seed on the same day sends the same devices and events, which are counted once.`;
+days (default 60). The same seed on the same day (UTC) sends the same devices, costs and events, which are counted once; only what happens on
+the day itself goes on.`;
 /** Twice the dashboard's default period, so that each figure has one before it. */
 const DEFAULT_DAYS = 60;
 /** What stores keep of small developers' payments. */

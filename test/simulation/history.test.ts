@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { EventEnvelope } from '#catalogue';
 import { NETWORKS } from '#networks';
+import { APPLE_AD, devicesAd, isBroughtByApple } from '../../src/cli/simulation/apple-ads.ts';
+import { simulateCosts } from '../../src/cli/simulation/costs.ts';
 import {
-  simulateCosts,
   simulateDevices,
   simulateEvents,
+  simulateImpressions,
   simulateRates,
 } from '../../src/cli/simulation/history.ts';
 import { Random } from '../../src/cli/simulation/random.ts';
@@ -142,9 +144,42 @@ it('has creatives of networks that the service knows, and their costs', () => {
   for (const { network } of CREATIVES) expect(known).toContain(network);
   const costs = simulateCosts(new Random(1), devicesOf(1, 400));
   expect(costs.length).toBeGreaterThan(0);
+  const { creative } = APPLE_AD;
   for (const cost of costs) {
-    expect(CREATIVES).toContainEqual(
+    expect([...CREATIVES, { creative, network: 'apple_ads' }]).toContainEqual(
       expect.objectContaining({ creative: cost.creative, network: cost.network }),
     );
   }
+});
+
+it('has costs of Apple for the days on which its ad brought devices', () => {
+  const devices = devicesOf(1, 400);
+  const brought = devices.filter(isBroughtByApple);
+  for (const device of brought) expect(devicesAd(device.id)).toMatchObject({ adId: APPLE_AD.id });
+  const days = new Set(brought.map(({ acquiredAt }) => new Date(acquiredAt).toISOString().slice(0, 10)));
+  const costs = simulateCosts(new Random(1), devices).filter(({ network }) => network === 'apple_ads');
+  expect(costs.map(({ date }) => date)).toEqual([...days].sort());
+});
+
+it('has the same days, costs and touches whenever it is repeated on a day', () => {
+  const DAY = NOW - (NOW % DAY_MS);
+  const [early, late] = [DAY + 60_000, DAY + DAY_MS - 60_000].map((now) => {
+    const devices = simulateDevices(new Random(5), 500, 30, now, 5);
+    const earlier = devices.filter(({ acquiredAt }) => acquiredAt < DAY);
+    const touched = simulateImpressions(5, devices, now).filter(({ at, viewer }) => at < DAY && !viewer);
+    return {
+      ...{ costs: simulateCosts(new Random(5), devices), earlier },
+      ids: devices.map(({ id }) => id).sort(),
+      // Those of the first days are too old to be reported at the end of the day.
+      shown: new Map(touched.map(({ id, at }) => [id, at])),
+    };
+  });
+  if (!early || !late) throw new Error('Two runs');
+  expect(late.costs).toEqual(early.costs);
+  expect(late.earlier).toEqual(early.earlier);
+  expect(late.ids).toEqual(early.ids);
+  expect(late.shown.size).toBeGreaterThan(100);
+  const earlierIds = new Set(late.earlier.map(({ id }) => id));
+  for (const [id, at] of late.shown)
+    if (earlierIds.has(id.replace(/-shown-\d+$/, ''))) expect([id, early.shown.get(id)]).toEqual([id, at]);
 });

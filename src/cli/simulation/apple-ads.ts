@@ -1,5 +1,4 @@
-import type { SimulatedDevice } from './history.ts';
-import { numberOf } from './touches.ts';
+import { numberOf, type SimulatedDevice } from './history.ts';
 import { isIos } from './world.ts';
 
 // What Apple tells of an iOS install whose app sends an AdServices token.
@@ -20,9 +19,15 @@ const BROUGHT_EVERY = 3;
 export const appleToken = ({ id, model }: SimulatedDevice): Record<string, string> =>
   isIos(model) ? { adservices_token: Buffer.from(`simulated ${id}`).toString('base64') } : {};
 
+/** Whether one of its ads brought a device. It is asked about no device that names its creative. */
+export const isBroughtByApple = (device: SimulatedDevice): boolean =>
+  device.creative === null && isIos(device.model) && isAttributed(device);
+
+const isAttributed = (device: Pick<SimulatedDevice, 'id'>) => numberOf(device) % BROUGHT_EVERY === 0;
+
 /** Apple's answer about a device. Source: developer.apple.com/documentation/adservices */
 export function devicesAd(id: string) {
-  if (numberOf({ id }) % BROUGHT_EVERY !== 0) return { attribution: false };
+  if (!isAttributed({ id })) return { attribution: false };
   return {
     ...{ attribution: true, orgId: 40_669_820, campaignId: 542_370_539, adGroupId: 542_317_095 },
     ...{ adId: APPLE_AD.id, keywordId: 87_675_432, countryOrRegion: 'US', conversionType: 'Download' },

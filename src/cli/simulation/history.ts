@@ -1,5 +1,5 @@
 import { DAY_MS } from '#lib/time';
-import type { Random } from './random.ts';
+import { Random, roundTo } from './random.ts';
 import {
   activeOn,
   COUNTRIES,
@@ -28,10 +28,15 @@ export type SimulatedDevice = {
   creative: number | null;
 };
 
+export const numberOf = ({ id }: Pick<SimulatedDevice, 'id'>) => Number(/\d+$/.exec(id)?.[0] ?? 0);
+
 /** An event without its token, which only the service can issue. */
 export type SimulatedEvent = { type: string; created_at: string; event_id: string } & Record<string, unknown>;
 
-/** The devices acquired in the `days` days before `now`, oldest first: more on weekends, and more from day to day. */
+/**
+ * The devices acquired on the `days` days (UTC) up to today, oldest first: more on weekends, and more from day to day. Each has the same day whenever
+ * it is simulated today, so that a repeat has the same costs.
+ */
 export function simulateDevices(
   random: Random,
   count: number,
@@ -39,16 +44,18 @@ export function simulateDevices(
   now: number,
   seed: number,
 ): SimulatedDevice[] {
-  const spans = Array.from({ length: days }, (_, index) => now - (days - index) * DAY_MS);
+  const today = now - (now % DAY_MS);
+  const spans = Array.from({ length: days }, (_, index) => today - (days - 1 - index) * DAY_MS);
   const weighted = spans.map((start, index) => {
     const growth = 1 + (0.5 * index) / days;
     return [start, (WEEKDAYS[new Date(start + DAY_MS / 2).getUTCDay()] ?? 1) * growth] as const;
   });
   const zipf = CREATIVES.map((_, index) => [index, 1 / (index + 1)] as const);
   const countries = COUNTRIES.map((country) => [country, country.weight] as const);
+  const within = (start: number) => start + Math.floor(random.next() * Math.min(DAY_MS, now - start));
   return Array.from({ length: count }, (_, index) => ({
     id: `simulated-${seed}-${index}`,
-    acquiredAt: Math.floor(random.weighted(weighted) + random.next() * DAY_MS),
+    acquiredAt: within(random.weighted(weighted)),
     country: random.weighted(countries),
     model: random.weighted(MODELS),
     creative: random.chance(PAID_SHARE) ? random.weighted(zipf) : null,
@@ -71,16 +78,17 @@ export const REPORTED_WITHIN_MS = 27 * DAY_MS;
 
 /**
  * The impressions that networks report: some for each device that an ad brought, and one that a third of the last day's other devices saw before
- * they were acquired.
+ * they were acquired. Those of a device do not depend on the others, so that a repeat reports the same.
  */
 export function simulateImpressions(
-  random: Random,
+  seed: number,
   devices: readonly SimulatedDevice[],
   now: number,
 ): SimulatedImpression[] {
   const recent = devices.filter(({ acquiredAt }) => acquiredAt > now - REPORTED_WITHIN_MS);
   return recent.flatMap((device) => {
     const { id, acquiredAt, country, model } = device;
+    const random = new Random(seed + numberOf(device));
     const shown = (index: number, creative: number, viewer: string | null) => ({
       ...{ id: `${id}-shown-${index}`, creative, country, model, viewer },
       at: acquiredAt - Math.floor(random.between(1, 30) * MINUTE_MS),
@@ -93,8 +101,6 @@ export function simulateImpressions(
     return isViewer ? [shown(0, random.whole(0, CREATIVES.length - 1), id)] : [];
   });
 }
-
-const round = (amount: number, step: number) => Math.round(Math.round(amount / step) * step * 1e6) / 1e6;
 
 /** A webhook's `created_at`: UTC, whole seconds. */
 const stamp = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
@@ -146,9 +152,9 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
           if (!random.chance(format.fillRate)) continue;
           const network = random.weighted(NETWORKS);
           const dollars = (format.ecpm / 1000) * network.pays * country.value * random.spread(0.5);
-          const value = round(dollars, 0.000001);
+          const value = roundTo(dollars, 0.000001);
           const shownAt = at + shown * 1000;
-          if (shownAt <= now) totals.ads = round(totals.ads + value, 0.000001);
+          if (shownAt <= now) totals.ads = roundTo(totals.ads + value, 0.000001);
           send('custom.ad', shownAt, {
             ad_id: format.placement,
             name: format.placement,
@@ -179,9 +185,9 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
   function buy(at: number): void {
     const item = random.weighted(ITEMS);
     const units = UNITS_PER_DOLLAR[country.currency] ?? 1;
-    const value = round(item.price * units, country.currency === 'jpy' ? 1 : 0.01);
+    const value = roundTo(item.price * units, country.currency === 'jpy' ? 1 : 0.01);
     const failed = random.chance(0.08);
-    if (!failed && at <= now) totals.purchases = round(totals.purchases + value, 0.01);
+    if (!failed && at <= now) totals.purchases = roundTo(totals.purchases + value, 0.01);
     send('custom.purchase', at, {
       item_id: item.id,
       item_name: item.name,
@@ -200,36 +206,9 @@ export function simulateRates(random: Random, days: readonly string[]) {
   const now = new Map(worth.map(([currency, units]) => [currency, 1 / units]));
   return days.map((date) => {
     for (const [currency, value] of now) now.set(currency, value * random.spread(0.004));
-    const rates = Object.fromEntries([...now].map(([currency, value]) => [currency, round(value, 0.000001)]));
+    const rates = Object.fromEntries(
+      [...now].map(([currency, value]) => [currency, roundTo(value, 0.000001)]),
+    );
     return { date, base: 'usd', rates };
-  });
-}
-
-/** The cost of each creative per day: roughly what the devices that it brings on that day earn within a week. */
-export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
-  const installs = new Map<string, { date: string; creative: number; count: number }>();
-  for (const { acquiredAt, creative } of devices) {
-    if (creative === null) continue;
-    const date = new Date(acquiredAt).toISOString().slice(0, 10);
-    const day = installs.get(`${date}/${creative}`) ?? { date, creative, count: 0 };
-    day.count += 1;
-    installs.set(`${date}/${creative}`, day);
-  }
-  return [...installs.values()].flatMap(({ date, creative, count }) => {
-    const names = CREATIVES[creative];
-    if (!names) return [];
-    const { quality, ...named } = names;
-    const amount = round(count * 0.22 * quality * random.spread(0.2), 0.01);
-    const clicks = Math.round(count * random.between(2.5, 5));
-    return [
-      {
-        date,
-        ...named,
-        currency: creative % 3 === 2 ? 'eur' : 'usd',
-        amount,
-        clicks,
-        impressions: clicks * random.whole(40, 90),
-      },
-    ];
   });
 }

@@ -1,7 +1,7 @@
 import { randomBytes, webcrypto } from 'node:crypto';
 import { DAY_MS } from '#lib/time';
-import type { SimulatedDevice } from './history.ts';
-import { numberOf, type TrackingLink } from './touches.ts';
+import { numberOf, type SimulatedDevice } from './history.ts';
+import type { TrackingLink } from './touches.ts';
 import { CREATIVES, isIos } from './world.ts';
 
 // What Meta tells of an Android install that one of its ads brought: the ad, encrypted with a key of the advertiser's app.

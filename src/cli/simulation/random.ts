@@ -45,3 +45,7 @@ export class Random {
     return Math.exp(deviation * radius * Math.cos(2 * Math.PI * this.next()));
   }
 }
+
+/** A multiple of `step`, without what binary fractions add. */
+export const roundTo = (amount: number, step: number) =>
+  Math.round(Math.round(amount / step) * step * 1e6) / 1e6;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SimulatedDevice, SimulatedEvent, simulateCosts } from './history.ts';
+import type { simulateCosts } from './costs.ts';
+import type { SimulatedDevice, SimulatedEvent } from './history.ts';
 import { isIos, UNITS_PER_DOLLAR } from './world.ts';
 
 // What platforms tell of the simulated application when its connectors ask.

@@ -1,7 +1,6 @@
 import { DAY_MS } from '#lib/time';
 import { type Api, agentOf, inParallel } from '../api.ts';
-import { REPORTED_WITHIN_MS, type SimulatedDevice, simulateImpressions } from './history.ts';
-import { Random } from './random.ts';
+import { numberOf, REPORTED_WITHIN_MS, type SimulatedDevice, simulateImpressions } from './history.ts';
 import { isIos } from './world.ts';
 
 // The impressions and clicks that lead to devices: some reported by networks' servers, some by following a link.
@@ -20,8 +19,6 @@ export type TrackingLink = {
   impressions: string;
 };
 
-export const numberOf = ({ id }: Pick<SimulatedDevice, 'id'>) => Number(/\d+$/.exec(id)?.[0] ?? 0);
-
 /** Reports impressions. Returns the addresses of the devices that saw one and install without a click. */
 export async function showCreatives(
   api: Api,
@@ -30,7 +27,7 @@ export async function showCreatives(
   seed: number,
   now: number,
 ) {
-  const impressions = simulateImpressions(new Random(seed), devices, now);
+  const impressions = simulateImpressions(seed, devices, now);
   const addresses = new Map<string, string>();
   await inParallel(
     [...impressions.entries()],
