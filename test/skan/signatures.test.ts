@@ -165,19 +165,18 @@ describe('an AdAttributionKit postback', () => {
 
   it('is refused with any character of its JWS changed', async () => {
     const jws = AAK_POSTBACK['jws-string'];
-    await fc.assert(
-      fc.asyncProperty(
-        fc.nat(jws.length - 1),
-        fc.constantFrom('A', 'z', '9', '_', '.'),
-        async (at, character) => {
-          fc.pre(jws[at] !== character);
-          const changed = jws.slice(0, at) + character + jws.slice(at + 1);
-          expect(await refusal(readAakPostback, { ...AAK_POSTBACK, 'jws-string': changed })).not.toBe(
-            'accepted',
-          );
-        },
+    const taken = await Promise.all(
+      [...jws].flatMap((own, at) =>
+        ['A', 'z', '9', '_', '.']
+          .filter((other) => other !== own)
+          .map(async (other) => {
+            const changed = jws.slice(0, at) + other + jws.slice(at + 1);
+            const answer = await refusal(readAakPostback, { ...AAK_POSTBACK, 'jws-string': changed });
+            return answer === 'accepted' ? [at, other] : [];
+          }),
       ),
     );
+    expect(taken.flat()).toEqual([]);
   });
 
   it.each([
