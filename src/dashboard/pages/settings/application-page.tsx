@@ -87,7 +87,9 @@ const StoresCard = ({
   <Card title="Store notifications" id="store-notifications">
     <p class="muted">
       Stores post payments, renewals and refunds to addresses with a secret, and mediation platforms call one
-      for each impression, by the same secret. The secret is shown only once.
+      for each impression, by the same secret. The secret is shown only once. Google Play’s notifications have
+      no amounts: of them only refunds count, so its payments and renewals have to come from your backend or
+      from RevenueCat.
     </p>
     {secret !== undefined &&
       STORE_PATHS.map(([label, store]) => (
