@@ -17,6 +17,8 @@ export const count = z.int().min(0).max(1e9);
 const flag = z.literal(true).optional();
 export const shard = z.int().min(0).max(63).optional();
 export const day = z.string().refine(isDay);
+/** An event is a duplicate if any of its keys was counted before. */
+export const keys = z.array(text).max(8).optional();
 
 const Identity = z.lazy(() =>
   z.object({
@@ -47,8 +49,7 @@ const OfDevice = z.lazy(() =>
     token_id: optionalText,
     /** The token had expired. Its signature still identifies the device. */
     token_expired: flag,
-    /** An event is a duplicate if any of its keys was counted before. */
-    keys: z.array(text).max(8).optional(),
+    keys,
     /** The UTC day (since 1970) of `created_at` as sent. Keys match by it: see `EventKind.keepsKeys`. */
     key_day: z.int().optional(),
     /** Sent by an editor or a debug build: stored and shown, but never counted. */

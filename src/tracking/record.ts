@@ -83,7 +83,8 @@ export async function publicClickId(env: Env, link: Link, clickId: string | null
 
 /**
  * Records a click or an impression of `at` (epoch milliseconds): one message with the event to count and the row that attribution searches. The
- * event's id is derived from that of the click, so it counts once, however often the message is delivered. Returns whether the queue took it.
+ * event's id is derived from that of the click, so it counts once, however often the message is delivered. Ids are remembered for as long as messages of
+ * now may be delivered, so one of an earlier time has its id as a key, too. Returns whether the queue took it.
  */
 export async function recordClick(
   env: Env,
@@ -109,6 +110,7 @@ export async function recordClick(
     ...eventTimes(link.timezone, at, now),
     os_family: described.os_family,
     ...details,
+    ...(at < now ? { keys: [clickId] } : {}),
   };
   const click = { ...described, ...details };
   return send(env, link, { v: 1, events: [event], clicks: [click] });

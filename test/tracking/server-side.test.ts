@@ -1,5 +1,11 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { counterOf } from '#counting';
+import { DAY_MS } from '#lib/time';
+import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
+import { openStore } from '../../src/counting/store.ts';
+import { pruneRepeats } from '../../src/counting/upkeep.ts';
 import { ANDROID_AGENT, ANDROID_METRICS, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -123,6 +129,29 @@ it('counts a repeat with the same id and time once, on the day of the time', asy
   expect(onDay.totals).toMatchObject({ ad_impressions_bought: 1, clicks: 1 });
   await reported(ownLinks.impression, { id: 'n-2', time: String(at) });
   expect(await totals(own)).toMatchObject({ ad_impressions_bought: 2 });
+});
+
+it('counts a repeat once also when the time is longer ago than ids of events are remembered', async () => {
+  const { tenant: own, links: ownLinks } = await newLink();
+  const [at, now] = [Date.now() - 12 * DAY_MS, Date.now()];
+  const clicks = async () => {
+    const day = new Date(at).toISOString().slice(0, 10);
+    await settleAll(own.application.id);
+    const path = `/v1/reports/performance?application_id=${own.application.id}&from=${day}&to=${day}`;
+    return (await (await worker.team(own, path)).json<{ totals: { clicks: number } }>()).totals.clicks;
+  };
+  await reported(ownLinks.click, { id: 'n-1', time: String(at) });
+  expect(await clicks()).toBe(1);
+  const counter = counterOf(env, own.application.id, 0);
+  await runInDurableObject(counter, (_, { storage }) => {
+    const store = openStore(storage);
+    pruneRepeats(store, new SeenIds(store), env, now - 9 * DAY_MS, now);
+  });
+  await evictDurableObject(counter);
+  await reported(ownLinks.click, { id: 'n-1', time: String(at) });
+  expect(await clicks()).toBe(1);
+  await reported(ownLinks.click, { id: 'n-2', time: String(at) });
+  expect(await clicks()).toBe(2);
 });
 
 describe('bad input', () => {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
 import { segmentWithoutDevice } from '../segments.ts';
-import { optionalText, storedWithoutDevice, text } from '../stored.ts';
+import { keys, optionalText, storedWithoutDevice, text } from '../stored.ts';
 
 /** How many query parameters of a tracking link are stored, and how long each name and value may be. */
 export const MAX_CLICK_PARAMS = 20;
@@ -22,6 +22,7 @@ export const touchFields = () => ({
   os_family: z.enum(OS_FAMILIES).optional(),
   network: optionalText,
   params: ClickParams.optional(),
+  keys,
 });
 
 const Click = storedWithoutDevice('click', touchFields);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { segmentWithoutDevice } from '../segments.ts';
-import { nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
+import { keys, nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
 
 const MediatedAd = storedWithoutDevice('mediation.ad', () => ({
   ad_id: text,
@@ -12,7 +12,7 @@ const MediatedAd = storedWithoutDevice('mediation.ad', () => ({
   country: optionalText,
   creative_id: z.null(),
   shard,
-  keys: z.array(text).max(8).optional(),
+  keys,
   warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 }));
 type MediatedAd = z.infer<typeof MediatedAd>;
