@@ -26,8 +26,9 @@ export const OwnLinks = ({
       <Copyable text={link} label={`the link for ${name}`} />
       {reported && (
         <>
-          <p>If its servers report clicks and impressions, with a secret:</p>
+          <p>If its servers report clicks, with a secret:</p>
           <Copyable text={reported.click} label={`the link for clicks of ${name}`} />
+          <p>If they report impressions:</p>
           <Copyable text={reported.impression} label={`the link for impressions of ${name}`} />
         </>
       )}
