@@ -2,7 +2,7 @@ import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
-import { eventText, keysOf } from '#rollup';
+import { type EventWithText, eventText, keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { hashOfDevice } from './devices/device-pages.ts';
 import { WordColumns } from './word-columns.ts';
@@ -17,9 +17,6 @@ export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
 const KEYS = new WordColumns(['event', 'day', 'hash_1', 'hash_2', 'hash_3', 'hash_4']);
 /** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = KEYS.width;
-
-/** An event, and its text as the log stores it: see `eventText`. */
-export type EventWithText = { event: LoggedEvent; text: string };
 
 /** Packs events of one application for its counter. Ids must come from `newId`. */
 export const packEvents = (applicationId: string, events: readonly LoggedEvent[]): PackedBatch =>

@@ -13,8 +13,14 @@ import {
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { timeWarnings } from '#lib/timestamp';
-import { messageHead } from '#rollup';
-import { type EventLine, enqueueEvent, enqueueEvents, MAX_EVENT_BYTES, measureEvent } from './enqueue.ts';
+import {
+  type EventLine,
+  enqueueEvent,
+  enqueueEvents,
+  MAX_EVENT_BYTES,
+  measureEvent,
+  messageHead,
+} from '#rollup';
 import { toEvent } from './to-event.ts';
 
 const tooLarge = () =>

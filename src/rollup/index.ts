@@ -17,7 +17,23 @@ export { Journal } from './device/journal.ts';
 export { firstTimes, walkSteps } from './device/step-walk.ts';
 export type { Entries, TakeEntries } from './entries.ts';
 export { keysOf, scopedKey } from './keys.ts';
-export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';
+export {
+  type CheckedMessage,
+  checkMessage,
+  type EventLine,
+  EventMessage,
+  type EventWithText,
+  enqueueEvent,
+  enqueueEvents,
+  eventText,
+  MAX_EVENT_BYTES,
+  measureEvent,
+  messageHead,
+  parkedWhole,
+  readMessage,
+  sendEvent,
+  sendWithRetry,
+} from './message.ts';
 export { monthPrefixes } from './months/month-file.ts';
 export {
   applicationIdOf,
@@ -31,7 +47,6 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export { sendEvent, sendWithRetry } from './send.ts';
 export {
   neutralSums,
   parkedSums,

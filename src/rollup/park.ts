@@ -3,7 +3,6 @@ import type { LoggedEvent } from '#catalogue';
 import { columnList, type Database, parkedChunks, parkedMessages, splitValue, toStatement } from '#db';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { EventMessage } from './message.ts';
 
 /** A message, or one event from it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -116,7 +115,7 @@ export const PARK_REASON = {
  * message that can be sent again, in which the event has a new id, because the log would take the original id for a redelivery.
  */
 export function toParkedEvent(event: LoggedEvent): Parked {
-  const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
+  const message = { v: 1, events: [{ ...event, id: newId('evt') }] };
   return {
     id: event.id.replace('evt_', 'prk_'),
     applicationId: event.application_id,

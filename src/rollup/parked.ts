@@ -12,8 +12,8 @@ import {
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
+import { sendWithRetry } from './message.ts';
 import { wholeBody } from './park.ts';
-import { sendWithRetry } from './send.ts';
 import { readParkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 
 /** A parked message in the API's format. */

@@ -3,10 +3,17 @@ import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
 import { logLine, logWarning } from '#lib/log';
-import { PARK_REASON, type Parked, parkStatements } from '#rollup';
-import { type EventWithText, packTexts } from '../pack.ts';
+import {
+  type CheckedMessage,
+  checkMessage,
+  type EventWithText,
+  PARK_REASON,
+  type Parked,
+  parkedWhole,
+  parkStatements,
+} from '#rollup';
+import { packTexts } from '../pack.ts';
 import { type CounterStub, counterName, counterOf, readCounterName } from '../shards.ts';
-import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
 import { logBatch, logMessage } from './consume-log.ts';
 import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';
 import { DEAD_LETTER_DELAY_SECONDS, eventDelaySeconds, FILED_FROM_ATTEMPT } from './retry-schedule.ts';
