@@ -16,7 +16,7 @@ import { findKnown } from '../devices/devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
 import { findPurchases } from '../keys/purchase-keys.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
-import { progressOf } from '../log/log.ts';
+import { progressOf } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import { unpackEvents } from '../pack.ts';
 import { log, logOutcomes, revokedTokens } from '../schema.ts';

@@ -1,6 +1,6 @@
 import type { OutboundRule } from '#catalogue';
 import { inTurns, type Steps } from '#lib/steps';
-import { type Head, nextHeads, readBatch } from '../log/log-heads.ts';
+import { type Head, nextHeads, readBatch } from '../log.ts';
 import { openStore, type Store } from '../store.ts';
 import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
 import { finishInterrupted } from './prepared.ts';

@@ -3,7 +3,7 @@ import { isParquetLoaded, loadParquet } from '#lib/encoding/parquet';
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
 import { isolateMemory } from '../isolate-memory.ts';
-import { type Pending, pendingIn, progressOf } from '../log/log.ts';
+import { type Pending, pendingIn, progressOf } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import type { Store } from '../store.ts';
 import { countNextRun, type RunLimits } from './next-run.ts';
