@@ -2,7 +2,7 @@ import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
-import { type EventWithText, eventText, keysOf } from '#rollup';
+import { type EventWithText, eventText } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { hashOfDevice } from './devices/device-pages.ts';
 import { WordColumns } from './word-columns.ts';
@@ -115,10 +115,9 @@ function hashDevices(events: readonly (LoggedEvent | null)[]): Uint32Array {
 /** `[day, ...hash]` of each key of an event and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
   if (isOfDevice(event) && event.test) return [];
-  const keys: number[][] = keysOf(event).map(({ key, days }) => [
-    keepsKeys(event) ? KEY_DAY.purchase : days[0],
-    ...murmur128(key),
-  ]);
+  const day = keepsKeys(event) ? KEY_DAY.purchase : ('key_day' in event && event.key_day) || KEY_DAY.any;
+  const sent = ('keys' in event && event.keys) || [];
+  const keys: number[][] = sent.map((key) => [day, ...murmur128(key)]);
   for (const key of findKind(event)?.partKeys?.(event) ?? []) keys.push([KEY_DAY.session, ...murmur128(key)]);
   return keys;
 }

@@ -16,7 +16,6 @@ export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/de
 export { Journal } from './device/journal.ts';
 export { firstTimes, walkSteps } from './device/step-walk.ts';
 export type { Entries, TakeEntries } from './entries.ts';
-export { keysOf, scopedKey } from './keys.ts';
 export {
   type CheckedMessage,
   checkMessage,
@@ -63,7 +62,7 @@ export {
   sumColumnsOf,
 } from './tables.ts';
 
-export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';
+export { type IgnoredReason, reasonToIgnore, Tally } from './tally.ts';
 export {
   isStepBack,
   purchaseIn,

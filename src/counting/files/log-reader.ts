@@ -9,7 +9,7 @@ import {
 } from '#catalogue';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
-import { keysOf, reasonToIgnore } from '#rollup';
+import { reasonToIgnore } from '#rollup';
 import type { AppendedStatus, EventOutcome, LogPage } from '../api.ts';
 import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
@@ -123,7 +123,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Even
 /** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
-  const hashes = keysOf(event).map(({ key }) => hexOfText(key));
+  const hashes = (event.keys ?? []).map(hexOfText);
   for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
   return undefined;
 }
