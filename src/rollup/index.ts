@@ -15,7 +15,6 @@ export { REVENUE_DAYS, readRevenue } from './device/device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/device-state.ts';
 export { Journal } from './device/journal.ts';
 export { firstTimes, walkSteps } from './device/step-walk.ts';
-export type { Entries, TakeEntries } from './entries.ts';
 export {
   type CheckedMessage,
   checkMessage,

@@ -1,4 +1,3 @@
-import type { Entries } from '#rollup';
 import { type DimensionName, isTime } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
@@ -51,47 +50,40 @@ export class Groups {
 
   /** Adds the entries of a chunk. The later the days of the first chunks, the fewer groups are opened. */
   async read(chunk: Chunk): Promise<void> {
-    const { columns, isOfCosts } = chunk;
-    const conversionsIn = await conversionsOf(this.around.rates, chunk);
+    const { entries, isOfCosts } = chunk;
+    const conversions = await conversionsOf(this.around.rates, chunk);
     await this.lookup.open(chunk, this.names.includes('hour') ? 'hour' : 'day');
-    const currencies = valuesIn(chunk, 'currency');
-    const currencyAt = columns.indexOf('currency');
-    const organic = organicIn(chunk);
-    chunk.read((entries) => {
-      const conversions = conversionsIn(entries);
-      if (this.cells.length < entries.size) {
-        [this.cells, this.paidCells] = [new Int32Array(entries.size), new Int32Array(entries.size)];
-      }
-      this.lookup.find(entries, this.cells, this.around.pass === 0 ? NONE : OTHER_PASS);
-      if (isOfCosts) {
-        const [low = null, high = null, impressions = null] = entries.sums;
-        this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
-        this.table.addStated(this.cells, impressions, entries.size);
-      } else {
-        this.table.addEntries(this.cells, entries, conversions);
-        this.table.addAttributed(this.paidAmong(entries, organic), entries);
-      }
-      if (conversions) this.addUnconverted(entries, conversions, { currencies, currencyAt, isOfCosts });
-    });
+    if (this.cells.length < entries.size) {
+      [this.cells, this.paidCells] = [new Int32Array(entries.size), new Int32Array(entries.size)];
+    }
+    this.lookup.find(entries, this.cells, this.around.pass === 0 ? NONE : OTHER_PASS);
+    if (isOfCosts) {
+      const [low = null, high = null, impressions = null] = entries.sums;
+      this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
+      this.table.addStated(this.cells, impressions, entries.size);
+    } else {
+      this.table.addEntries(this.cells, entries, conversions);
+      this.table.addAttributed(this.paidAmong(chunk), entries);
+    }
+    if (conversions) this.addUnconverted(chunk, conversions);
   }
 
   /** The groups of entries, without those of organic devices: see `organicIn`. */
-  private paidAmong({ size, keys }: Entries, { at, value }: ReturnType<typeof organicIn>): Int32Array {
+  private paidAmong(chunk: Chunk): Int32Array {
+    const { at, value } = organicIn(chunk);
     if (value < 0) return this.cells;
-    const own = keys[at];
-    for (let entry = 0; entry < size; entry++) {
+    const own = chunk.entries.keys[at];
+    for (let entry = 0; entry < chunk.entries.size; entry++) {
       this.paidCells[entry] = own?.[entry] === value ? SKIPPED : (this.cells[entry] ?? SKIPPED);
     }
     return this.paidCells;
   }
 
   /** Lists the amounts that cannot be converted. */
-  private addUnconverted(
-    entries: Entries,
-    { numbers }: Conversions,
-    chunk: { currencies: readonly string[]; currencyAt: number; isOfCosts: boolean },
-  ): void {
-    const { currencies, currencyAt, isOfCosts } = chunk;
+  private addUnconverted(chunk: Chunk, { numbers }: Conversions): void {
+    const { entries, columns, isOfCosts } = chunk;
+    const currencies = valuesIn(chunk, 'currency');
+    const currencyAt = columns.indexOf('currency');
     for (let entry = 0; entry < entries.size; entry++) {
       if (numbers[entry] !== NO_RATE || this.cells[entry] === SKIPPED) continue;
       const [low, high] = entries.sums;
