@@ -1,12 +1,9 @@
-import { type ColumnSource, isText, type PartColumn, PartFile } from './part-columns.ts';
+import { isText, type KeptPart } from './part-file.ts';
 
 // Parts are added and deleted, never changed, so an isolate keeps the columns that it read last: most reports of a page read the same ones.
 
 /** What an isolate keeps. */
 const MAX_BYTES = 16_000_000;
-
-/** Columns of a part. What lacks one reads it from the part's text. */
-export type KeptPart = { readonly size: number; readonly columns: ReadonlyMap<string, PartColumn> };
 
 export class PartCache {
   private readonly maxBytes: number;
@@ -62,27 +59,3 @@ const bytesOf = ({ columns }: KeptPart): number => {
   }
   return total;
 };
-
-/** Reads the columns of a part that were not kept from its text. */
-export class PartlyKept implements ColumnSource, KeptPart {
-  readonly size: number;
-  readonly columns: Map<string, PartColumn>;
-  private readonly file: PartFile;
-
-  private constructor(file: PartFile, kept: KeptPart | undefined) {
-    this.size = file.size;
-    this.file = file;
-    this.columns = new Map(kept?.columns);
-  }
-
-  static async open(text: string, kept: KeptPart | undefined): Promise<PartlyKept> {
-    return new PartlyKept(await PartFile.open(text), kept);
-  }
-
-  read(names: readonly string[]): ReadonlyMap<string, PartColumn> {
-    const lacking = names.filter((name) => !this.columns.has(name));
-    const read = lacking.length === 0 ? [] : this.file.read(lacking);
-    for (const [name, column] of read) this.columns.set(name, column);
-    return this.columns;
-  }
-}
