@@ -1,11 +1,6 @@
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
-export {
-  type Compacted,
-  compactParts,
-  placesToCompact,
-  replaceParts,
-} from './cube/compact.ts';
-export { type PartRow, type SegmentOfId, sumRowsOf } from './cube/cube.ts';
+export { type Compacted, compactParts, placesToCompact, replaceParts } from './cube/compact.ts';
+export type { PartSource, SegmentOfId } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
 export { type NumberedColumn, type OpenPart, openPart, type PartSelection } from './cube/open-part.ts';
 export { PartSegments } from './cube/part-segments.ts';
@@ -34,30 +29,32 @@ export {
 } from './message.ts';
 export { monthPrefixes } from './months/month-file.ts';
 export {
+  neutralSums,
+  type OutboxPart,
+  parkSums,
+  partStatements,
+  partToKeep,
+  readPart,
+  type SumRows,
+  sumStatement,
+  sumsIn,
+  toParts,
+} from './outbox-part.ts';
+export {
   applicationIdOf,
   eraseParked,
   PARK_REASON,
   type Parked,
   parkedBody,
-  parkedId,
   parkStatements,
   toParkedEvent,
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export {
-  neutralSums,
-  parkedSums,
-  type SumRows,
-  sumStatement,
-} from './sum-rows.ts';
-export {
-  type Additions,
   additionColumns,
   highOf,
   NANOS_PER_HIGH,
-  ROLLUP_TABLES,
-  type StoredTable,
   sumColumnsOf,
 } from './tables.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
 import type { Steps } from '#lib/steps';
-import { type Parked, reasonToIgnore, Tally, toParkedEvent } from '#rollup';
+import { type OutboxPart, type Parked, reasonToIgnore, Tally, toParkedEvent, toParts } from '#rollup';
 import type { EventOutcome } from '../api.ts';
 import type { CountedDevice } from '../devices/counted-devices.ts';
 import { findKnown } from '../devices/devices.ts';
@@ -10,7 +10,6 @@ import { KeyBook, type KeyRange } from '../keys/key-book.ts';
 import { TransactionBook } from '../keys/transaction-book.ts';
 import { type Head, progressOf, readBatch } from '../log.ts';
 import { OutboundCollector } from '../outbound/collect.ts';
-import { toParts } from '../outbox/outbox.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
 import { openStore, type Store, toParameters } from '../store.ts';
@@ -223,8 +222,8 @@ export class Run {
     yield* this.devices.eachChange((payload) =>
       prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
     );
-    for (const payload of this.sums()) {
-      prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
+    for (const part of this.sums()) {
+      prepareWrite(store, { run, kind: 'sums', payload: JSON.stringify(part), oldestAt });
       yield;
     }
     this.outbound.writeAll(run);
@@ -247,7 +246,7 @@ export class Run {
   }
 
   /** Everything that the run adds to D1, as parts of the outbox. */
-  private sums(): Iterable<string> {
+  private sums(): Iterable<OutboxPart> {
     const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
     const segmentOf = (id: number) => this.segments.segmentOf(id);
     return toParts([daily, hours, ads, items, custom, activity, revenue], segmentOf, this.parked);
