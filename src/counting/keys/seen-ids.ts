@@ -1,11 +1,13 @@
 import { eq, lt } from 'drizzle-orm';
+import { TupleIndex } from '#lib/collections/tuple-index';
 import { seenIds } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
-import { HashTable } from './hash-table.ts';
 
 export const MINUTE_MS = 60_000;
-/** The number of ids cached in memory, at 24 to 48 bytes each. */
+/** The words of an id by which it is found among those of its minute. */
+const TAIL_WORDS = 2;
+/** The number of ids cached in memory, at 16 to 32 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 /** The number of ids for which a minute has room from the start. */
 const MAX_EXPECTED_IDS = 100_000;
@@ -23,10 +25,11 @@ const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids
 export class SeenIds {
   private readonly store: Store;
   /** Least recently used first. */
-  private readonly minutes = new Map<number, HashTable>();
+  private readonly minutes = new Map<number, TupleIndex>();
   private cached = 0;
+  private readonly tail = new Int32Array(TAIL_WORDS);
   /** The minute that was cached last. The next one will probably have as many ids, and growing to that step by step takes twice the time. */
-  private latest: HashTable | null = null;
+  private latest: TupleIndex | null = null;
 
   constructor(store: Store) {
     this.store = store;
@@ -38,7 +41,7 @@ export class SeenIds {
     const tails = new Map<number, number[]>();
     const view = viewOf(ids);
     // Ids of the same minute are adjacent.
-    let [minute, table, own]: [number, HashTable | null, number[]] = [-1, null, []];
+    let [minute, table, own]: [number, TupleIndex | null, number[]] = [-1, null, []];
     for (let at = 0; at < ids.length; at += 16) {
       const minted = minuteAt(view, at);
       if (table === null || minted !== minute) {
@@ -46,7 +49,7 @@ export class SeenIds {
         [minute, table, own] = [minted, this.tableOf(minted, left), tails.get(minted) ?? []];
       }
       const [high, low] = [view.getUint32(at + 8), view.getUint32(at + 12)];
-      if (!table.add(0, high, low)) continue;
+      if (!this.add(table, high, low)) continue;
       this.cached++;
       fresh.push(at / 16);
       if (own.length === 0) tails.set(minute, own);
@@ -95,8 +98,16 @@ export class SeenIds {
     this.cached = 0;
   }
 
+  /** Returns whether the tail of an id was added; false if it was already there. */
+  private add(table: TupleIndex, high: number, low: number): boolean {
+    const { size } = table;
+    this.tail[0] = high;
+    this.tail[1] = low;
+    return table.numberOf(this.tail) === size;
+  }
+
   /** The ids of a minute, with room for `added` more if they are not cached yet. */
-  private tableOf(minute: number, added: number): HashTable {
+  private tableOf(minute: number, added: number): TupleIndex {
     const cached = this.minutes.get(minute);
     if (cached) return cached;
     const rows = this.store
@@ -105,10 +116,13 @@ export class SeenIds {
       .where(eq(seenIds.minute, minute))
       .all();
     const known = rows.reduce((total, { tails }) => total + tails.length / 8, added);
-    const table = new HashTable(Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)));
+    const table = new TupleIndex(
+      TAIL_WORDS,
+      Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)),
+    );
     for (const { tails } of rows) {
       const words = wordsOf(tails);
-      for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);
+      for (let at = 0; at < words.length; at += 2) this.add(table, words[at] ?? 0, words[at + 1] ?? 0);
     }
     this.cached += table.size;
     this.minutes.set(minute, table);
