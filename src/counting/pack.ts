@@ -1,4 +1,5 @@
 import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
+import { chunksBySize, chunksOf } from '#lib/collections/chunks';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
@@ -27,21 +28,9 @@ export const packEvents = (applicationId: string, events: readonly LoggedEvent[]
 
 /** As `packEvents`, for events whose texts are known. */
 export function packTexts(applicationId: string, events: readonly EventWithText[]): PackedBatch {
-  const rows: PackedRow[] = [];
-  let texts: string[] = [];
-  let members: LoggedEvent[] = [];
-  let characters = 0;
-  const close = () => {
-    if (members.length > 0) rows.push(packRow(members, `[${texts.join(',')}]`));
-    [texts, members, characters] = [[], [], 0];
-  };
-  for (const { event, text } of events) {
-    if (characters + text.length > MAX_ROW_CHARACTERS || members.length === MAX_ROW_EVENTS) close();
-    texts.push(text);
-    members.push(event);
-    characters += text.length + 1;
-  }
-  close();
+  const rows = chunksBySize(events, MAX_ROW_CHARACTERS, ({ text }) => text.length + 1).flatMap((own) =>
+    Array.from(chunksOf(own, MAX_ROW_EVENTS), packRow),
+  );
   return { applicationId, rows };
 }
 
@@ -56,7 +45,8 @@ const DEVICES = new WordColumns(['acquired_day', 'hash_1', 'hash_2']);
 /** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
 export const DEVICE_WORDS = DEVICES.width;
 
-function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
+function packRow(packed: readonly EventWithText[]): PackedRow {
+  const events = packed.map(({ event }) => event);
   const ids = new Uint8Array(events.length * 16);
   let receivedAt = Number.POSITIVE_INFINITY;
   for (const [index, event] of events.entries()) {
@@ -67,7 +57,7 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   return {
     count: events.length,
     ids,
-    events: text,
+    events: `[${packed.map(({ text }) => text).join(',')}]`,
     keys,
     devices: DEVICES.write(hashDevices(events)),
     receivedAt,

@@ -3,6 +3,7 @@ import { ClickRecord } from '#attribution';
 import { LoggedEvent, shardOf } from '#catalogue';
 import { queueFor } from '#env';
 import { describeFaults, toFaults, unavailable } from '#http';
+import { chunksBySize } from '#lib/collections/chunks';
 import { logWarning } from '#lib/log';
 import { retry } from '#lib/retry';
 import { TimedOut, withTimeout } from '#lib/timeout';
@@ -71,23 +72,18 @@ export type EventLine = { text: string; bytes: number };
 export type PackedMessage = { body: string; bytes: number; events: number };
 
 /** Packs events, in order, into as few messages as possible. `head`: see `messageHead`. */
-export function packMessages(head: string, events: readonly EventLine[]): PackedMessage[] {
-  const messages: PackedMessage[] = [];
-  let texts: string[] = [];
-  let bytes = head.length;
-  const close = () => {
-    if (texts.length > 0) messages.push({ body: joinMessage(head, texts), bytes, events: texts.length });
-    [texts, bytes] = [[], head.length];
-  };
-  for (const event of events) {
-    const added = event.bytes + 1;
-    if (bytes + added > MAX_MESSAGE_BYTES) close();
-    texts.push(event.text);
-    bytes += added;
-  }
-  close();
-  return messages;
-}
+export const packMessages = (head: string, events: readonly EventLine[]): PackedMessage[] =>
+  chunksBySize(events, MAX_MESSAGE_BYTES - head.length, bytesOf).map((lines) => ({
+    body: joinMessage(
+      head,
+      lines.map(({ text }) => text),
+    ),
+    bytes: lines.reduce((sum, line) => sum + bytesOf(line), head.length),
+    events: lines.length,
+  }));
+
+/** With the end of its line. */
+const bytesOf = ({ bytes }: EventLine): number => bytes + 1;
 
 /** Sends have been seen to hang for a minute. Callers are told to retry long before that. */
 const TIME_LIMIT_MS = 5_000;
@@ -156,16 +152,7 @@ export async function enqueueEvents(
 }
 
 async function sendLines(queue: Queue, head: string, events: readonly EventLine[]): Promise<boolean[]> {
-  const calls: PackedMessage[][] = [];
-  let room = 0;
-  for (const packed of packMessages(head, events)) {
-    if (calls.length === 0 || packed.bytes > room) {
-      calls.push([]);
-      room = MAX_CALL_BYTES;
-    }
-    calls.at(-1)?.push(packed);
-    room -= packed.bytes;
-  }
+  const calls = chunksBySize(packMessages(head, events), MAX_CALL_BYTES, ({ bytes }) => bytes);
   const accepted = await Promise.all(
     calls.map(async (call) => {
       const messages = call.map(({ body }) => ({ body, contentType: 'text' as const }));
