@@ -11,11 +11,10 @@ import { Acquired } from './acquired.ts';
 import { type Chunk, latestFirst } from './chunk.ts';
 import { hasCosts, scanCosts } from './cost-scan.ts';
 import { scanCube } from './cube-scan.ts';
-import type { Cut } from './cut.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { emptySums } from './group-table.ts';
 import { Groups } from './groups.ts';
-import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
+import { type Cut, type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 import { Ranking } from './ranking.ts';
 import { readStatedDays, withoutStated } from './stated-impressions.ts';
 

@@ -1,8 +1,7 @@
 import type { Sums } from '#catalogue';
-import { type Cut, matches, REST } from './cut.ts';
 import { GroupTable, type Weight } from './group-table.ts';
 import { CUT_OFF, type Groups } from './groups.ts';
-import { type GroupQuestion, rollupFor, timesOf } from './question.ts';
+import { type Cut, type GroupQuestion, matches, REST, rollupFor, timesOf } from './question.ts';
 
 /** `group` is its number in the ranking's own table. */
 type Ranked = Weight & { key: string; times: string; group: number };
@@ -59,7 +58,7 @@ export class Ranking {
       const weight = table.weightOf(group);
       const isRequest = names.includes('media_source') && weight.impressions === 0;
       if (isRequest && !keepsRequests) continue;
-      if (!matches(own, names, this.asked)) {
+      if (!matches(own, this.asked)) {
         this.addToRest(table, group);
         continue;
       }
