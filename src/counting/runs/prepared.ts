@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gt, ne, sql } from 'drizzle-orm';
 import type { Steps } from '#lib/steps';
 import { applyPages } from '../devices/page-writer.ts';
-import { discardUncommitted } from '../outbound/erase.ts';
+import { discardUncommitted } from '../outbound/parts.ts';
 import { outbox, preparedWrites, progress } from '../schema.ts';
 import type { Store } from '../store.ts';
 
