@@ -1,6 +1,7 @@
-import { asc, eq, min } from 'drizzle-orm';
+import { and, asc, count, eq, gt, min, ne, sql } from 'drizzle-orm';
 import { batchWithRetry, isTransient } from '#db';
 import { logWarning } from '#lib/log';
+import type { Steps } from '#lib/steps';
 import {
   type Compacted,
   type OutboxPart,
@@ -10,7 +11,9 @@ import {
   readPart,
   sumsIn,
 } from '#rollup';
-import { outbox, progress } from '../schema.ts';
+import { applyPages } from '../devices/page-writer.ts';
+import { discardUncommitted } from '../outbound/parts.ts';
+import { outbox, preparedWrites, progress } from '../schema.ts';
 import { readCounterName } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { findRefused, parkRefused } from './refused-rows.ts';
@@ -18,6 +21,72 @@ import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
 import { moveOn, wasAborted } from './turn.ts';
+
+// What a run writes, from its steps to D1. It prepares its writes, each in a transaction of its own. The transaction that advances `progress.run` to
+// the run's number then makes all of them valid at once: pages of devices are applied, and sums move to the outbox, from which they are added to D1.
+// Whatever was prepared for a higher number belongs to a run that did not get that far, and is discarded.
+
+/** Pages of devices, or a part of the outbox. */
+type Prepared = { run: number; kind: 'devices' | 'sums'; payload: string; oldestAt: number };
+
+export function prepareWrite(store: Store, prepared: Prepared): void {
+  store.insert(preparedWrites).values(prepared).run();
+}
+
+/** Deletes the sums that earlier commits of a run left, because those of `run` include them. Call it in the transaction that commits `run`. */
+export function replaceSums(store: Store, run: number): void {
+  store
+    .delete(preparedWrites)
+    .where(and(eq(preparedWrites.kind, 'sums'), ne(preparedWrites.run, run)))
+    .run();
+}
+
+/** Moves the prepared sums to the outbox. Call it in a transaction, with nothing prepared that is not valid. */
+export function publishSums(store: Store): void {
+  const areSums = eq(preparedWrites.kind, 'sums');
+  const sums = store.select({ n: count() }).from(preparedWrites).where(areSums).get()?.n ?? 0;
+  if (sums === 0) return;
+  store.run(sql`INSERT INTO ${outbox}
+    SELECT (SELECT ${progress.sequence} FROM ${progress}) + row_number() OVER (ORDER BY ${preparedWrites.part}),
+      ${preparedWrites.payload}, ${preparedWrites.oldestAt}
+    FROM ${preparedWrites} WHERE ${areSums}`);
+  store
+    .update(progress)
+    .set({ sequence: sql`${progress.sequence} + ${sums}` })
+    .run();
+  store.delete(preparedWrites).where(areSums).run();
+}
+
+/** Writes the prepared changes of devices, each part in a transaction of its own. Valid only after their run was committed. Idempotent. */
+export function* applyDevices(storage: DurableObjectStorage, store: Store): Steps {
+  for (;;) {
+    const next = store
+      .select({ part: preparedWrites.part, payload: preparedWrites.payload })
+      .from(preparedWrites)
+      .where(ne(preparedWrites.kind, 'sums'))
+      .orderBy(asc(preparedWrites.part))
+      .limit(1)
+      .get();
+    if (!next) return;
+    storage.transactionSync(() => {
+      applyPages(store, next.payload);
+      store.delete(preparedWrites).where(eq(preparedWrites.part, next.part)).run();
+    });
+    yield;
+  }
+}
+
+/** Finishes what a run that was interrupted had committed, and discards the rest of it. Idempotent. */
+export function* finishInterrupted(storage: DurableObjectStorage, store: Store): Steps {
+  discardUncommitted(store);
+  if (!store.select({ part: preparedWrites.part }).from(preparedWrites).limit(1).get()) return;
+  storage.transactionSync(() => {
+    const committed = sql`(SELECT ${progress.run} FROM ${progress})`;
+    store.delete(preparedWrites).where(gt(preparedWrites.run, committed)).run();
+    publishSums(store);
+  });
+  yield* applyDevices(storage, store);
+}
 
 /** Appends compacted parts of the cube to the outbox. */
 export function queueCompacted(store: Store, compacted: Compacted, now: number): void {

@@ -10,11 +10,11 @@ import { KeyBook, type KeyRange } from '../keys/key-book.ts';
 import { TransactionBook } from '../keys/transaction-book.ts';
 import { type Head, progressOf, readBatch } from '../log.ts';
 import { OutboundCollector } from '../outbound/collect.ts';
+import { applyDevices, prepareWrite, publishSums, replaceSums } from '../outbox/outbox.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
 import { openStore, type Store, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
-import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
 import { RunDevices } from './run-devices.ts';
 import { openSegments, saveSegments } from './segments.ts';
 
