@@ -6,7 +6,7 @@ import { type Chunk, type Entries, organicIn, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { GroupCells } from './group-cells.ts';
-import type { Ranking } from './ranking.ts';
+import type { Ranking } from './groups.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));

@@ -13,9 +13,8 @@ import { hasCosts, scanCosts } from './cost-scan.ts';
 import { scanCube } from './cube-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { emptySums } from './group-table.ts';
-import { Groups } from './groups.ts';
+import { Groups, Ranking } from './groups.ts';
 import { type Cut, type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
-import { Ranking } from './ranking.ts';
 import { readStatedDays, withoutStated } from './stated-impressions.ts';
 
 // The groups of the performance report are added up in the Worker, in bounded memory, from chunks of the cube, hours and costs.
