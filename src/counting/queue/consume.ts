@@ -90,38 +90,19 @@ export async function consumeDeadLetters(batch: Messages, env: Env): Promise<voi
 }
 
 type OfCounter = { message: Message; events: EventWithText[] };
-type CounterMessages = OfCounter[];
 
 /** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
-function groupByCounter(checked: readonly CheckedMessage[]): Map<string, CounterMessages> {
-  const groups = new Map<string, CounterMessages>();
+function groupByCounter(checked: readonly CheckedMessage[]): Map<string, OfCounter[]> {
+  const groups = new Map<string, OfCounter[]>();
   for (const { message, events } of checked) {
-    let [applicationId, shard]: [string | null, number] = [null, 0];
-    let own: EventWithText[] = [];
-    for (const each of events) {
-      const { event } = each;
-      const eventShard = shardOf(event);
-      // Nearly always, all events of a message are for the same counter.
-      if (event.application_id !== applicationId || eventShard !== shard) {
-        [applicationId, shard] = [event.application_id, eventShard];
-        own = eventsFor(groups, counterName(applicationId, shard), message);
-      }
-      own.push(each);
+    const byCounter = Map.groupBy(events, ({ event }) => counterName(event.application_id, shardOf(event)));
+    for (const [name, own] of byCounter) {
+      const group = groups.get(name) ?? [];
+      groups.set(name, group);
+      group.push({ message, events: own });
     }
   }
   return groups;
-}
-
-/** The list of a message's events in a counter's group. */
-function eventsFor(groups: Map<string, CounterMessages>, name: string, message: Message): EventWithText[] {
-  const group = groups.get(name) ?? [];
-  groups.set(name, group);
-  let last = group.at(-1);
-  if (last?.message !== message) {
-    last = { message, events: [] };
-    group.push(last);
-  }
-  return last.events;
 }
 
 type Failed = Map<Message, { error: unknown; isRefused: boolean }>;
@@ -171,7 +152,7 @@ const appendOpen: Send = (counter, _, events) => counter.appendOpen(events.map((
 async function deliver(
   env: Env,
   name: string,
-  group: CounterMessages,
+  group: readonly OfCounter[],
   sendTo: Send,
   failed: Failed,
   delayed: Delayed[],
