@@ -9,7 +9,7 @@ import { eventStatus, readLog } from './files/log-reader.ts';
 import { isolateMemory } from './isolate-memory.ts';
 import { SeenIds } from './keys/seen-ids.ts';
 import { TransactionBook } from './keys/transaction-book.ts';
-import { progressOf } from './log/log.ts';
+import { progressOf } from './log.ts';
 import { AnswerCache } from './questions/answer-cache.ts';
 import { countDoubts } from './questions/doubts.ts';
 import { countFunnel } from './questions/funnel.ts';

@@ -23,7 +23,7 @@ import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { appendError, countedThrough, readHealth } from './health.ts';
 import { SeenIds } from './keys/seen-ids.ts';
 import { erasedNameOf } from './keys/transaction-book.ts';
-import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log/log.ts';
+import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
 import type { SendParts } from './outbound/feeder.ts';
 import { Outbound } from './outbound/outbound.ts';

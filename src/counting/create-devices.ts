@@ -1,6 +1,6 @@
 import type { CreatedDevice, NewDevice, OpenCredit } from './api.ts';
 import { findByAlias, findById, insertDevice } from './devices/devices.ts';
-import { shardsIn } from './log/log.ts';
+import { shardsIn } from './log.ts';
 import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
 import type { Store } from './store.ts';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { applications, database } from '#db';
-import { progressOf } from './log/log.ts';
+import { progressOf } from './log.ts';
 import { progress } from './schema.ts';
 import { MAX_SHARDS, raiseShards } from './shards.ts';
 import type { Store } from './store.ts';

@@ -4,7 +4,7 @@ import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
 import { heldBack } from './credits/open-credits.ts';
 import { insertDevice } from './devices/devices.ts';
 import { MINUTE_MS } from './keys/seen-ids.ts';
-import { appendSome, type Pending, progressOf } from './log/log.ts';
+import { appendSome, type Pending, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox/outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
 import type { Store } from './store.ts';

@@ -1,8 +1,9 @@
 import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
+import { chunksBySize, chunksOf } from '#lib/collections/chunks';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
-import { eventText, keysOf } from '#rollup';
+import { type EventWithText, eventText } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { hashOfDevice } from './devices/device-pages.ts';
 import { WordColumns } from './word-columns.ts';
@@ -18,9 +19,6 @@ const KEYS = new WordColumns(['event', 'day', 'hash_1', 'hash_2', 'hash_3', 'has
 /** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = KEYS.width;
 
-/** An event, and its text as the log stores it: see `eventText`. */
-export type EventWithText = { event: LoggedEvent; text: string };
-
 /** Packs events of one application for its counter. Ids must come from `newId`. */
 export const packEvents = (applicationId: string, events: readonly LoggedEvent[]): PackedBatch =>
   packTexts(
@@ -30,21 +28,9 @@ export const packEvents = (applicationId: string, events: readonly LoggedEvent[]
 
 /** As `packEvents`, for events whose texts are known. */
 export function packTexts(applicationId: string, events: readonly EventWithText[]): PackedBatch {
-  const rows: PackedRow[] = [];
-  let texts: string[] = [];
-  let members: LoggedEvent[] = [];
-  let characters = 0;
-  const close = () => {
-    if (members.length > 0) rows.push(packRow(members, `[${texts.join(',')}]`));
-    [texts, members, characters] = [[], [], 0];
-  };
-  for (const { event, text } of events) {
-    if (characters + text.length > MAX_ROW_CHARACTERS || members.length === MAX_ROW_EVENTS) close();
-    texts.push(text);
-    members.push(event);
-    characters += text.length + 1;
-  }
-  close();
+  const rows = chunksBySize(events, MAX_ROW_CHARACTERS, ({ text }) => text.length + 1).flatMap((own) =>
+    Array.from(chunksOf(own, MAX_ROW_EVENTS), packRow),
+  );
   return { applicationId, rows };
 }
 
@@ -59,7 +45,8 @@ const DEVICES = new WordColumns(['acquired_day', 'hash_1', 'hash_2']);
 /** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
 export const DEVICE_WORDS = DEVICES.width;
 
-function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
+function packRow(packed: readonly EventWithText[]): PackedRow {
+  const events = packed.map(({ event }) => event);
   const ids = new Uint8Array(events.length * 16);
   let receivedAt = Number.POSITIVE_INFINITY;
   for (const [index, event] of events.entries()) {
@@ -70,7 +57,7 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   return {
     count: events.length,
     ids,
-    events: text,
+    events: `[${packed.map(({ text }) => text).join(',')}]`,
     keys,
     devices: DEVICES.write(hashDevices(events)),
     receivedAt,
@@ -118,10 +105,9 @@ function hashDevices(events: readonly (LoggedEvent | null)[]): Uint32Array {
 /** `[day, ...hash]` of each key of an event and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
   if (isOfDevice(event) && event.test) return [];
-  const keys: number[][] = keysOf(event).map(({ key, days }) => [
-    keepsKeys(event) ? KEY_DAY.purchase : days[0],
-    ...murmur128(key),
-  ]);
+  const day = keepsKeys(event) ? KEY_DAY.purchase : ('key_day' in event && event.key_day) || KEY_DAY.any;
+  const sent = ('keys' in event && event.keys) || [];
+  const keys: number[][] = sent.map((key) => [day, ...murmur128(key)]);
   for (const key of findKind(event)?.partKeys?.(event) ?? []) keys.push([KEY_DAY.session, ...murmur128(key)]);
   return keys;
 }

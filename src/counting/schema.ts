@@ -269,7 +269,7 @@ export const outboundRules = sqliteTable('outbound_rules', {
   rules: text({ mode: 'json' }).$type<OutboundRule[]>().notNull(),
 });
 
-/** What a run is about to write: see `prepared.ts`. */
+/** What a run is about to write: see `outbox.ts`. */
 export const preparedWrites = sqliteTable('prepared_writes', {
   part: integer().primaryKey(),
   run: integer().notNull(),

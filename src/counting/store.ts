@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
+import { jsonChunks } from '#lib/collections/chunks';
 
 /** An object's own SQLite. All operations are synchronous, so the code between two awaits runs completely or not at all. */
 export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
@@ -23,20 +24,8 @@ export function perStore<Prepared>(prepare: (store: Store) => Prepared): (store:
 const MAX_PARAMETER_CHARACTERS = 500_000;
 
 /** Rows as JSON arrays that each fit into one bound value; empty if there are no rows. */
-export function* toParameters(rows: Iterable<unknown>): Generator<string> {
-  let part: string[] = [];
-  let size = 0;
-  for (const row of rows) {
-    const text = JSON.stringify(row);
-    if (size + text.length > MAX_PARAMETER_CHARACTERS && part.length > 0) {
-      yield `[${part.join(',')}]`;
-      [part, size] = [[], 0];
-    }
-    part.push(text);
-    size += text.length + 1;
-  }
-  if (part.length > 0) yield `[${part.join(',')}]`;
-}
+export const toParameters = (rows: Iterable<unknown>): Generator<string> =>
+  jsonChunks(rows, MAX_PARAMETER_CHARACTERS);
 
 export const bytesOf = (words: Uint32Array): Buffer =>
   Buffer.from(words.buffer, words.byteOffset, words.byteLength);

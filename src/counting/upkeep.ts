@@ -4,7 +4,7 @@ import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './keys/key-book.ts';
 import type { SeenIds } from './keys/seen-ids.ts';
-import { progressOf } from './log/log.ts';
+import { progressOf } from './log.ts';
 import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { Store } from './store.ts';

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { jsonChunks } from '#lib/collections/chunks';
 import * as schema from './schemas.ts';
 
 // Rows of any table in a form that survives JSON: integers as text, because a number in JavaScript is exact only up to 2^53, and blobs in
@@ -78,20 +79,10 @@ const MAX_PARAMETER_CHARACTERS = 1_000_000;
 export function* insertStatements({ table, columns, rows }: TableRows): Generator<SQL> {
   const values = columns.map((_, index) => sql.raw(`value ->> ${index}`));
   const names = columns.map((name) => sql.identifier(name));
-  let [part, size]: [string[], number] = [[], 0];
-  const statement = () =>
-    sql`INSERT INTO ${sql.identifier(table)} (${sql.join(names, sql`, `)})
-      SELECT ${sql.join(values, sql`, `)} FROM json_each(${`[${part.join(',')}]`}) WHERE true ON CONFLICT DO NOTHING`;
-  for (const row of rows) {
-    const text = JSON.stringify(row);
-    if (part.length > 0 && size + text.length > MAX_PARAMETER_CHARACTERS) {
-      yield statement();
-      [part, size] = [[], 0];
-    }
-    part.push(text);
-    size += text.length + 1;
+  for (const part of jsonChunks(rows, MAX_PARAMETER_CHARACTERS)) {
+    yield sql`INSERT INTO ${sql.identifier(table)} (${sql.join(names, sql`, `)})
+      SELECT ${sql.join(values, sql`, `)} FROM json_each(${part}) WHERE true ON CONFLICT DO NOTHING`;
   }
-  if (part.length > 0) yield statement();
 }
 
 /** The rollups of an application, which its counters add to. A snapshot reads them while no counter writes. */

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { applications } from '#db';
 
-type Row = typeof applications.$inferSelect;
+type ApplicationRow = typeof applications.$inferSelect;
 
 /** An application, authenticated by its API key, with everything that the hot path needs, so that a cache hit needs no database. */
 export type AuthenticatedApplication = {
@@ -17,8 +17,8 @@ export type AuthenticatedApplication = {
   attributionWindowHours: number;
   probabilisticWindowHours: number;
   viewWindowHours: number;
-  fraudRules: Row['fraudRules'];
-  judgedSources: Row['judgedSources'];
+  fraudRules: ApplicationRow['fraudRules'];
+  judgedSources: ApplicationRow['judgedSources'];
   /** Encrypted; null if Meta's install referrers are not read. */
   metaReferrerKey: string | null;
   /** Whether Apple is asked about AdServices tokens. */

@@ -1,4 +1,4 @@
-import { EventEnvelope, keysOfEnvelope } from '#catalogue';
+import { type DeviceEvent, devicePropertiesOf, EventEnvelope, fieldsOf, keysOfEnvelope } from '#catalogue';
 import { readToken, type TokenClaims, takesEventsUntil } from '#devices';
 import { settingsOf, versionOf } from '#env';
 import {
@@ -12,10 +12,16 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { timeWarnings } from '#lib/timestamp';
-import { messageHead } from '#rollup';
-import { type EventLine, enqueueEvent, enqueueEvents, MAX_EVENT_BYTES, measureEvent } from './enqueue.ts';
-import { toEvent } from './to-event.ts';
+import { dayIn, daysBetween, zoneOffset } from '#lib/time';
+import { timeWarnings, toOccurredAt } from '#lib/timestamp';
+import {
+  type EventLine,
+  enqueueEvent,
+  enqueueEvents,
+  MAX_EVENT_BYTES,
+  measureEvent,
+  messageHead,
+} from '#rollup';
 
 const tooLarge = () =>
   new AppError('too_large', `The event is larger than ${MAX_EVENT_BYTES.toLocaleString('en')} bytes`);
@@ -55,6 +61,62 @@ const headsOf = (env: Env, { id }: AuthenticatedApplication) => {
   const [settled, open] = [messageHead(id, versionOf(env), false), messageHead(id, versionOf(env), true)];
   return ({ creditOpen }: TokenClaims) => (creditOpen ? open : settled);
 };
+
+/** What the sender said about the device. */
+type SentDevice = Readonly<Record<string, string | undefined>>;
+
+/** An event as it is sent to the queue, in a message that names its application. */
+type SentEvent = DeviceEvent extends infer Event
+  ? Event extends DeviceEvent
+    ? Omit<Event, 'application_id' | 'device'> & { device: SentDevice | undefined }
+    : never
+  : never;
+
+type EventSource = {
+  application: AuthenticatedApplication;
+  claims: TokenClaims;
+  keys: string[];
+  id: string;
+  now: number;
+};
+
+/**
+ * Converts a valid envelope to an event: days in the application's time zone, money in nanos, the device from the token. Absent fields may be
+ * undefined, because JSON leaves those out.
+ */
+function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }: EventSource): SentEvent {
+  const { occurredAt, clockAhead } = toOccurredAt(envelope.created_at, now);
+  const day = dayIn(application.timezone, occurredAt);
+  const hasKeys = keys.length > 0;
+  return {
+    id,
+    device_id: claims.deviceId,
+    shard: claims.shard || undefined,
+    creative_id: claims.creativeId,
+    acquired_day: claims.acquiredDay,
+    day,
+    occurred_at: occurredAt,
+    received_at: now,
+    zone_offset: zoneOffset(application.timezone, occurredAt) || undefined,
+    token_id: claims.tokenId,
+    token_expired: claims.expiresAt <= now || undefined,
+    keys: hasKeys ? keys : undefined,
+    key_day: hasKeys ? envelope.created_at.day : undefined,
+    test: envelope.dev || undefined,
+    clock_ahead: clockAhead || undefined,
+    device: deviceOf(envelope),
+    warnings: envelope.warnings.length > 0 ? envelope.warnings : undefined,
+    ...fieldsOf(envelope, Math.max(0, daysBetween(claims.acquiredDay, day))),
+  };
+}
+
+/** Undefined if the sender said nothing. */
+function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
+  const device = devicePropertiesOf(envelope);
+  device.retention_day = envelope.retention_day?.toString();
+  device.user_properties = envelope.wp;
+  return Object.values(device).some((value) => value !== undefined) ? device : undefined;
+}
 
 /** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
 export async function acceptEvent(

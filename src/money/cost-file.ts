@@ -67,10 +67,10 @@ export function decodeCostFile(bytes: Uint8Array): string | null {
   }
 }
 
-type Row = Record<string, unknown>;
+type UploadedRow = Record<string, unknown>;
 type Parsed = {
   format: CostFormat | null;
-  rows: Row[];
+  rows: UploadedRow[];
   /** The line of the file that each row came from. */
   lines: number[];
   faults: Fault[];

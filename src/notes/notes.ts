@@ -35,9 +35,9 @@ export const NotesQuery = listQuery.extend({
   cursor: keyCursor(),
 });
 
-type Row = typeof notes.$inferSelect;
+type NoteRow = typeof notes.$inferSelect;
 
-const shown = (row: Row): Note => ({
+const shown = (row: NoteRow): Note => ({
   id: row.id,
   application_id: row.applicationId,
   day: row.day,
@@ -95,7 +95,7 @@ export async function addNote(
 }
 
 /** Throws `not_found` for a note that the team does not have. */
-async function findNote({ db, team }: Caller, id: string): Promise<Row> {
+async function findNote({ db, team }: Caller, id: string): Promise<NoteRow> {
   const [row] = await db
     .select()
     .from(notes)

@@ -1,8 +1,8 @@
 import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, givenBy, type NamedColumns } from './dimensions.ts';
-import { keyValues, REST } from './engine/cut.ts';
-import { readReportSums } from './engine/report-sums.ts';
+import { readReportSums } from './engine/group-sums.ts';
+import { keyValues, REST } from './engine/question.ts';
 import { checkHoursKept } from './hours.ts';
 import { metricOf } from './metrics.ts';
 import { compareShown, type PerformanceQuery, shownOf } from './performance.ts';

@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { adsets, campaigns, costs, creatives, type Database, isAmong, named } from '#db';
+import { LruCache } from '#lib/collections/lru-cache';
 
 /** The groupings that a creative's id determines, finest first. */
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
@@ -37,37 +38,11 @@ export function namedColumns(group: CreativeGroup, value: string | null): Record
 /** The most names that an isolate keeps, of about 150 bytes each. */
 const MAX_KEPT_NAMES = 40_000;
 
-/** By application and grouping: the names by creative id. Names never change, and ids are never used again, so they are never out of date. */
-export class KeptNames {
-  private readonly maxNames: number;
-  private readonly lists = new Map<string, Map<string, string>>();
-
-  constructor(maxNames = MAX_KEPT_NAMES) {
-    this.maxNames = maxNames;
-  }
-
-  of(applicationId: string, group: CreativeGroup): Map<string, string> {
-    const key = `${applicationId}/${group}`;
-    const known = this.lists.get(key) ?? new Map<string, string>();
-    // The list used last is the last to be dropped.
-    this.lists.delete(key);
-    this.lists.set(key, known);
-    return known;
-  }
-
-  /** Drops the lists unused for longest until the rest is small enough. */
-  trim(): void {
-    let count = 0;
-    for (const list of this.lists.values()) count += list.size;
-    for (const [key, list] of this.lists) {
-      if (count <= this.maxNames) return;
-      this.lists.delete(key);
-      count -= list.size;
-    }
-  }
-}
-
-const KEPT = new KeptNames();
+/**
+ * By application and grouping: the names by creative id. Names never change, and ids are never used again, so they are never out of date.
+ */
+export type KeptNames = LruCache<string, Map<string, string>>;
+const KEPT: KeptNames = new LruCache(MAX_KEPT_NAMES);
 
 /**
  * The creative, ad set or campaign that creatives count under, each as a JSON array of id and name. The text equals that of `costNames`, so
@@ -86,7 +61,7 @@ export class CreativeNames {
     this.db = db;
     this.applicationId = applicationId;
     this.kept = kept;
-    this.lists = new Map(groups.map((group) => [group, kept.of(applicationId, group)]));
+    this.lists = new Map(groups.map((group) => [group, kept.get(this.keyOf(group)) ?? new Map()]));
   }
 
   /** Reads the names of these creatives if they are not known. Must be awaited before `of` is called with them. */
@@ -106,10 +81,14 @@ export class CreativeNames {
           texts.set(id, text);
           list.set(creativeId, text);
         }
+        this.kept.set(this.keyOf(group), list, list.size);
       }),
     );
     this.hasAll = isAll;
-    this.kept.trim();
+  }
+
+  private keyOf(group: CreativeGroup): string {
+    return `${this.applicationId}/${group}`;
   }
 
   /** Empty text for a creative that the application does not have. */

@@ -29,8 +29,8 @@ import {
   spansOf,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
-import { type Cut, keyValues, OTHER, REST } from './engine/cut.ts';
-import { readReportSums } from './engine/report-sums.ts';
+import { readReportSums } from './engine/group-sums.ts';
+import { type Cut, keyValues, OTHER, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
 import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';

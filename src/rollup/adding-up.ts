@@ -1,20 +1,9 @@
-import {
-  type Amounts,
-  type DeviceEvent,
-  type EventKind,
-  hourIdOf,
-  hourText,
-  type LoggedEvent,
-  type NewTransactionStep,
-  type OwnValues,
-  type Rollups,
-} from '#catalogue';
-import { dayNumber, daysBetween } from '#lib/time';
+import type { Amounts, DeviceEvent, LoggedEvent, NewTransactionStep, OwnValues } from '#catalogue';
+import { daysBetween } from '#lib/time';
 import type { RunningDevice } from './device/device-state.ts';
 import type { Earning } from './device/journal.ts';
 import type { KeyValues } from './key-values.ts';
-import { type EventKey, partKey } from './keys.ts';
-import type { Additions, KeyNumbers } from './tables.ts';
+import type { Additions } from './tables.ts';
 import {
   type Amount,
   isStepBack,
@@ -42,136 +31,42 @@ export type CountedRows = {
   values: KeyValues;
 };
 
-/** Returns whether none of these keys was seen, and stores them all for the event, or for the original that it repeats. */
-export type IsFirst = (event: LoggedEvent, keys: readonly EventKey[]) => boolean;
-
 /** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
-export type Segments = { event: number; cohort: number };
+type Segments = { event: number; cohort: number };
 
 /** A device other than the event's own, which counts what is refunded of its purchases. Undefined if it was erased. */
 export type DeviceNamed = (
   named: Pick<DeviceEvent, 'application_id' | 'acquired_day' | 'device_id'>,
 ) => RunningDevice | undefined;
 
-/** The number of the segment that a device's events with these own values have. */
-export type SegmentOf = (device: RunningDevice, own: OwnValues) => number;
-
-const SECONDS_PER_DAY = 86_400;
-
-/** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
-export class AddingUp implements Rollups {
-  private readonly counted: CountedRows;
-  private readonly isFirstOfKeys: IsFirst;
-  private readonly segmentOf: SegmentOf;
-  private readonly transactions: Transactions;
-  private readonly deviceNamed: DeviceNamed;
-  /** The values that the event's rows have in their keys, as far as they are set. */
-  private readonly key: KeyNumbers = {
-    ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
-    ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
-  };
-  private segments: Segments = { event: 0, cohort: 0 };
-  private isByHour = false;
-  /** Figures by hour are not broken down. */
-  private readonly noSegment: number;
-  /** By day, the numbers of its hours by their ids. */
-  private readonly hours = new Map<string, Map<number, number>>();
+/** The event that is being counted, and what it adds to its transaction: also to rows of other days, segments and devices than its own. */
+export abstract class AddingUp {
+  /** The sums so far. The devices hold their own changes. */
+  abstract readonly counted: CountedRows;
+  protected abstract readonly transactions: Transactions;
+  protected abstract readonly deviceNamed: DeviceNamed;
+  protected segments: Segments = { event: 0, cohort: 0 };
   private current: LoggedEvent | null = null;
   /** What the event adds to its transaction for somebody who was told of it so far: see `newAmountIn`. Undefined without a transaction. */
   private newAmount: Amount | null | undefined;
   /** Null for an event without a device. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
-  constructor(
-    counted: CountedRows,
-    {
-      isFirst,
-      segmentOf,
-      transactions,
-      deviceNamed,
-    }: { isFirst: IsFirst; segmentOf: SegmentOf; transactions: Transactions; deviceNamed: DeviceNamed },
-  ) {
-    this.counted = counted;
-    this.isFirstOfKeys = isFirst;
-    this.segmentOf = segmentOf;
-    this.transactions = transactions;
-    this.deviceNamed = deviceNamed;
-    this.noSegment = this.numberOf(0);
-  }
-
-  /** Starts the next event. `creativeId` is empty for an organic device. */
-  begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
-    const { key } = this;
-    key.application_id = this.numberOf(event.application_id);
-    key.day = this.numberOf(event.day);
-    key.creative_id = this.numberOf(creativeId);
-    if (of) key.acquired_day = this.numberOf(of.event.acquired_day);
+  protected begin(event: LoggedEvent, segments: Segments, of: AddingUp['of']): void {
     this.segments = segments;
-    const hour = hourIdOf(event);
-    this.isByHour = hour !== null;
-    if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
     this.current = event;
     this.newAmount = undefined;
     this.of = of;
   }
 
-  /** See `Tally`. */
-  get news(): LoggedEvent | null {
+  /**
+   * The event counted last as destinations are told of it: a payment or a refund with the amount that counted. Null if it tells nothing but a
+   * payment, or a refund, that another one told: by a client and its store.
+   */
+  news(): LoggedEvent | null {
     const { event, newAmount } = this;
     if (newAmount === undefined) return event;
     return newAmount && { ...event, ...{ value_nanos: newAmount.nanos, currency: newAmount.currency } };
-  }
-
-  addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    this.key.currency = this.numberOf(currency);
-    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
-    if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
-  }
-
-  /** Counts the device once per day, which does not exist by hour, under the versions of the day's latest event: see `DayVersions`. */
-  private countOnceADay(measure: 'active_devices' | 'payers', day: number): void {
-    const { event, device, own } = this.ofDevice();
-    const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
-    const at = { own, second };
-    const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
-    if (!added || added.former?.text === own.text) return;
-    this.key.currency = this.numberOf('');
-    const { daily } = this.counted;
-    if (added.former !== null)
-      daily.addNumbered(this.key, this.segmentOf(device, added.former), { [measure]: -1 });
-    daily.addNumbered(this.key, this.segments.event, { [measure]: 1 });
-  }
-
-  addAds(
-    { source, media_source, placement, currency }: Parameters<Rollups['addAds']>[0],
-    amounts: Amounts<'rollup_ads'>,
-  ): void {
-    const { key } = this;
-    key.source = this.numberOf(source);
-    key.media_source = this.numberOf(media_source);
-    key.placement = this.numberOf(placement);
-    key.currency = this.numberOf(currency);
-    this.counted.ads.addNumbered(key, this.segments.event, amounts);
-  }
-
-  addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
-    this.key.item_id = this.numberOf(item_id);
-    this.key.currency = this.numberOf(currency);
-    this.counted.items.addNumbered(this.key, this.segments.event, amounts);
-  }
-
-  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
-    this.key.event_name = this.numberOf(eventName);
-    this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
-  }
-
-  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
-    const { event, device } = this.ofDevice();
-    const age = daysBetween(event.acquired_day, event.day);
-    device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
-    device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
-    this.key.currency = this.numberOf(currency);
-    this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
   }
 
   addToTransaction(
@@ -301,59 +196,12 @@ export class AddingUp implements Rollups {
     return { application_id, day, acquired_day: acquiredDay, creative_id: creativeId, currency };
   }
 
-  addPayer(): void {
-    const { event } = this.ofDevice();
-    this.countOnceADay('payers', daysBetween(event.acquired_day, event.day));
-  }
-
-  isNewLaunch(teller: 'session' | 'return'): boolean {
-    const { event, device } = this.ofDevice();
-    return device.addLaunch(daysBetween(event.acquired_day, event.day), teller);
-  }
-
-  isFirst(key: string): boolean {
-    return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
-  }
-
-  /** A device is active on the day of any of its events, including its acquisition. */
-  addActivity(kind: EventKind<LoggedEvent>): void {
-    const { event, device } = this.ofDevice();
-    const day = daysBetween(event.acquired_day, event.day);
-    this.countOnceADay('active_devices', day);
-    // A backend may send events from before the acquisition that it reported. They count as day 0.
-    const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
-    const added = device.addActiveAge(age);
-    if (!added) return;
-    const { previous } = added;
-    this.addAtAge(age, { active_devices: 1 });
-    if (previous !== null && previous > age) return;
-    if (previous !== null) this.addAtAge(previous, { last_active_devices: -1 });
-    this.addAtAge(age, { last_active_devices: 1 });
-  }
-
-  private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
-    this.key.age = this.numberOf(age);
-    this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
-  }
-
-  private numberOfHour(day: string, id: number): number {
-    const known = this.hours.get(day) ?? new Map<number, number>();
-    this.hours.set(day, known);
-    const number = known.get(id) ?? this.numberOf(hourText(day, id));
-    known.set(id, number);
-    return number;
-  }
-
-  private numberOf(value: string | number): number {
-    return this.counted.values.numberOf(value);
-  }
-
-  private get event(): LoggedEvent {
+  protected get event(): LoggedEvent {
     if (!this.current) throw new Error('No event was begun');
     return this.current;
   }
 
-  private ofDevice(): NonNullable<AddingUp['of']> {
+  protected ofDevice(): NonNullable<AddingUp['of']> {
     if (!this.of) throw new Error('The event has no device');
     return this.of;
   }

@@ -1,9 +1,9 @@
 import { and, eq, gt, notExists, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
 import { columnList, type Database, parkedChunks, parkedMessages, splitValue, toStatement } from '#db';
+import { jsonChunks } from '#lib/collections/chunks';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { EventMessage } from './message.ts';
 
 /** A message, or one event from it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -42,6 +42,8 @@ const PARKED_COLUMNS = [id, applicationId, body, reason, parkedAt];
 const { messageId, number } = parkedChunks;
 const CHUNK_COLUMNS = [messageId, number, parkedChunks.applicationId, parkedChunks.body];
 
+/** D1 accepts 2 MB per value. Longer lists are split over several statements of the same transaction. */
+const MAX_PARAMETER_CHARACTERS = 1_000_000;
 /** A reason may name every fault of a message. */
 const MAX_REASON_CHARACTERS = 1_000;
 
@@ -63,7 +65,7 @@ export function parkStatements(
   }
   return [
     // Before the messages, because what is parked already has all of its body.
-    ...toParameters(chunks).map((parameter) =>
+    ...Array.from(jsonChunks(chunks, MAX_PARAMETER_CHARACTERS), (parameter) =>
       toStatement(
         db,
         sql`INSERT INTO ${parkedChunks} (${columnList(CHUNK_COLUMNS)})
@@ -71,7 +73,7 @@ export function parkStatements(
           WHERE NOT EXISTS (SELECT 1 FROM ${parkedMessages} WHERE ${id} = value ->> 0) ON CONFLICT DO NOTHING`,
       ),
     ),
-    ...toParameters(rows).map((parameter) =>
+    ...Array.from(jsonChunks(rows, MAX_PARAMETER_CHARACTERS), (parameter) =>
       toStatement(
         db,
         sql`INSERT INTO ${parkedMessages} (${columnList(PARKED_COLUMNS)})
@@ -116,33 +118,11 @@ export const PARK_REASON = {
  * message that can be sent again, in which the event has a new id, because the log would take the original id for a redelivery.
  */
 export function toParkedEvent(event: LoggedEvent): Parked {
-  const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
+  const message = { v: 1, events: [{ ...event, id: newId('evt') }] };
   return {
     id: event.id.replace('evt_', 'prk_'),
     applicationId: event.application_id,
     body: JSON.stringify(message),
     reason: PARK_REASON.uncounted,
   };
-}
-
-/** D1 accepts 2 MB per value. Longer lists are split over several statements of the same transaction. */
-const MAX_PARAMETER_BYTES = 1_000_000;
-
-/** Rows as JSON arrays that each fit into one bound value; empty if there are no rows. */
-function toParameters(rows: readonly unknown[]): string[] {
-  const parameters: string[] = [];
-  let part: string[] = [];
-  let size = 0;
-  for (const row of rows) {
-    const text = JSON.stringify(row);
-    if (size + text.length > MAX_PARAMETER_BYTES && part.length > 0) {
-      parameters.push(`[${part.join(',')}]`);
-      part = [];
-      size = 0;
-    }
-    part.push(text);
-    size += text.length + 1;
-  }
-  if (part.length > 0) parameters.push(`[${part.join(',')}]`);
-  return parameters;
 }

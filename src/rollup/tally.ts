@@ -1,27 +1,25 @@
 import {
+  type Amounts,
   type DeviceEvent,
+  type EventKind,
+  hourIdOf,
+  hourText,
   isOfDevice,
   isSent,
   kindOf,
   type LoggedEvent,
   type OwnValues,
   ownValuesOf,
+  type Rollups,
   type SegmentBook,
   UNKNOWN_SEGMENT,
   withOwnValues,
 } from '#catalogue';
-import {
-  AddingUp,
-  type CountedRows,
-  type DeviceNamed,
-  type IsFirst,
-  type SegmentOf,
-  type Segments,
-} from './adding-up.ts';
+import { dayNumber, daysBetween } from '#lib/time';
+import { AddingUp, type CountedRows, type DeviceNamed } from './adding-up.ts';
 import type { RunningDevice } from './device/device-state.ts';
 import { KeyValues } from './key-values.ts';
-import { keysOf, scopedKey } from './keys.ts';
-import { Additions } from './tables.ts';
+import { Additions, type KeyNumbers } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
@@ -43,109 +41,190 @@ export function reasonToIgnore(
 
 /** What is known before an event is counted. It grows from event to event. */
 type KnownSoFar = {
-  /** By token id: when it was revoked, in epoch milliseconds. Tokens that were not revoked are missing. */
-  revokedTokens: ReadonlyMap<string, number>;
   segments: SegmentBook;
-  /** Events by key (`scopedKey`). */
-  keys: SeenKeys;
-  /** The device of the event, which is updated too. A device that is missing was erased. */
-  deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
+  /** Whether something that counts once across several events, such as a session, is new: see `EventKind.partKeys`. Notes it. */
+  isFirst: (partKey: string) => boolean;
   deviceNamed: DeviceNamed;
   transactions: Transactions;
 };
 
-/** The keys that were seen, before the run and during it. */
-export type SeenKeys = {
-  /** The event that was counted under a key (`scopedKey`); undefined for a new key. */
-  eventOf(name: string): string | undefined;
-  /** Stores a new key. */
-  take(key: TakenKey): void;
-};
-export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
-
-/** A tally that receives events one by one. */
-export type Tally = {
-  /** The sums so far. The devices hold their own changes. */
-  readonly counted: CountedRows;
-  /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
-  count(event: LoggedEvent): boolean;
-  /**
-   * The event counted last as destinations are told of it: a payment or a refund with the amount that counted. Null if it tells nothing but a
-   * payment, or a refund, that another one told: by a client and its store.
-   */
-  news(): LoggedEvent | null;
-};
+const SECONDS_PER_DAY = 86_400;
 
 /**
- * Starts to add events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The
- * result depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
- * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. If `count` throws, the
- * sums so far are unusable.
+ * Adds events to the rollups, one after the other. The catalogue defines what each kind adds; this applies the rules that all kinds share. Pure.
+ * The result depends on the order of events only where the contract allows it: which steps a device keeps if there are too many. If `count` throws,
+ * the sums so far are unusable. One object per run, so that events do not allocate any.
  */
-export function startTally(known: KnownSoFar): Tally {
-  const values = new KeyValues();
-  const counted: CountedRows = {
-    daily: new Additions('rollup_daily', values),
-    hours: new Additions('rollup_hours', values),
-    ads: new Additions('rollup_ads', values),
-    items: new Additions('rollup_items', values),
-    custom: new Additions('rollup_custom', values),
-    activity: new Additions('cohort_activity', values),
-    revenue: new Additions('cohort_revenue', values),
-    values,
+export class Tally extends AddingUp implements Rollups {
+  readonly counted: CountedRows;
+  protected readonly transactions: Transactions;
+  protected readonly deviceNamed: DeviceNamed;
+  readonly isFirst: KnownSoFar['isFirst'];
+  private readonly book: SegmentBook;
+  /** The values that the event's rows have in their keys, as far as they are set. */
+  private readonly key: KeyNumbers = {
+    ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
+    ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
   };
-  const isFirst = firstOfKeys(known.keys);
-  const segmentOf: SegmentOf = (device, own) =>
-    values.numberOf(known.segments.idOf(withOwnValues(device.segment, own)));
-  const { transactions, deviceNamed } = known;
-  const adding = new AddingUp(counted, { isFirst, segmentOf, transactions, deviceNamed });
-  const count = (event: LoggedEvent): boolean => {
+  private isByHour = false;
+  /** Figures by hour are not broken down. */
+  private readonly noSegment: number;
+  /** By day, the numbers of its hours by their ids. */
+  private readonly hours = new Map<string, Map<number, number>>();
+
+  constructor({ segments, isFirst, deviceNamed, transactions }: KnownSoFar) {
+    super();
+    const values = new KeyValues();
+    this.counted = {
+      daily: new Additions('rollup_daily', values),
+      hours: new Additions('rollup_hours', values),
+      ads: new Additions('rollup_ads', values),
+      items: new Additions('rollup_items', values),
+      custom: new Additions('rollup_custom', values),
+      activity: new Additions('cohort_activity', values),
+      revenue: new Additions('cohort_revenue', values),
+      values,
+    };
+    this.book = segments;
+    this.isFirst = isFirst;
+    this.deviceNamed = deviceNamed;
+    this.transactions = transactions;
+    this.noSegment = this.numberOf(0);
+  }
+
+  /** Counts an event that is no duplicate and has no `reasonToIgnore`. `device` is its device, which is updated; undefined if it has none. */
+  count(event: LoggedEvent, device: RunningDevice | undefined): void {
     const kind = kindOf(event);
-    if (!isOfDevice(event)) {
-      if (!isFirst(event, keysOf(event))) return false;
+    const { key } = this;
+    key.application_id = this.numberOf(event.application_id);
+    key.day = this.numberOf(event.day);
+    key.creative_id = this.numberOf(event.creative_id ?? '');
+    const hour = hourIdOf(event);
+    this.isByHour = hour !== null;
+    if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
+    if (!isOfDevice(event) || !device) {
       // An event without a device contains its own segment.
-      const segment = values.numberOf(known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
-      adding.begin(event, event.creative_id ?? '', { event: segment, cohort: segment }, null);
-      kind.count(event, adding);
-      return true;
+      const segment = this.numberOf(this.book.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
+      this.begin(event, { event: segment, cohort: segment }, null);
+      kind.count(event, this);
+      return;
     }
-    const device = known.deviceOf(event);
-    if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
-    if (!isFirst(event, keysOf(event))) return false;
+    key.acquired_day = this.numberOf(event.acquired_day);
     const own = ownValuesOf(event, device.segment, device.segments?.own);
-    adding.begin(event, event.creative_id ?? '', segmentsOf(device, own, segmentOf), { event, device, own });
-    kind.count(event, adding);
-    adding.addActivity(kind);
+    this.begin(event, this.segmentsOf(device, own), { event, device, own });
+    kind.count(event, this);
+    this.addActivity(kind);
     const step = kind.stepOf(event);
     if (step !== null) device.reach(step, event.occurred_at);
-    return true;
-  };
-  return { counted, count, news: () => adding.news };
-}
+  }
 
-/** Most events of a device have the same segment, so its number is cached with the device. */
-function segmentsOf(device: RunningDevice, own: OwnValues, segmentOf: SegmentOf): Segments {
-  const known = device.segments;
-  if (known?.own === own) return known;
-  const event = segmentOf(device, own);
-  const cohort = known?.cohort ?? segmentOf(device, ownValuesOf({}, device.segment));
-  device.segments = { event, cohort, own };
-  return device.segments;
-}
+  addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
+    this.key.currency = this.numberOf(currency);
+    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
+    if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
+  }
 
-function firstOfKeys(seen: SeenKeys): IsFirst {
-  return (event, keys) => {
-    if (keys.length === 0) return true;
-    const applicationId = event.application_id;
-    const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
-    let first: string | undefined;
-    for (const name of names.flat()) first ??= seen.eventOf(name);
-    for (const [index, { key, days }] of keys.entries()) {
-      const name = names[index]?.[0] ?? '';
-      if (seen.eventOf(name) !== undefined) continue;
-      // A duplicate's other keys now refer to the original event too.
-      seen.take({ name, applicationId, day: days[0], key, eventId: first ?? event.id });
-    }
-    return first === undefined;
-  };
+  /** Counts the device once per day, which does not exist by hour, under the versions of the day's latest event: see `DayVersions`. */
+  private countOnceADay(measure: 'active_devices' | 'payers', day: number): void {
+    const { event, device, own } = this.ofDevice();
+    const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
+    const at = { own, second };
+    const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
+    if (!added || added.former?.text === own.text) return;
+    this.key.currency = this.numberOf('');
+    const { daily } = this.counted;
+    if (added.former !== null)
+      daily.addNumbered(this.key, this.numberOfSegment(device, added.former), { [measure]: -1 });
+    daily.addNumbered(this.key, this.segments.event, { [measure]: 1 });
+  }
+
+  addAds(
+    { source, media_source, placement, currency }: Parameters<Rollups['addAds']>[0],
+    amounts: Amounts<'rollup_ads'>,
+  ): void {
+    const { key } = this;
+    key.source = this.numberOf(source);
+    key.media_source = this.numberOf(media_source);
+    key.placement = this.numberOf(placement);
+    key.currency = this.numberOf(currency);
+    this.counted.ads.addNumbered(key, this.segments.event, amounts);
+  }
+
+  addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
+    this.key.item_id = this.numberOf(item_id);
+    this.key.currency = this.numberOf(currency);
+    this.counted.items.addNumbered(this.key, this.segments.event, amounts);
+  }
+
+  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
+    this.key.event_name = this.numberOf(eventName);
+    this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
+  }
+
+  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
+    const { event, device } = this.ofDevice();
+    const age = daysBetween(event.acquired_day, event.day);
+    device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
+    device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
+    this.key.currency = this.numberOf(currency);
+    this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  addPayer(): void {
+    const { event } = this.ofDevice();
+    this.countOnceADay('payers', daysBetween(event.acquired_day, event.day));
+  }
+
+  isNewLaunch(teller: 'session' | 'return'): boolean {
+    const { event, device } = this.ofDevice();
+    return device.addLaunch(daysBetween(event.acquired_day, event.day), teller);
+  }
+
+  /** A device is active on the day of any of its events, including its acquisition. */
+  private addActivity(kind: EventKind<LoggedEvent>): void {
+    const { event, device } = this.ofDevice();
+    const day = daysBetween(event.acquired_day, event.day);
+    this.countOnceADay('active_devices', day);
+    // A backend may send events from before the acquisition that it reported. They count as day 0.
+    const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
+    const added = device.addActiveAge(age);
+    if (!added) return;
+    const { previous } = added;
+    this.addAtAge(age, { active_devices: 1 });
+    if (previous !== null && previous > age) return;
+    if (previous !== null) this.addAtAge(previous, { last_active_devices: -1 });
+    this.addAtAge(age, { last_active_devices: 1 });
+  }
+
+  private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
+    this.key.age = this.numberOf(age);
+    this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  /** Most events of a device have the same segment, so its number is cached with the device. */
+  private segmentsOf(device: RunningDevice, own: OwnValues): NonNullable<RunningDevice['segments']> {
+    const known = device.segments;
+    if (known?.own === own) return known;
+    const event = this.numberOfSegment(device, own);
+    const cohort = known?.cohort ?? this.numberOfSegment(device, ownValuesOf({}, device.segment));
+    device.segments = { event, cohort, own };
+    return device.segments;
+  }
+
+  /** The number of the segment that a device's events with these own values have. */
+  private numberOfSegment(device: RunningDevice, own: OwnValues): number {
+    return this.numberOf(this.book.idOf(withOwnValues(device.segment, own)));
+  }
+
+  private numberOfHour(day: string, id: number): number {
+    const known = this.hours.get(day) ?? new Map<number, number>();
+    this.hours.set(day, known);
+    const number = known.get(id) ?? this.numberOf(hourText(day, id));
+    known.set(id, number);
+    return number;
+  }
+
+  private numberOf(value: string | number): number {
+    return this.counted.values.numberOf(value);
+  }
 }

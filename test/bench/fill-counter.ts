@@ -1,7 +1,7 @@
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
 import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
-import { appendFresh } from '../../src/counting/log/log.ts';
+import { appendFresh } from '../../src/counting/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { PIXEL } from '../helpers/device-description.ts';

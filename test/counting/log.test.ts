@@ -49,6 +49,14 @@ it('knows the keys of what is new in a redelivered batch', async () => {
   for (const { id } of repeats) expect((await stub().eventStatus(id))?.status).toBe('duplicate');
 });
 
+it('knows a further key of a duplicate', async () => {
+  const { append, ad, stub, applicationId } = await start();
+  await append([ad({ keys: ['e:1'] }), ad({ keys: ['e:1', 'e:2'] })]);
+  await append([ad({ keys: ['e:2'] })]);
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1 });
+});
+
 it.each([[[5, 1, 9]], [[1, 9, 5]], [[9, 5, 1]]])(
   'lists events by their ids, whatever their order in a batch: %j',
   async (seconds) => {

@@ -4,7 +4,7 @@ import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { writeNames } from '#money';
 import { mergeMonths } from '#rollup/months';
 import { segmentId, UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
-import { readReportSums } from '../../src/reports/engine/report-sums.ts';
+import { readReportSums } from '../../src/reports/engine/group-sums.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 import { migrate } from '../helpers/workerd.ts';

@@ -9,7 +9,7 @@ import { dayFromNumber, daysBetween } from '#lib/time';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
 import { RawFiles } from '../../src/counting/files/raw-files.ts';
 import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
-import { appendFresh } from '../../src/counting/log/log.ts';
+import { appendFresh } from '../../src/counting/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
 import { countNextRun, FULL_RUN } from '../../src/counting/runs/next-run.ts';
 import { openStore } from '../../src/counting/store.ts';

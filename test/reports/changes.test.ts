@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { largestChanges } from '../../src/reports/changes.ts';
-import { REST } from '../../src/reports/engine/cut.ts';
 import { emptySums } from '../../src/reports/engine/group-table.ts';
+import { REST } from '../../src/reports/engine/question.ts';
 
 type Figures = Record<string, number | { nanos: bigint; installs?: number }>;
 

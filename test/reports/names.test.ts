@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { adsets, campaigns, creatives, database } from '#db';
+import { LruCache } from '#lib/collections/lru-cache';
 import { newId } from '#lib/ids';
-import { CreativeNames, KeptNames } from '../../src/reports/names.ts';
+import { CreativeNames, type KeptNames } from '../../src/reports/names.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 
 const applicationId = newId('app');
@@ -22,6 +23,8 @@ beforeAll(async () => {
   for (const name of ['Cat', 'Dog']) await add(name);
 });
 
+const keptNames = (max: number): KeptNames => new LruCache(max);
+
 /** A report's names over the given kept ones, and how often they are read. */
 function namesOf(kept: KeptNames, of = applicationId) {
   const watched = new WatchedD1(env.DB);
@@ -30,7 +33,7 @@ function namesOf(kept: KeptNames, of = applicationId) {
 }
 
 it('reads the names of all creatives once per isolate', async () => {
-  const kept = new KeptNames();
+  const kept = keptNames(1_000);
   const first = namesOf(kept);
   await first.names.use([idOf('Cat'), '']);
   expect(first.names.of(idOf('Cat'), 'creative')).toBe(text('Cat'));
@@ -44,7 +47,7 @@ it('reads the names of all creatives once per isolate', async () => {
 });
 
 it('reads new creatives, and those that do not exist at most twice per report', async () => {
-  const kept = new KeptNames();
+  const kept = keptNames(1_000);
   await namesOf(kept).names.use([idOf('Cat')]);
   await add('Bird');
   const { names, reads } = namesOf(kept);
@@ -58,7 +61,7 @@ it('reads new creatives, and those that do not exist at most twice per report', 
 
 it("never has another application's names", async () => {
   const other = newId('app');
-  const kept = new KeptNames();
+  const kept = keptNames(1_000);
   await namesOf(kept).names.use([idOf('Cat')]);
   const { names } = namesOf(kept, other);
   await names.use([idOf('Cat')]);
@@ -67,7 +70,7 @@ it("never has another application's names", async () => {
 });
 
 it('drops the names unused for longest', async () => {
-  const kept = new KeptNames(5);
+  const kept = keptNames(5);
   await namesOf(kept).names.use([idOf('Cat')]);
   const large = newId('app');
   for (const name of ['Ant', 'Bee', 'Fly']) await add(name, large);

@@ -36,8 +36,7 @@ function chunkOf(rows: readonly ActivityRow[]): Chunk {
     columns: ['acquired_day', 'age'],
     values: [rows.map(({ acquiredDay }) => acquiredDay), rows.map(({ age }) => String(age))],
     segments: [UNKNOWN_SEGMENT],
-    read: (take) =>
-      take({ size: rows.length, keys: [numbers, numbers], segments: new Int32Array(rows.length), sums }),
+    entries: { size: rows.length, keys: [numbers, numbers], segments: new Int32Array(rows.length), sums },
   };
 }
 

@@ -67,7 +67,6 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
     const segments = new SegmentBook();
     const counted = tally(batch.map(eventOf), {
       devices,
-      keys: new Map(),
       revokedTokens: new Map(),
       segments,
     });

@@ -28,7 +28,6 @@ function click(at: string, more: Partial<LoggedEvent> = {}): LoggedEvent {
 const count = (events: LoggedEvent[]) =>
   tally(events, {
     devices: new Map(),
-    keys: new Map(),
     revokedTokens: new Map(),
     segments: new SegmentBook(),
   });

@@ -5,7 +5,7 @@ import { loadParquet } from '#lib/encoding/parquet';
 import { openPart } from '#rollup';
 import { packParts } from '../../src/rollup/cube/cube.ts';
 import { RowSelector } from '../../src/rollup/cube/open-part.ts';
-import { isText, PartFile } from '../../src/rollup/cube/part-columns.ts';
+import { isText, PartFile } from '../../src/rollup/cube/part-file.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
 import { rowsIn } from '../helpers/cube.ts';
 

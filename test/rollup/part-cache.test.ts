@@ -4,7 +4,8 @@ import { columnsOf, MEASURES } from '#catalogue';
 import { newId } from '#lib/ids';
 import { readParts } from '#rollup';
 import { compactParts, MIN_COMPACTED, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
-import { type KeptPart, PartCache } from '../../src/rollup/cube/part-cache.ts';
+import { PartCache } from '../../src/rollup/cube/part-cache.ts';
+import type { KeptPart } from '../../src/rollup/cube/part-file.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 

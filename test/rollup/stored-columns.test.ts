@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { isMoney, keysTogether, MEASURES } from '#catalogue';
-import { additionColumns, parkedSums, type SumRows, sumStatement } from '#rollup';
-import { readParkedSums } from '../../src/rollup/sum-rows.ts';
+import { additionColumns, parkSums, type SumRows, sumStatement } from '#rollup';
+import { readParkedSums } from '../../src/rollup/outbox-part.ts';
 import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
 
 // What waits in a counter's outbox, or is parked, may be added by another release than the one that wrote it: one with another measure or column,
@@ -38,10 +38,11 @@ it('adds rows of an earlier release, whose keys lack a column', async () => {
   expect(results).toEqual([{ placement: '', impressions: 1 }]);
 });
 
-it('replays parked sums by the names of their columns', () => {
+it('replays parked sums by the names of their columns', async () => {
   const columns = additionColumns('rollup_custom').toReversed();
   const sums: SumRows = { table: 'rollup_custom', columns, rows: [columns.map(() => 1)] };
-  expect(readParkedSums(JSON.parse(parkedSums(sums)))).toEqual(sums);
+  const parked = await parkSums('app_1', 'a part', sums, 'refused');
+  expect(readParkedSums(JSON.parse(parked.body))).toEqual(sums);
   expect(readParkedSums({ sums: { ...sums, table: 'users' } })).toBe('newer');
   expect(readParkedSums({ events: [] })).toBeNull();
 });

@@ -29,11 +29,11 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
 
 const known = (
   devices: DeviceState[] = [device()],
-  keys: string[] = [],
+  sessions: string[] = [],
   revokedTokens: [string, number][] = [],
 ): TallyInput => ({
   devices: new Map(devices.map((state) => [deviceKey(state), state])),
-  keys: new Map(keys.map((key) => [key, 'evt_counted'])),
+  sessions,
   revokedTokens: new Map(revokedTokens),
   segments: new SegmentBook(),
 });
@@ -141,9 +141,9 @@ describe('tally', () => {
     const events = ['a', 'a', 'b', undefined, undefined].map((session_id) =>
       event('retention', '2026-03-02', session_id ? { session_id } : {}),
     );
-    const counted = tally(events, known([device()], ['app_1/0/s:dev_1:b']));
+    const counted = tally(events, known([device()], ['s:dev_1:b']));
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1 sessions=3']);
-    expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a']);
+    expect(counted.sessions).toEqual(['s:dev_1:a']);
   });
 
   it('counts a launch once, whichever of a session and a return without an id tells it first', () => {
@@ -237,57 +237,22 @@ describe('tally', () => {
     }
   });
 
-  it('counts one event per key', () => {
-    const events = [
-      event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
-      event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
-    ];
-    const counted = tally(events, known());
-    expect(show(counted.daily)).toEqual(['2026-03-01//: custom_events=1']);
-    expect(counted.keys).toEqual([
-      { applicationId: 'app_1', day: 20_000, key: 'e:1', eventId: events[0]?.id },
-    ]);
-    const again = tally(events, known([device()], ['app_1/20000/e:1']));
-    expect(show(again.daily)).toEqual([]);
-    expect(again.keys).toEqual([]);
-    // A further key of a duplicate leads to the event that was counted.
-    const further = event('custom', '2026-03-01', { keys: ['e:1', 'e:2'], key_day: 20_000 });
-    expect(tally([further], known([device()], ['app_1/20000/e:1'])).keys).toEqual([
-      { applicationId: 'app_1', day: 20_000, key: 'e:2', eventId: 'evt_counted' },
-    ]);
-  });
-
   it('counts nothing for an erased device', () => {
-    const counted = tally([event('custom.ad', '2026-03-01', { keys: ['e:1'], key_day: 20_000 })], known([]));
-    expect([show(counted.daily), show(counted.revenue), counted.keys, counted.devices]).toEqual([
-      [],
-      [],
-      [],
-      [],
-    ]);
+    const counted = tally([event('custom.ad', '2026-03-01')], known([]));
+    expect([show(counted.daily), show(counted.revenue), counted.devices]).toEqual([[], [], []]);
   });
 
-  it('counts no test event or test device, and stores none of their keys', () => {
-    const nothing = [[], [], [], [], []];
+  it('counts no test event or test device', () => {
+    const nothing = [[], [], [], []];
     const show_ = (events: LoggedEvent[], of: TallyInput) => {
       const counted = tally(events, of);
-      return [
-        show(counted.daily),
-        show(counted.revenue),
-        show(counted.activity),
-        counted.keys,
-        counted.devices,
-      ];
+      return [show(counted.daily), show(counted.revenue), show(counted.activity), counted.devices];
     };
-    const purchase = (more: Body<'custom.purchase'>) =>
-      event('custom.purchase', '2026-03-02', { keys: ['success:t:1'], ...more });
+    const purchase = (more: Body<'custom.purchase'>) => event('custom.purchase', '2026-03-02', more);
     expect(
       show_([purchase({ test: true }), event('install', '2026-03-01', { test: true })], known()),
     ).toEqual(nothing);
     expect(show_([purchase({})], known([device({ test: true })]))).toEqual(nothing);
-    // So the same transaction, sent by the released build, counts.
-    const counted = tally([purchase({ test: true }), purchase({})], known());
-    expect(show(counted.revenue)).toEqual(['2026-03-01//2026-03-02/usd: purchase_revenue=5']);
   });
 
   it('counts no event after the revocation of its token, but always its install', () => {
@@ -295,8 +260,6 @@ describe('tally', () => {
       event('custom.ad', '2026-03-01', {
         received_at,
         token_id: 'tok_1',
-        keys: [`e:${received_at}`],
-        key_day: 1,
       }),
     );
     const other = event('custom.ad', '2026-03-01', { received_at: 1_001, token_id: 'tok_2' });
@@ -306,11 +269,10 @@ describe('tally', () => {
       '2026-03-01//eur: impressions=2 ad_revenue=14',
       '2026-03-01//: installs=1',
     ]);
-    expect(counted.keys.map(({ key }) => key)).toEqual(['e:999']);
   });
 
   it('counts a refund without a transaction only as activity of its device', () => {
-    const refund = event('custom.purchase', '2026-03-02', { status: 'refunded', keys: ['refunded:t:1'] });
+    const refund = event('custom.purchase', '2026-03-02', { status: 'refunded' });
     const counted = tally([refund], known());
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
     expect([show(counted.items), show(counted.revenue)]).toEqual([[], []]);
@@ -321,7 +283,6 @@ describe('tally', () => {
         activeVersions: '[["app_version","sdk_version"],["1.0",""],1,43200]',
       }),
     ]);
-    expect(counted.keys.map(({ key }) => key)).toEqual(['refunded:t:1']);
   });
 
   describe('the end of a session', () => {
@@ -375,8 +336,8 @@ describe('tally', () => {
 
     it('is remembered after the run', () => {
       const counted = tally([start(), end()], known());
-      expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a', 'se:dev_1:a']);
-      const again = tally([end()], known([device()], ['app_1/0/s:dev_1:a', 'app_1/0/se:dev_1:a']));
+      expect(counted.sessions).toEqual(['s:dev_1:a', 'se:dev_1:a']);
+      const again = tally([end()], known([device()], ['s:dev_1:a', 'se:dev_1:a']));
       expect(show(again.daily)).toEqual(['2026-03-02//: active_devices=1']);
     });
   });

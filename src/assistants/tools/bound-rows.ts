@@ -1,11 +1,11 @@
 /** The most characters of an answer in JSON, some 20,000 tokens: assistants refuse or forget more. */
 const MAX_CHARACTERS = 60_000;
 
-type Row = Record<string, unknown>;
-type Rows = { data: readonly Row[]; total_rows?: number | undefined };
+type ReportRow = Record<string, unknown>;
+type Rows = { data: readonly ReportRow[]; total_rows?: number | undefined };
 type Answer = Rows & { before?: Rows | undefined };
 
-const isOther = ({ is_other }: Row) => is_other === true;
+const isOther = ({ is_other }: ReportRow) => is_other === true;
 
 /** The first `count` rows, and the one that sums up the rest. */
 const firstOf = <Own extends Rows>(rows: Own, count: number): Own => {

@@ -4,7 +4,7 @@ import type { Placed, StoredEvent } from '#lake';
 import { devices } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 
-type Row = [id: string, segment: string | null];
+type SegmentRow = [id: string, segment: string | null];
 
 /** About 100 bytes each. */
 const MAX_KNOWN = 20_000;
@@ -50,7 +50,7 @@ export class DevicePlaces {
       if (deviceId && !this.known.has(deviceId)) wanted.add(deviceId);
     }
     for (const parameter of toParameters(wanted)) {
-      const rows = this.store.values<Row>(sql`
+      const rows = this.store.values<SegmentRow>(sql`
         SELECT ${devices.id}, ${devices.description} -> 'segment'
         FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
       for (const [id, segment] of rows) {

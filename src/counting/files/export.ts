@@ -1,7 +1,7 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
 import type { FileEntry, StoredEvent } from '#lake';
 import { DevicePlaces } from '../devices/device-places.ts';
-import { progressOf } from '../log/log.ts';
+import { progressOf } from '../log.ts';
 import { unpackEvents } from '../pack.ts';
 import { log, logOutcomes, progress } from '../schema.ts';
 import { perStore, type Store } from '../store.ts';

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, gt, gte, inArray, lt, ne, or, sql } from 'drizzle-orm';
 import { type FileEntry, mayHoldId } from '#lake';
-import { progressOf } from '../log/log.ts';
+import { progressOf } from '../log.ts';
 import { erasures, fileErasures, files, log } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 import { FILES_PER_READ, jsonList, toEntry } from './file-rows.ts';

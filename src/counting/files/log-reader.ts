@@ -9,14 +9,14 @@ import {
 } from '#catalogue';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
-import { keysOf, reasonToIgnore } from '#rollup';
+import { reasonToIgnore } from '#rollup';
 import type { AppendedStatus, EventOutcome, LogPage } from '../api.ts';
 import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
 import { findPurchases } from '../keys/purchase-keys.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
-import { progressOf } from '../log/log.ts';
+import { progressOf } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import { unpackEvents } from '../pack.ts';
 import { log, logOutcomes, revokedTokens } from '../schema.ts';
@@ -123,7 +123,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Even
 /** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
-  const hashes = keysOf(event).map(({ key }) => hexOfText(key));
+  const hashes = (event.keys ?? []).map(hexOfText);
   for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
   return undefined;
 }

@@ -7,9 +7,9 @@ import { KEY_DAY, KEY_WORDS } from '../pack.ts';
 import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
-import { FLAG, HashTable } from './hash-table.ts';
 import { hexOfHash } from './hashed-rows.ts';
 import { blockOf, compactWhenDue } from './key-blocks.ts';
+import { FLAG, KeyTable } from './key-table.ts';
 import { prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
 import { pruneTransactions } from './transaction-book.ts';
 
@@ -20,10 +20,7 @@ type Purchase = { stored: string | null; taken: string | null };
 /** The marks of a key that was counted on its own day, or was stored on an adjacent one. */
 const SEEN = FLAG.storedSameDay | FLAG.storedNear | FLAG.taken;
 
-const isNear = (day: number, other: number) =>
-  day <= KEY_DAY.any || other <= KEY_DAY.any ? day === other : Math.abs(day - other) <= 1;
-
-/** The days on which a stored key matches a key of `day`. */
+/** The days on which a key of `day` matches others. */
 const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
 
 const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
@@ -34,17 +31,17 @@ const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
  */
 export class KeyBook {
   private readonly store: Store;
-  private readonly table: HashTable;
+  private readonly table: KeyTable;
   private readonly filter = new Uint32Array(FILTER_BITS / 32);
   private readonly purchases = new Map<string, Purchase>();
-  /** The number of keys of each day. */
-  private readonly days = new Map<number, number>();
+  /** The days of its keys, each with those days of other keys on which they match. */
+  private readonly days = new Map<number, number[]>();
   /** The generations that were added to since the last compaction. */
   private readonly added: { day: number; week: number }[] = [];
 
   private constructor(store: Store, keys: number) {
     this.store = store;
-    this.table = new HashTable(keys);
+    this.table = new KeyTable(keys);
   }
 
   /** Looks up the keys of rows of the log (`PackedRow.keys`). */
@@ -59,6 +56,11 @@ export class KeyBook {
       added = 0;
       yield;
     }
+    for (const day of book.days.keys())
+      book.days.set(
+        day,
+        nearDays(day).filter((near) => book.days.has(near)),
+      );
     yield* book.markStored();
     yield* book.markPurchases();
     return book;
@@ -81,8 +83,8 @@ export class KeyBook {
         const purchase = this.purchases.get(hexOfHash(words, at + 2));
         if (purchase && !purchase.stored) purchase.taken ??= counted ?? eventId;
       } else if (day !== KEY_DAY.session) {
-        const slot = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
-        if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);
+        const key = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
+        if (!this.table.has(key, FLAG.storedSameDay)) this.table.mark(key, FLAG.taken);
       }
     }
     return isFirst;
@@ -90,15 +92,15 @@ export class KeyBook {
 
   /** Whether a session in one of the given rows was counted before, in this run or another. */
   hasSession(key: string): boolean {
-    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay | FLAG.taken);
+    return this.table.has(this.findSession(key), FLAG.storedSameDay | FLAG.taken);
   }
 
   /** Stores a session that was not counted before. */
   takeSession(key: string): void {
-    this.table.mark(this.sessionSlot(key), FLAG.taken);
+    this.table.mark(this.findSession(key), FLAG.taken);
   }
 
-  private sessionSlot(key: string): number {
+  private findSession(key: string): number {
     const [high, low] = murmur128(key);
     return this.table.find(KEY_DAY.session, high, low);
   }
@@ -113,7 +115,7 @@ export class KeyBook {
     if (!this.table.add(day, words[at + 2] ?? 0, low)) return;
     const word = (low & FILTER_MASK) >>> 5;
     this.filter[word] = (this.filter[word] ?? 0) | (1 << (low & 31));
-    this.days.set(day, (this.days.get(day) ?? 0) + 1);
+    if (!this.days.has(day)) this.days.set(day, []);
   }
 
   private wasSeen(words: Uint32Array, at: number): boolean {
@@ -124,12 +126,9 @@ export class KeyBook {
       return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
     }
     const { table } = this;
-    let slot = table.first(words[at + 2] ?? 0, words[at + 3] ?? 0);
-    for (; slot >= 0; slot = table.next(slot)) {
-      const own = table.dayOf(slot);
-      if (own === day ? table.has(slot, SEEN) : isNear(own, day) && table.has(slot, FLAG.taken)) return true;
-    }
-    return false;
+    const [high, low] = [words[at + 2] ?? 0, words[at + 3] ?? 0];
+    const near = this.days.get(day) ?? [];
+    return near.some((own) => table.has(table.find(own, high, low), own === day ? SEEN : FLAG.taken));
   }
 
   /**
@@ -138,11 +137,12 @@ export class KeyBook {
    */
   save(run: number, now: number): void {
     const week = weekOfTaking(now);
-    for (const [day, words] of this.table.collect(FLAG.taken, FLAG.saved)) {
-      const added = words.length / 2;
+    for (const [day, keys] of this.table.byDay(FLAG.taken | FLAG.saved, FLAG.taken)) {
+      const added = keys.length;
+      for (const key of keys) this.table.mark(key, FLAG.saved);
       this.store
         .insert(recentKeys)
-        .values({ day, week, run, hashes: bytesOf(words) })
+        .values({ day, week, run, hashes: bytesOf(this.table.wordsOf(keys, 2)) })
         .run();
       this.store
         .insert(keyGenerations)
@@ -190,7 +190,8 @@ export class KeyBook {
       .from(keyGenerations)
       .all()
       .filter(({ day }) => wanted.has(day));
-    const highs = this.highsByDay();
+    const keys = [...this.table.byDay()];
+    const highs = new Map(keys.map(([day, own]) => [day, this.table.wordsOf(own, 1)]));
     for (const { day, week, bits, blocked } of generations) {
       const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day);
       const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
@@ -202,7 +203,7 @@ export class KeyBook {
         yield;
       }
       if (blocked === 0) continue;
-      const near = [...highs].flatMap(([own, words]) => (isNear(own, day) ? [words] : []));
+      const near = nearDays(day).flatMap((own) => highs.get(own) ?? []);
       for (const blocks of blocksToRead(near, bits)) {
         const rows = this.store
           .select({ hashes: keyBlocks.hashes })
@@ -215,28 +216,16 @@ export class KeyBook {
     }
   }
 
-  /** The high words of the keys of each day: going through the whole table for every generation would take longer the more days it has. */
-  private highsByDay(): Map<number, Uint32Array> {
-    const highs = new Map([...this.days].map(([day, count]) => [day, new Uint32Array(count)]));
-    const filled = new Map<number, number>();
-    this.table.forEach((_, day, high) => {
-      const [words, at] = [highs.get(day), filled.get(day) ?? 0];
-      if (words) words[at] = high;
-      filled.set(day, at + 1);
-    });
-    return highs;
-  }
-
   private markHashes(words: Uint32Array, storedDay: number): void {
     const { table } = this;
+    const near = nearDays(storedDay).filter((day) => this.days.has(day));
     for (let at = 0; at < words.length; at += 2) {
       const low = words[at + 1] ?? 0;
       // Nearly all stored hashes are rejected here: the filter stays in the processor's cache, the table does not.
       if (((this.filter[(low & FILTER_MASK) >>> 5] ?? 0) & (1 << (low & 31))) === 0) continue;
-      for (let slot = table.first(words[at] ?? 0, low); slot >= 0; slot = table.next(slot)) {
-        const day = table.dayOf(slot);
-        if (day === storedDay) table.mark(slot, FLAG.storedSameDay);
-        else if (isNear(day, storedDay)) table.mark(slot, FLAG.storedNear);
+      for (const day of near) {
+        const key = table.find(day, words[at] ?? 0, low);
+        table.mark(key, day === storedDay ? FLAG.storedSameDay : FLAG.storedNear);
       }
     }
   }

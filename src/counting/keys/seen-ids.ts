@@ -1,11 +1,14 @@
 import { eq, lt } from 'drizzle-orm';
+import { LruCache } from '#lib/collections/lru-cache';
+import { TupleIndex } from '#lib/collections/tuple-index';
 import { seenIds } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
-import { HashTable } from './hash-table.ts';
 
 export const MINUTE_MS = 60_000;
-/** The number of ids cached in memory, at 24 to 48 bytes each. */
+/** The words of an id by which it is found among those of its minute. */
+const TAIL_WORDS = 2;
+/** The number of ids cached in memory, at 16 to 32 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 /** The number of ids for which a minute has room from the start. */
 const MAX_EXPECTED_IDS = 100_000;
@@ -22,11 +25,10 @@ const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids
  */
 export class SeenIds {
   private readonly store: Store;
-  /** Least recently used first. */
-  private readonly minutes = new Map<number, HashTable>();
-  private cached = 0;
+  private readonly minutes = new LruCache<number, TupleIndex>(MAX_CACHED_IDS);
+  private readonly tail = new Int32Array(TAIL_WORDS);
   /** The minute that was cached last. The next one will probably have as many ids, and growing to that step by step takes twice the time. */
-  private latest: HashTable | null = null;
+  private latest: TupleIndex | null = null;
 
   constructor(store: Store) {
     this.store = store;
@@ -35,30 +37,31 @@ export class SeenIds {
   /** The indexes of the new ids among these (16 bytes each), without repeats. Stores them. */
   addAll(ids: Uint8Array, batch: number): number[] {
     const fresh: number[] = [];
-    const tails = new Map<number, number[]>();
+    const used = new Map<number, { table: TupleIndex; tails: number[] }>();
     const view = viewOf(ids);
     // Ids of the same minute are adjacent.
-    let [minute, table, own]: [number, HashTable | null, number[]] = [-1, null, []];
+    let [minute, own]: [number, ReturnType<typeof used.get>] = [-1, undefined];
     for (let at = 0; at < ids.length; at += 16) {
       const minted = minuteAt(view, at);
-      if (table === null || minted !== minute) {
-        const left = (ids.length - at) / 16;
-        [minute, table, own] = [minted, this.tableOf(minted, left), tails.get(minted) ?? []];
+      if (own === undefined || minted !== minute) {
+        own = used.get(minted) ?? { table: this.tableOf(minted, (ids.length - at) / 16), tails: [] };
+        used.set(minted, own);
+        minute = minted;
       }
       const [high, low] = [view.getUint32(at + 8), view.getUint32(at + 12)];
-      if (!table.add(0, high, low)) continue;
-      this.cached++;
+      if (!this.add(own.table, high, low)) continue;
       fresh.push(at / 16);
-      if (own.length === 0) tails.set(minute, own);
-      own.push(high, low);
+      own.tails.push(high, low);
     }
-    for (const [minute, words] of tails) {
+    for (const [minute, { table, tails }] of used) {
+      // Kept only now: what a minute was read from lacks the ids above. The largest one is kept alone.
+      this.minutes.set(minute, table, Math.min(table.size, MAX_CACHED_IDS));
+      if (tails.length === 0) continue;
       this.store
         .insert(seenIds)
-        .values({ minute, batch, tails: bytesOf(Uint32Array.from(words)) })
+        .values({ minute, batch, tails: bytesOf(Uint32Array.from(tails)) })
         .run();
     }
-    this.evict(tails);
     return fresh;
   }
 
@@ -92,11 +95,18 @@ export class SeenIds {
   forget(): void {
     this.minutes.clear();
     this.latest = null;
-    this.cached = 0;
+  }
+
+  /** Returns whether the tail of an id was added; false if it was already there. */
+  private add(table: TupleIndex, high: number, low: number): boolean {
+    const { size } = table;
+    this.tail[0] = high;
+    this.tail[1] = low;
+    return table.numberOf(this.tail) === size;
   }
 
   /** The ids of a minute, with room for `added` more if they are not cached yet. */
-  private tableOf(minute: number, added: number): HashTable {
+  private tableOf(minute: number, added: number): TupleIndex {
     const cached = this.minutes.get(minute);
     if (cached) return cached;
     const rows = this.store
@@ -105,28 +115,15 @@ export class SeenIds {
       .where(eq(seenIds.minute, minute))
       .all();
     const known = rows.reduce((total, { tails }) => total + tails.length / 8, added);
-    const table = new HashTable(Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)));
+    const table = new TupleIndex(
+      TAIL_WORDS,
+      Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)),
+    );
     for (const { tails } of rows) {
       const words = wordsOf(tails);
-      for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);
+      for (let at = 0; at < words.length; at += 2) this.add(table, words[at] ?? 0, words[at + 1] ?? 0);
     }
-    this.cached += table.size;
-    this.minutes.set(minute, table);
     this.latest = table;
     return table;
-  }
-
-  private evict(used: ReadonlyMap<number, unknown>): void {
-    for (const minute of used.keys()) {
-      const table = this.minutes.get(minute);
-      if (!table) continue;
-      this.minutes.delete(minute);
-      this.minutes.set(minute, table);
-    }
-    for (const [minute, table] of this.minutes) {
-      if (this.cached <= MAX_CACHED_IDS || this.minutes.size === 1) return;
-      this.cached -= table.size;
-      this.minutes.delete(minute);
-    }
   }
 }

@@ -6,9 +6,8 @@ import {
   type Segment,
   segmentWithoutDevice,
 } from '#catalogue';
-import { outboundParts } from '../schema.ts';
 import type { Store } from '../store.ts';
-import { deviceOf, type OutboundItem, type OutboundPart, readOutboundDevices } from './outbound-part.ts';
+import { deviceOf, insertPart, type OutboundItem, type OutboundPart, readOutboundDevices } from './parts.ts';
 import { takes } from './rules.ts';
 
 /** A part has at most this many events, which an object of a destination reads at once. */
@@ -65,14 +64,4 @@ export class OutboundCollector {
     };
     insertPart(this.store, { run, destinationId, part });
   }
-}
-
-export function insertPart(
-  store: Store,
-  { run, destinationId, part }: { run: number; destinationId: string; part: OutboundPart },
-): void {
-  store
-    .insert(outboundParts)
-    .values({ run, destinationId, id: crypto.randomUUID(), payload: JSON.stringify(part) })
-    .run();
 }

@@ -1,13 +1,9 @@
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import { outboundParts, progress } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { backoffMs } from '../upkeep.ts';
+import { deleteParts, nextParts, waitingDestinations } from './parts.ts';
 import { UNKNOWN } from './rules.ts';
-
-/** Parts in one call: a megabyte. */
-const PARTS_AT_ONCE = 4;
 
 /** Hands parts to a destination, which ignores those that it has. */
 export type SendParts = (destinationId: string, parts: { id: string; payload: string }[]) => Promise<void>;
@@ -44,7 +40,7 @@ export class Feeder {
   /** When something can be sent, in epoch milliseconds; null if nothing waits. */
   dueAt(now: number): number | null {
     if (this.feeding !== null || this.isWaiting === false) return null;
-    const waiting = this.waitingFor();
+    const waiting = waitingDestinations(this.around.store());
     this.isWaiting = waiting.length > 0;
     if (waiting.length === 0) return null;
     return Math.max(now, Math.min(...waiting.map((id) => this.failing.get(id)?.nextAt ?? now)));
@@ -63,18 +59,10 @@ export class Feeder {
     await this.feeding;
   }
 
-  private waitingFor(): string[] {
-    const { store } = this.around;
-    return store()
-      .selectDistinct({ id: outboundParts.destinationId })
-      .from(outboundParts)
-      .where(IS_COMMITTED)
-      .all()
-      .map(({ id }) => id);
-  }
-
   private async feedAll(now: number): Promise<void> {
-    const due = this.waitingFor().filter((id) => (this.failing.get(id)?.nextAt ?? 0) <= now);
+    const due = waitingDestinations(this.around.store()).filter(
+      (id) => (this.failing.get(id)?.nextAt ?? 0) <= now,
+    );
     await Promise.all(due.map((id) => this.feedOne(id)));
     this.note();
   }
@@ -88,8 +76,10 @@ export class Feeder {
         if (parts.length === 0) break;
         const sent = parts.map(({ id, payload }) => ({ id, payload }));
         await withTimeout(send()(destinationId, sent), timeoutMs());
-        const numbers = parts.map(({ part }) => part);
-        store().delete(outboundParts).where(inArray(outboundParts.part, numbers)).run();
+        deleteParts(
+          store(),
+          parts.map(({ part }) => part),
+        );
       }
       this.failing.delete(destinationId);
     } catch (error) {
@@ -100,14 +90,3 @@ export class Feeder {
     }
   }
 }
-
-const IS_COMMITTED = lte(outboundParts.run, sql`(SELECT ${progress.run} FROM ${progress})`);
-
-const nextParts = (store: Store, destinationId: string) =>
-  store
-    .select({ part: outboundParts.part, id: outboundParts.id, payload: outboundParts.payload })
-    .from(outboundParts)
-    .where(and(eq(outboundParts.destinationId, destinationId), IS_COMMITTED))
-    .orderBy(asc(outboundParts.part))
-    .limit(PARTS_AT_ONCE)
-    .all();

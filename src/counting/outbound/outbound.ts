@@ -1,8 +1,7 @@
 import type { OutboundRule } from '#catalogue';
 import type { Store } from '../store.ts';
-import { distribute } from './distribute.ts';
-import { eraseOutbound } from './erase.ts';
 import { Feeder, type SendParts } from './feeder.ts';
+import { distribute, eraseOutbound } from './parts.ts';
 import { OutboundRules, UNKNOWN } from './rules.ts';
 
 /** How long events wait to be counted if a destination may want them: a compromise between its wait and the rows that a run writes. */

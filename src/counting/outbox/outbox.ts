@@ -1,42 +1,92 @@
-import { asc, eq, min } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
+import { and, asc, count, eq, gt, min, ne, sql } from 'drizzle-orm';
 import { batchWithRetry, isTransient } from '#db';
 import { logWarning } from '#lib/log';
+import type { Steps } from '#lib/steps';
 import {
-  type Additions,
-  additionColumns,
   type Compacted,
-  PARK_REASON,
-  type Parked,
-  type PartRow,
-  parkStatements,
-  ROLLUP_TABLES,
-  replaceParts,
-  type SegmentOfId,
-  type StoredTable,
-  type SumRows,
-  sumRowsOf,
-  sumStatement,
+  type OutboxPart,
+  type PartSource,
+  partStatements,
+  partToKeep,
+  readPart,
+  sumsIn,
 } from '#rollup';
-import { outbox, progress } from '../schema.ts';
+import { applyPages } from '../devices/page-writer.ts';
+import { discardUncommitted } from '../outbound/parts.ts';
+import { outbox, preparedWrites, progress } from '../schema.ts';
 import { readCounterName } from '../shards.ts';
 import type { Store } from '../store.ts';
-import { findRefused, parkNewer, parkRefused } from './refused-rows.ts';
+import { findRefused, parkRefused } from './refused-rows.ts';
 import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
 import { moveOn, wasAborted } from './turn.ts';
 
-/** The size of one D1 transaction: some hundred rows, so that other queries wait only a few milliseconds. */
-const MAX_PART_CHARACTERS = 125_000;
+// What a run writes, from its steps to D1. It prepares its writes, each in a transaction of its own. The transaction that advances `progress.run` to
+// the run's number then makes all of them valid at once: pages of devices are applied, and sums move to the outbox, from which they are added to D1.
+// Whatever was prepared for a higher number belongs to a run that did not get that far, and is discarded.
 
-/** Rows of the rollup tables with the names of their columns, and objects. */
-type Rows =
-  | { kind: 'sums'; table: StoredTable; columns: readonly string[]; rows: (readonly unknown[])[] }
-  | { kind: 'parts'; rows: PartRow[] }
-  | { kind: 'compacted'; rows: Compacted[] }
-  | { kind: 'parked'; rows: Parked[] };
-type OutboxPart = Rows[];
+/** Pages of devices, or a part of the outbox. */
+type Prepared = { run: number; kind: 'devices' | 'sums'; payload: string; oldestAt: number };
+
+export function prepareWrite(store: Store, prepared: Prepared): void {
+  store.insert(preparedWrites).values(prepared).run();
+}
+
+/** Deletes the sums that earlier commits of a run left, because those of `run` include them. Call it in the transaction that commits `run`. */
+export function replaceSums(store: Store, run: number): void {
+  store
+    .delete(preparedWrites)
+    .where(and(eq(preparedWrites.kind, 'sums'), ne(preparedWrites.run, run)))
+    .run();
+}
+
+/** Moves the prepared sums to the outbox. Call it in a transaction, with nothing prepared that is not valid. */
+export function publishSums(store: Store): void {
+  const areSums = eq(preparedWrites.kind, 'sums');
+  const sums = store.select({ n: count() }).from(preparedWrites).where(areSums).get()?.n ?? 0;
+  if (sums === 0) return;
+  store.run(sql`INSERT INTO ${outbox}
+    SELECT (SELECT ${progress.sequence} FROM ${progress}) + row_number() OVER (ORDER BY ${preparedWrites.part}),
+      ${preparedWrites.payload}, ${preparedWrites.oldestAt}
+    FROM ${preparedWrites} WHERE ${areSums}`);
+  store
+    .update(progress)
+    .set({ sequence: sql`${progress.sequence} + ${sums}` })
+    .run();
+  store.delete(preparedWrites).where(areSums).run();
+}
+
+/** Writes the prepared changes of devices, each part in a transaction of its own. Valid only after their run was committed. Idempotent. */
+export function* applyDevices(storage: DurableObjectStorage, store: Store): Steps {
+  for (;;) {
+    const next = store
+      .select({ part: preparedWrites.part, payload: preparedWrites.payload })
+      .from(preparedWrites)
+      .where(ne(preparedWrites.kind, 'sums'))
+      .orderBy(asc(preparedWrites.part))
+      .limit(1)
+      .get();
+    if (!next) return;
+    storage.transactionSync(() => {
+      applyPages(store, next.payload);
+      store.delete(preparedWrites).where(eq(preparedWrites.part, next.part)).run();
+    });
+    yield;
+  }
+}
+
+/** Finishes what a run that was interrupted had committed, and discards the rest of it. Idempotent. */
+export function* finishInterrupted(storage: DurableObjectStorage, store: Store): Steps {
+  discardUncommitted(store);
+  if (!store.select({ part: preparedWrites.part }).from(preparedWrites).limit(1).get()) return;
+  storage.transactionSync(() => {
+    const committed = sql`(SELECT ${progress.run} FROM ${progress})`;
+    store.delete(preparedWrites).where(gt(preparedWrites.run, committed)).run();
+    publishSums(store);
+  });
+  yield* applyDevices(storage, store);
+}
 
 /** Appends compacted parts of the cube to the outbox. */
 export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
@@ -49,106 +99,6 @@ export function queueCompacted(store: Store, compacted: Compacted, now: number):
     .run();
   store.update(progress).set({ sequence }).run();
 }
-
-/** Splits what a run adds to D1 into parts of a bounded size. */
-export function* toParts(
-  additions: readonly Additions<RollupTable>[],
-  segmentOf: SegmentOfId,
-  parked: readonly Parked[],
-): Generator<string> {
-  let [part, size]: [OutboxPart, number] = [[], 0];
-  const rowsOf = function* (): Generator<Rows> {
-    let parts = 0;
-    for (const own of additions) {
-      for (const [table, row] of sumRowsOf(own, parts, segmentOf)) {
-        if (table === 'parts') {
-          parts++;
-          yield { kind: 'parts', rows: [row] };
-        } else yield { kind: 'sums', table, columns: additionColumns(table), rows: [row] };
-      }
-    }
-    for (const message of parked) yield { kind: 'parked', rows: [message] };
-  };
-  for (const added of rowsOf()) {
-    const length = JSON.stringify(added.rows).length;
-    if (size > 0 && size + length > MAX_PART_CHARACTERS) {
-      yield JSON.stringify(part);
-      [part, size] = [[], 0];
-    }
-    addTo(part, added);
-    size += length;
-  }
-  if (size > 0) yield JSON.stringify(part);
-}
-
-/** Adds rows to those of the same kind and table. */
-function addTo(part: OutboxPart, added: Rows): void {
-  const tableOf = (rows: Rows) => ('table' in rows ? rows.table : null);
-  const own = part.find((rows) => rows.kind === added.kind && tableOf(rows) === tableOf(added));
-  if (own) (own.rows as unknown[]).push(...added.rows);
-  else part.push(added);
-}
-
-/** A part of the outbox of a counter, by its name. */
-type OutboxSource = { counter: string; sequence: number };
-
-const KINDS: Readonly<Record<Rows['kind'], true>> = {
-  sums: true,
-  parts: true,
-  compacted: true,
-  parked: true,
-};
-
-/** Whether this release can add these rows. */
-const isKnown = (own: Rows): boolean =>
-  Object.hasOwn(KINDS, own.kind) && (own.kind !== 'sums' || ROLLUP_TABLES.includes(own.table));
-
-/**
- * A part of the outbox. What a newer release stored, and this one cannot add, is parked: after a rollback it holds up nothing else, and
- * can be added once the newer release is back.
- */
-async function readPart({ counter, sequence }: OutboxSource, payload: string): Promise<OutboxPart> {
-  const part: OutboxPart = JSON.parse(payload);
-  const newer = part.filter((own) => !isKnown(own));
-  if (newer.length === 0) return part;
-  const { applicationId } = readCounterName(counter);
-  return [
-    ...part.filter(isKnown),
-    { kind: 'parked', rows: await parkNewer(applicationId, `${counter}/${sequence}`, newer) },
-  ];
-}
-
-/** The sums of a part's rows; null for rows of another kind. */
-function sumsOf({ counter, sequence }: OutboxSource, own: Rows): SumRows | null {
-  if (own.kind === 'sums') return own;
-  if (own.kind === 'parts') return { parts: { ...readCounterName(counter), sequence }, rows: own.rows };
-  return null;
-}
-
-/** The statements that add rows of one kind. */
-function statementsOf(db: D1Database, source: OutboxSource, own: Rows, now: number): D1PreparedStatement[] {
-  const sums = sumsOf(source, own);
-  if (sums) return [sumStatement(db, sums)];
-  if (own.kind === 'compacted') {
-    const part = { ...readCounterName(source.counter), sequence: source.sequence };
-    return own.rows.flatMap((compacted) => replaceParts(db, part, compacted, now));
-  }
-  return own.kind === 'parked' ? parkStatements(db, own.rows, now) : [];
-}
-
-/**
- * What is kept of a part that D1 has. Compacted parts say nothing that the parts which they replaced did not. Parked messages may have to be
- * erased, so only parked sums are kept.
- */
-const toKeep = (part: OutboxPart): OutboxPart =>
-  part.flatMap((own): OutboxPart => {
-    if (own.kind === 'compacted') return [];
-    if (own.kind !== 'parked') return [own];
-    const sums = own.rows.filter(
-      ({ reason }) => reason === PARK_REASON.refused || reason === PARK_REASON.newer,
-    );
-    return sums.length > 0 ? [{ kind: 'parked', rows: sums }] : [];
-  });
 
 /**
  * Adds the next part of the outbox to D1. It is added exactly once however often it is sent, because the part and its number are one
@@ -167,8 +117,9 @@ export async function flushNext(
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
-  const source = { counter, sequence: next.sequence };
-  const part = await readPart(source, next.payload);
+  const source = { ...readCounterName(counter), sequence: next.sequence };
+  const name = `${counter}/${next.sequence}`;
+  const part = await readPart(source, name, next.payload);
   if (next.sequence === 1 && !hasStarted(store)) {
     const applied = await readApplied(db, counter);
     if (applied > 0) throw new SequenceGap(applied, 1);
@@ -176,14 +127,11 @@ export async function flushNext(
   }
   try {
     await batchWithRetry(db, () =>
-      limit.spend([
-        moveOn(db, counter, next.sequence),
-        ...part.flatMap((own) => statementsOf(db, source, own, now)),
-      ]),
+      limit.spend([moveOn(db, counter, next.sequence), ...partStatements(db, source, part, now)]),
     );
   } catch (error) {
     if (!wasAborted(error)) {
-      const rest = isTransient(error) ? null : await withoutRefused(db, source, part, limit);
+      const rest = isTransient(error) ? null : await withoutRefused(db, { source, name }, part, limit);
       if (!rest) throw error;
       logWarning('rows refused', error, { counter });
       const payload = JSON.stringify(rest);
@@ -195,7 +143,7 @@ export async function flushNext(
     const isWaiting = nextSequence(store) === next.sequence;
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
-  keepSent(store, { ...next, payload: JSON.stringify(toKeep(part)) }, now);
+  keepSent(store, { ...next, payload: JSON.stringify(partToKeep(part)) }, now);
   if (part.some(({ kind }) => kind === 'parts')) onParts();
   return true;
 }
@@ -206,28 +154,19 @@ export async function flushNext(
  */
 async function withoutRefused(
   db: D1Database,
-  source: OutboxSource,
+  { source, name }: { source: PartSource; name: string },
   part: OutboxPart,
   limit: StatementLimit,
 ): Promise<OutboxPart | null> {
   if (part.length > 0 && part.every(({ kind }) => kind === 'compacted')) return [];
-  const refused = await findRefused(
-    db,
-    part.flatMap((own) => sumsOf(source, own) ?? []),
-    limit,
-  );
+  const refused = await findRefused(db, sumsIn(source, part), limit);
   if (refused.length === 0) return null;
   const rows = new Set<unknown>(refused.flatMap(({ sums }) => sums.rows));
   const rest = part.flatMap((own): OutboxPart => {
     const taken = (own.rows as unknown[]).filter((row) => !rows.has(row));
-    return taken.length > 0 ? [{ ...own, rows: taken } as Rows] : [];
+    return taken.length > 0 ? [{ ...own, rows: taken } as OutboxPart[number]] : [];
   });
-  const { counter, sequence } = source;
-  const { applicationId } = readCounterName(counter);
-  return [
-    ...rest,
-    { kind: 'parked', rows: await parkRefused(applicationId, `${counter}/${sequence}`, refused) },
-  ];
+  return [...rest, { kind: 'parked', rows: await parkRefused(source.applicationId, name, refused) }];
 }
 
 /** When the oldest waiting event was appended; null if the outbox is empty. */

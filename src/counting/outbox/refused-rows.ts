@@ -1,14 +1,6 @@
 import { isTransient } from '#db';
-import { logError, logLine } from '#lib/log';
-import {
-  neutralSums,
-  PARK_REASON,
-  type Parked,
-  parkedId,
-  parkedSums,
-  type SumRows,
-  sumStatement,
-} from '#rollup';
+import { logError } from '#lib/log';
+import { neutralSums, PARK_REASON, type Parked, parkSums, type SumRows, sumStatement } from '#rollup';
 import type { StatementLimit } from './statement-limit.ts';
 import { abortTrial, wasAborted } from './turn.ts';
 
@@ -66,34 +58,16 @@ export async function findRefused(
 }
 
 /** Refused rows as parked messages. `part` identifies the part of the outbox that they were in. D1's error is only in the log. */
-export async function parkRefused(
+export const parkRefused = (
   applicationId: string,
   part: string,
   refused: readonly Refused[],
-): Promise<Parked[]> {
-  return Promise.all(
+): Promise<Parked[]> =>
+  Promise.all(
     refused.map(async ({ sums, error }) => {
-      const body = parkedSums(sums);
+      const parked = await parkSums(applicationId, part, sums, PARK_REASON.refused);
       const table = 'table' in sums ? sums.table : 'cube_parts';
-      const id = await parkedId(`${part}/${body}`, 'whole');
-      logError('sums parked', error, { message_id: id, application_id: applicationId, table });
-      return { id, applicationId, body, reason: PARK_REASON.refused };
+      logError('sums parked', error, { message_id: parked.id, application_id: applicationId, table });
+      return parked;
     }),
   );
-}
-
-/** Rows that only a newer release can add, as parked messages. */
-export async function parkNewer(
-  applicationId: string,
-  part: string,
-  newer: readonly unknown[],
-): Promise<Parked[]> {
-  return Promise.all(
-    newer.map(async (rows) => {
-      const body = parkedSums(rows);
-      const id = await parkedId(`${part}/${body}`, 'whole');
-      logLine('error', 'sums of a newer release parked', { message_id: id, application_id: applicationId });
-      return { id, applicationId, body, reason: PARK_REASON.newer };
-    }),
-  );
-}

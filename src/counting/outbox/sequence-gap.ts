@@ -1,7 +1,7 @@
 import { min, sql } from 'drizzle-orm';
 import { counterFlushes, database, excluded, isAmong, retryTransient } from '#db';
 import type { ClosedGap } from '../api.ts';
-import { progressOf } from '../log/log.ts';
+import { progressOf } from '../log.ts';
 import { outbox, progress } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { hasStarted, keptFrom, requeueSent } from './sent-parts.ts';

@@ -14,7 +14,7 @@ const MAX_GAPS = 200;
 const GAPS_HELD = 10 * MAX_GAPS;
 
 type DeviceGap = { deviceId: string; total: ComparedTotal };
-type Sums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
+type ComparedSums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
 
 /** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
 export async function clientTotals(
@@ -37,7 +37,7 @@ export async function clientTotals(
 
 class TotalsOfKind {
   private readonly kind: 'ad' | 'purchase';
-  private readonly byCurrency = new Map<string, Sums>();
+  private readonly byCurrency = new Map<string, ComparedSums>();
   private withGap: DeviceGap[] = [];
 
   constructor(kind: 'ad' | 'purchase') {

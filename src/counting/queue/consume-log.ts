@@ -1,7 +1,6 @@
 import { type LogFields, logLine } from '#lib/log';
 import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
-import { readMessage } from '#rollup';
-import type { CheckedMessage } from './check-message.ts';
+import { type CheckedMessage, readMessage } from '#rollup';
 
 // The log lines of the consumer. They never have a message's content.
 

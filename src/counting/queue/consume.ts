@@ -3,10 +3,17 @@ import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
 import { logLine, logWarning } from '#lib/log';
-import { PARK_REASON, type Parked, parkStatements } from '#rollup';
-import { type EventWithText, packTexts } from '../pack.ts';
+import {
+  type CheckedMessage,
+  checkMessage,
+  type EventWithText,
+  PARK_REASON,
+  type Parked,
+  parkedWhole,
+  parkStatements,
+} from '#rollup';
+import { packTexts } from '../pack.ts';
 import { type CounterStub, counterName, counterOf, readCounterName } from '../shards.ts';
-import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
 import { logBatch, logMessage } from './consume-log.ts';
 import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';
 import { DEAD_LETTER_DELAY_SECONDS, eventDelaySeconds, FILED_FROM_ATTEMPT } from './retry-schedule.ts';
@@ -83,38 +90,19 @@ export async function consumeDeadLetters(batch: Messages, env: Env): Promise<voi
 }
 
 type OfCounter = { message: Message; events: EventWithText[] };
-type CounterMessages = OfCounter[];
 
 /** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
-function groupByCounter(checked: readonly CheckedMessage[]): Map<string, CounterMessages> {
-  const groups = new Map<string, CounterMessages>();
+function groupByCounter(checked: readonly CheckedMessage[]): Map<string, OfCounter[]> {
+  const groups = new Map<string, OfCounter[]>();
   for (const { message, events } of checked) {
-    let [applicationId, shard]: [string | null, number] = [null, 0];
-    let own: EventWithText[] = [];
-    for (const each of events) {
-      const { event } = each;
-      const eventShard = shardOf(event);
-      // Nearly always, all events of a message are for the same counter.
-      if (event.application_id !== applicationId || eventShard !== shard) {
-        [applicationId, shard] = [event.application_id, eventShard];
-        own = eventsFor(groups, counterName(applicationId, shard), message);
-      }
-      own.push(each);
+    const byCounter = Map.groupBy(events, ({ event }) => counterName(event.application_id, shardOf(event)));
+    for (const [name, own] of byCounter) {
+      const group = groups.get(name) ?? [];
+      groups.set(name, group);
+      group.push({ message, events: own });
     }
   }
   return groups;
-}
-
-/** The list of a message's events in a counter's group. */
-function eventsFor(groups: Map<string, CounterMessages>, name: string, message: Message): EventWithText[] {
-  const group = groups.get(name) ?? [];
-  groups.set(name, group);
-  let last = group.at(-1);
-  if (last?.message !== message) {
-    last = { message, events: [] };
-    group.push(last);
-  }
-  return last.events;
 }
 
 type Failed = Map<Message, { error: unknown; isRefused: boolean }>;
@@ -164,7 +152,7 @@ const appendOpen: Send = (counter, _, events) => counter.appendOpen(events.map((
 async function deliver(
   env: Env,
   name: string,
-  group: CounterMessages,
+  group: readonly OfCounter[],
   sendTo: Send,
   failed: Failed,
   delayed: Delayed[],

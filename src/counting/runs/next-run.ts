@@ -1,9 +1,9 @@
 import type { OutboundRule } from '#catalogue';
 import { inTurns, type Steps } from '#lib/steps';
-import { type Head, nextHeads, readBatch } from '../log/log-heads.ts';
+import { type Head, nextHeads, readBatch } from '../log.ts';
+import { finishInterrupted } from '../outbox/outbox.ts';
 import { openStore, type Store } from '../store.ts';
 import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
-import { finishInterrupted } from './prepared.ts';
 import { Run, type RunLimits } from './run.ts';
 
 export type { RunLimits } from './run.ts';

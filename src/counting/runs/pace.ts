@@ -1,4 +1,4 @@
-import type { Pending } from '../log/log.ts';
+import type { Pending } from '../log.ts';
 import { FULL_RUN, type RunLimits } from './next-run.ts';
 
 /** The longest wait before a counter counts. The more events wait, the fewer rows each of them writes. Reports do not wait for it. */

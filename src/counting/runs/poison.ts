@@ -1,6 +1,6 @@
 import { type DeviceEvent, isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
 import { logError } from '#lib/log';
-import { type DeviceHistory, Journal, startTally, transactionsInMemory } from '#rollup';
+import { type DeviceHistory, Journal, reasonToIgnore, Tally, transactionsInMemory } from '#rollup';
 import {
   CountedDevice,
   type LoadedDevice,
@@ -75,15 +75,15 @@ function knownDevices(
 function countAlone(event: LoggedEvent, known: KnownDevice | undefined): void {
   if (known === 'unreadable') throw new Error("the device's page can't be read");
   const device = known && new CountedDevice(known.loaded, new Journal());
-  const tally = startTally({
-    deviceOf: ({ acquired_day }) => (acquired_day === device?.acquiredDay ? device : undefined),
+  const own = isOfDevice(event) ? event : null;
+  if (own && (own.acquired_day !== device?.acquiredDay || reasonToIgnore(own, device, undefined))) return;
+  const tally = new Tally({
     deviceNamed: () => undefined,
-    keys: { eventOf: () => undefined, take: () => undefined },
-    revokedTokens: new Map(),
+    isFirst: () => true,
     segments: new SegmentBook(),
     transactions: transactionsInMemory(),
   });
-  if (!tally.count(event) || !known || !device || !isOfDevice(event)) return;
-  device.addToTotals(event);
-  device.toRows(known.history);
+  tally.count(event, device);
+  if (own) device?.addToTotals(own);
+  if (known) device?.toRows(known.history);
 }

@@ -13,7 +13,7 @@ import {
 import { type DeviceDay, deviceDay, hashOfDevice, pageOf, readFacts } from '../devices/device-pages.ts';
 import type { DeviceFactsRow } from '../devices/device-row.ts';
 import { PageWriter } from '../devices/page-writer.ts';
-import { type Head, readDeviceWords } from '../log/log-heads.ts';
+import { type Head, readDeviceWords } from '../log.ts';
 import { DEVICE_WORDS } from '../pack.ts';
 import type { Store } from '../store.ts';
 import { BrokenDevicesError } from './poison.ts';

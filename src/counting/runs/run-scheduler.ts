@@ -3,12 +3,11 @@ import { isParquetLoaded, loadParquet } from '#lib/encoding/parquet';
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
 import { isolateMemory } from '../isolate-memory.ts';
-import { type Pending, pendingIn, progressOf } from '../log/log.ts';
-import { oldestInOutbox } from '../outbox/outbox.ts';
+import { type Pending, pendingIn, progressOf } from '../log.ts';
+import { finishInterrupted, oldestInOutbox } from '../outbox/outbox.ts';
 import type { Store } from '../store.ts';
 import { countNextRun, type RunLimits } from './next-run.ts';
 import { countDueAt, REPORT_RUN } from './pace.ts';
-import { finishInterrupted } from './prepared.ts';
 
 /** The memory that a run is given: more than it needs, unless each event is of another device or adds rows of its own. */
 const SMALL_RUN_BYTES = 8_000_000;

@@ -1,22 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
 import type { Steps } from '#lib/steps';
-import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
+import { type OutboxPart, type Parked, reasonToIgnore, Tally, toParkedEvent, toParts } from '#rollup';
 import type { EventOutcome } from '../api.ts';
 import type { CountedDevice } from '../devices/counted-devices.ts';
 import { findKnown } from '../devices/devices.ts';
 import { reduceEvents } from '../files/log-reader.ts';
 import { KeyBook, type KeyRange } from '../keys/key-book.ts';
 import { TransactionBook } from '../keys/transaction-book.ts';
-import { progressOf } from '../log/log.ts';
-import { type Head, readBatch } from '../log/log-heads.ts';
+import { type Head, progressOf, readBatch } from '../log.ts';
 import { OutboundCollector } from '../outbound/collect.ts';
-import { toParts } from '../outbox/outbox.ts';
-import { KEY_DAY, KEY_WORDS } from '../pack.ts';
+import { applyDevices, prepareWrite, publishSums, replaceSums } from '../outbox/outbox.ts';
+import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
 import { openStore, type Store, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
-import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
 import { RunDevices } from './run-devices.ts';
 import { openSegments, saveSegments } from './segments.ts';
 
@@ -74,8 +72,6 @@ export class Run {
   private readonly unknown = new Map<number, Set<string>>();
   private storedSegments = 0;
   private readonly tally: Tally;
-  /** The device of the event that is being counted. */
-  private device: CountedDevice | undefined;
   private last = 0;
   private events = 0;
   private eventsInStep = 0;
@@ -99,16 +95,14 @@ export class Run {
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
     this.segments = openSegments(store);
-    this.tally = startTally({
-      deviceOf: () => this.device,
+    this.tally = new Tally({
       deviceNamed: ({ device_id, acquired_day }) =>
         poison.devices.has(device_id) ? undefined : this.devices.named(device_id, acquired_day),
-      // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
-      keys: {
-        eventOf: (name) => (book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
-        take: ({ key }) => book.takeSession(key),
+      isFirst(session) {
+        if (book.hasSession(session)) return false;
+        book.takeSession(session);
+        return true;
       },
-      revokedTokens: this.revoked,
       segments: this.segments,
       transactions: this.transactions,
     });
@@ -147,10 +141,6 @@ export class Run {
     );
   }
 
-  private sessionOf(name: string): string {
-    return name.slice(scopedKey(this.applicationId, KEY_DAY.any, '').length);
-  }
-
   private *countBatch(head: Head): Steps {
     const events = readBatch(this.store, this.applicationId, head.batch);
     this.transactions.load(events);
@@ -163,8 +153,8 @@ export class Run {
         const index = first + place;
         const from = next;
         while (words[next] === index) next += KEY_WORDS;
-        this.device = devices[place];
-        const outcome = event ? this.countEvent(head.batch, event, { words, from, to: next }) : undefined;
+        const keys = { words, from, to: next };
+        const outcome = event ? this.countEvent(head.batch, event, devices[place], keys) : undefined;
         if (outcome) this.noteOutcome(head.batch, index, outcome);
       }
       this.eventsInStep += step.length;
@@ -186,7 +176,12 @@ export class Run {
   }
 
   /** Returns undefined for an event that was counted. */
-  private countEvent(batch: number, event: LoggedEvent, keys: KeyRange): EventOutcome | undefined {
+  private countEvent(
+    batch: number,
+    event: LoggedEvent,
+    device: CountedDevice | undefined,
+    keys: KeyRange,
+  ): EventOutcome | undefined {
     const { events, devices } = this.poison;
     const own = isOfDevice(event) ? event : null;
     if (
@@ -198,15 +193,17 @@ export class Run {
     }
     if (own) {
       const revokedAt = this.revoked.get(own.token_id ?? '');
-      if (!this.device) this.noteUnknown(batch, own.device_id);
-      if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
+      if (!device) this.noteUnknown(batch, own.device_id);
+      if (reasonToIgnore(own, device, revokedAt)) return 'ignored';
     }
     if (!this.book.take(keys, event.id)) return 'duplicate';
+    // Destinations are not told of them.
     if ('keys' in event) event.keys = [];
     try {
-      const news = this.tally.count(event) ? this.tally.news() : null;
-      if (own) this.device?.addToTotals(own);
-      if (news) this.outbound.add(news, this.device, () => this.nextCommit);
+      this.tally.count(event, device);
+      if (own) device?.addToTotals(own);
+      const news = this.tally.news();
+      if (news) this.outbound.add(news, device, () => this.nextCommit);
     } catch (error) {
       throw new PoisonError(event, error);
     }
@@ -225,8 +222,8 @@ export class Run {
     yield* this.devices.eachChange((payload) =>
       prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
     );
-    for (const payload of this.sums()) {
-      prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
+    for (const part of this.sums()) {
+      prepareWrite(store, { run, kind: 'sums', payload: JSON.stringify(part), oldestAt });
       yield;
     }
     this.outbound.writeAll(run);
@@ -249,7 +246,7 @@ export class Run {
   }
 
   /** Everything that the run adds to D1, as parts of the outbox. */
-  private sums(): Iterable<string> {
+  private sums(): Iterable<OutboxPart> {
     const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
     const segmentOf = (id: number) => this.segments.segmentOf(id);
     return toParts([daily, hours, ads, items, custom, activity, revenue], segmentOf, this.parked);

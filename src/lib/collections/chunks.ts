@@ -17,6 +17,22 @@ export function chunksBySize<Item>(
   return chunks;
 }
 
+/** Items as JSON arrays, in order, of at most `max` characters unless a single item is longer; none if there are no items. */
+export function* jsonChunks(items: Iterable<unknown>, max: number): Generator<string> {
+  let texts: string[] = [];
+  let size = 0;
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    if (size + text.length > max && texts.length > 0) {
+      yield `[${texts.join(',')}]`;
+      [texts, size] = [[], 0];
+    }
+    texts.push(text);
+    size += text.length + 1;
+  }
+  if (texts.length > 0) yield `[${texts.join(',')}]`;
+}
+
 /** Splits items, in order, into chunks of this size. */
 export function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
   let chunk: Item[] = [];

@@ -15,12 +15,15 @@ export class TupleIndex {
   size = 0;
   private readonly width: number;
   /** See `NUMBER_MASK`; 0 for an empty slot. */
-  private slots = new Int32Array(2 * FIRST_CAPACITY);
+  private slots: Int32Array;
   private tuples: Int32Array;
 
-  constructor(width: number) {
+  /** It has room for so many tuples from the start. */
+  constructor(width: number, expected = 0) {
+    const capacity = 2 ** Math.ceil(Math.log2(Math.max(FIRST_CAPACITY, expected)));
     this.width = width;
-    this.tuples = new Int32Array(FIRST_CAPACITY * width);
+    this.slots = new Int32Array(2 * capacity);
+    this.tuples = new Int32Array(capacity * width);
   }
 
   /** The memory that a tuple takes, in bytes. */

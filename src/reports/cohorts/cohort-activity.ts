@@ -28,20 +28,17 @@ export class CohortActivity {
     const ages = valuesIn(chunk, 'age').map(Number);
     const slots = ages.map((age) => places.numbers.findLastIndex((number) => number <= age));
     const ageAt = chunk.columns.indexOf('age');
-    chunk.read((entries) => {
-      const { size, keys, sums } = entries;
-      places.find(entries);
-      for (let entry = 0; entry < size; entry++) {
-        const row = places.rowAt(entry);
-        if (row === NO_ROW) continue;
-        const at = keys[ageAt]?.[entry] ?? 0;
-        const [age, slot] = [ages[at] ?? 0, slots[at] ?? -1];
-        const [active, last] = [sums[ACTIVE_AT]?.[entry] ?? 0, sums[LAST_AT]?.[entry] ?? 0];
-        const day = places.dayAt(entry);
-        if (age === 0) this.addSize(row, day.ago, active);
-        this.details.add(row, day, age, slot, active, last);
-      }
-    });
+    const { size, keys, sums } = chunk.entries;
+    for (let entry = 0; entry < size; entry++) {
+      const row = places.rowAt(entry);
+      if (row === NO_ROW) continue;
+      const at = keys[ageAt]?.[entry] ?? 0;
+      const [age, slot] = [ages[at] ?? 0, slots[at] ?? -1];
+      const [active, last] = [sums[ACTIVE_AT]?.[entry] ?? 0, sums[LAST_AT]?.[entry] ?? 0];
+      const day = places.dayAt(entry);
+      if (age === 0) this.addSize(row, day.ago, active);
+      this.details.add(row, day, age, slot, active, last);
+    }
   }
 
   private addSize(row: number, ago: number, devices: number): void {

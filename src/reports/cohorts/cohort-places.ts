@@ -1,5 +1,4 @@
 import { daysBetween } from '#lib/time';
-import type { Entries } from '#rollup';
 import { type Chunk, valuesIn } from '../engine/chunk.ts';
 import type { GroupCells } from '../engine/group-cells.ts';
 
@@ -34,9 +33,6 @@ export class CohortPlaces {
 
   // Of the open chunk.
   private days: CohortDay[] = [];
-  private dayColumn = 0;
-
-  // Of the entries.
   private groups = new Int32Array(0);
   private dayNumbers: Int32Array | undefined;
 
@@ -56,7 +52,10 @@ export class CohortPlaces {
     const column = acquiredColumn(chunk);
     await this.lookup.open(chunk, column);
     this.days = valuesIn(chunk, column).map((day) => this.dayOf(day));
-    this.dayColumn = chunk.columns.indexOf(column);
+    const { entries } = chunk;
+    if (this.groups.length < entries.size) this.groups = new Int32Array(entries.size);
+    this.lookup.find(entries, this.groups, NO_GROUP);
+    this.dayNumbers = entries.keys[chunk.columns.indexOf(column)];
   }
 
   private dayOf(day: string): CohortDay {
@@ -67,13 +66,6 @@ export class CohortPlaces {
       this.known.set(day, found);
     }
     return found;
-  }
-
-  /** To be called with entries of the open chunk, before they are asked for. */
-  find(entries: Entries): void {
-    if (this.groups.length < entries.size) this.groups = new Int32Array(entries.size);
-    this.lookup.find(entries, this.groups, NO_GROUP);
-    this.dayNumbers = entries.keys[this.dayColumn];
   }
 
   dayAt(entry: number): CohortDay {

@@ -40,13 +40,12 @@ export class CohortRanking {
   /** Adds up devices on the day of their acquisition. The later the days of the first chunks, the fewer cohorts are kept. */
   async read(chunk: Chunk): Promise<void> {
     await this.lookup.open(chunk, acquiredColumn(chunk));
-    chunk.read((entries) => {
-      if (this.found.length < entries.size) this.found = new Int32Array(entries.size);
-      this.lookup.find(entries, this.found, NO_GROUP);
-      for (let entry = 0; entry < entries.size; entry++) {
-        this.add(this.found[entry] ?? NO_GROUP, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
-      }
-    });
+    const { entries } = chunk;
+    if (this.found.length < entries.size) this.found = new Int32Array(entries.size);
+    this.lookup.find(entries, this.found, NO_GROUP);
+    for (let entry = 0; entry < entries.size; entry++) {
+      this.add(this.found[entry] ?? NO_GROUP, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
+    }
   }
 
   private add(cohort: number, devices: number): void {

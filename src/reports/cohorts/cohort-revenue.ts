@@ -1,7 +1,7 @@
 import { netOfFee } from '#catalogue';
 import { daysBetween } from '#lib/time';
-import { type Entries, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
-import { type Chunk, organicIn, valuesIn } from '../engine/chunk.ts';
+import { NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type Chunk, type Entries, organicIn, valuesIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
@@ -107,7 +107,7 @@ export class RevenueReader {
 
   async read(chunk: Chunk): Promise<void> {
     const { columns, isOfCosts } = chunk;
-    const conversionsIn = await conversionsOf(this.rates, chunk);
+    const conversions = await conversionsOf(this.rates, chunk);
     const currencies = valuesIn(chunk, 'currency');
     this.days = valuesIn(chunk, 'day');
     this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
@@ -117,22 +117,18 @@ export class RevenueReader {
     this.between = [];
     await this.places.open(chunk);
     const { at } = this;
-    chunk.read((entries) => {
-      const { size, keys, sums } = entries;
-      this.places.find(entries);
-      const conversions = conversionsIn(entries);
-      for (let entry = 0; entry < size; entry++) {
-        at.day = this.places.dayAt(entry);
-        at.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
-        // The day must be over, and not after the last requested day number.
-        if (at.age >= at.day.ago || at.age >= this.ages) continue;
-        at.row = this.places.rowAt(entry);
-        at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
-        at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
-        const isOrganic = organic.value >= 0 && keys[organic.at]?.[entry] === organic.value;
-        this.add(sums, entry, isOfCosts, isOrganic);
-      }
-    });
+    const { size, keys, sums } = chunk.entries;
+    for (let entry = 0; entry < size; entry++) {
+      at.day = this.places.dayAt(entry);
+      at.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
+      // The day must be over, and not after the last requested day number.
+      if (at.age >= at.day.ago || at.age >= this.ages) continue;
+      at.row = this.places.rowAt(entry);
+      at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+      at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
+      const isOrganic = organic.value >= 0 && keys[organic.at]?.[entry] === organic.value;
+      this.add(sums, entry, isOfCosts, isOrganic);
+    }
   }
 
   private ageOf(acquired: number, day: number): number {

@@ -2,7 +2,7 @@ import { isCostDimension } from '#catalogue';
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
 import { type DeviceGrouping, isOfCreatives } from '../device-groups.ts';
 import { knowsSpendIn, REPORT_DIMENSIONS } from '../dimensions.ts';
-import { OTHER } from '../engine/cut.ts';
+import { OTHER } from '../engine/question.ts';
 import type { ReportFilters } from '../query.ts';
 
 type Cohort = Part;

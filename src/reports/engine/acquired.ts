@@ -1,12 +1,12 @@
-import { type Entries, sumColumnsOf } from '#rollup';
+import { sumColumnsOf } from '#rollup';
 import type { DimensionName } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type Chunk, organicIn, valuesIn } from './chunk.ts';
+import { type Chunk, type Entries, organicIn, valuesIn } from './chunk.ts';
 import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { GroupCells } from './group-cells.ts';
-import type { Ranking } from './ranking.ts';
+import type { Ranking } from './groups.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
@@ -39,23 +39,21 @@ export class Acquired {
   }
 
   async read(chunk: Chunk): Promise<void> {
-    const conversionsIn = await conversionsOf(this.rates, chunk);
+    const conversions = await conversionsOf(this.rates, chunk);
     await this.lookup.open(chunk, 'acquired_day');
     const organic = organicIn(chunk);
-    chunk.read((entries) => {
-      const { size, keys } = entries;
-      if (this.groups.length < size) {
-        [this.groups, this.paidGroups] = [new Int32Array(size), new Int32Array(size)];
-      }
-      this.lookup.find(entries, this.groups, this.ranking.places.rest);
-      for (let entry = 0; entry < size; entry++) {
-        const isOrganic = keys[organic.at]?.[entry] === organic.value;
-        this.paidGroups[entry] = isOrganic ? SKIPPED : (this.groups[entry] ?? SKIPPED);
-      }
-      const conversions = conversionsIn(entries);
-      this.addEntries(entries, conversions);
-      if (conversions) this.addUnconverted(entries, conversions, chunk);
-    });
+    const { entries } = chunk;
+    const { size, keys } = entries;
+    if (this.groups.length < size) {
+      [this.groups, this.paidGroups] = [new Int32Array(size), new Int32Array(size)];
+    }
+    this.lookup.find(entries, this.groups, this.ranking.places.rest);
+    for (let entry = 0; entry < size; entry++) {
+      const isOrganic = keys[organic.at]?.[entry] === organic.value;
+      this.paidGroups[entry] = isOrganic ? SKIPPED : (this.groups[entry] ?? SKIPPED);
+    }
+    this.addEntries(entries, conversions);
+    if (conversions) this.addUnconverted(chunk, conversions);
   }
 
   private addEntries({ size, sums }: Entries, conversions: Conversions | null): void {
@@ -74,7 +72,8 @@ export class Acquired {
   }
 
   /** Lists the amounts that cannot be converted. */
-  private addUnconverted({ size, keys, sums }: Entries, { numbers }: Conversions, chunk: Chunk): void {
+  private addUnconverted(chunk: Chunk, { numbers }: Conversions): void {
+    const { size, keys, sums } = chunk.entries;
     const currencies = valuesIn(chunk, 'currency');
     const currencyAt = chunk.columns.indexOf('currency');
     for (let entry = 0; entry < size; entry++) {

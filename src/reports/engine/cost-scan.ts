@@ -158,6 +158,6 @@ function toChunk(
     columns,
     values: lists.map((list) => list.values),
     segments: segments.values,
-    read: (take) => take({ size: rows.length, keys, segments: segmentAt, sums }),
+    entries: { size: rows.length, keys, segments: segmentAt, sums },
   };
 }

@@ -84,19 +84,13 @@ export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenera
     const { size, keys } = part;
     if (size > 0) {
       const { segments, numbers } = known.in(part);
-      const entries = {
-        size,
-        keys: keys.map((column) => column.numbers),
-        segments: numbers,
-        sums: part.sums,
-      };
       yield {
         isOfCosts: false,
         day: latestIn(keys[0], to),
         columns,
         values: keys.map(({ values }) => values),
         segments,
-        read: (take) => take(entries),
+        entries: { size, keys: keys.map((column) => column.numbers), segments: numbers, sums: part.sums },
       };
     }
     rows += part.searched;

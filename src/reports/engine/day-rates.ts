@@ -1,6 +1,5 @@
 import { divideRounded } from '#lib/decimal';
 import { type RateBook, readRateBook } from '#money';
-import type { Entries } from '#rollup';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { RATE_SCALE, RateDigits } from './converted-sums.ts';
 
@@ -13,7 +12,7 @@ type RatePeriod = { teamId: string; reporting: string; from: string; to: string 
 export const SAME_CURRENCY = -1;
 export const NO_RATE = -2;
 
-/** The conversions of entries. `numbers` may be longer than the entries, and is reused for the next ones. */
+/** The conversions of entries. */
 export type Conversions = { numbers: Int32Array; rates: RateDigits };
 
 /** The rates of each currency by day. */
@@ -68,33 +67,27 @@ export class DayRates {
 const UNKNOWN = -3;
 
 /**
- * Returns the conversions of a chunk's entries, each by the rate of its day; null if all are `SAME_CURRENCY`. Reads the rates of the chunk's
- * currencies first.
+ * The conversions of a chunk's entries, each by the rate of its day; null if all are `SAME_CURRENCY`. Reads the rates of the chunk's currencies
+ * first.
  */
-export async function conversionsOf(
-  rates: DayRates,
-  chunk: Chunk,
-): Promise<(entries: Entries) => Conversions | null> {
+export async function conversionsOf(rates: DayRates, chunk: Chunk): Promise<Conversions | null> {
   const [currencies, days] = [valuesIn(chunk, 'currency'), valuesIn(chunk, 'day')];
   await rates.use(currencies);
-  if (currencies.every((currency) => rates.isSame(currency))) return () => null;
-  const [currencyAt, dayAt] = [chunk.columns.indexOf('currency'), chunk.columns.indexOf('day')];
+  if (currencies.every((currency) => rates.isSame(currency))) return null;
+  const { size, keys } = chunk.entries;
+  const [ownCurrencies, ownDays] = ['currency', 'day'].map((name) => keys[chunk.columns.indexOf(name)]);
   const found = new Int32Array(currencies.length * days.length).fill(UNKNOWN);
-  let numbers = new Int32Array(0);
-  return ({ size, keys }) => {
-    if (numbers.length < size) numbers = new Int32Array(size);
-    const [ownCurrencies, ownDays] = [keys[currencyAt], keys[dayAt]];
-    for (let entry = 0; entry < size; entry++) {
-      const currency = ownCurrencies?.[entry] ?? 0;
-      const day = ownDays?.[entry] ?? 0;
-      const at = currency * days.length + day;
-      let number = found[at] ?? UNKNOWN;
-      if (number === UNKNOWN) {
-        number = rates.of(currencies[currency] ?? '', days[day] ?? '');
-        found[at] = number;
-      }
-      numbers[entry] = number;
+  const numbers = new Int32Array(size);
+  for (let entry = 0; entry < size; entry++) {
+    const currency = ownCurrencies?.[entry] ?? 0;
+    const day = ownDays?.[entry] ?? 0;
+    const at = currency * days.length + day;
+    let number = found[at] ?? UNKNOWN;
+    if (number === UNKNOWN) {
+      number = rates.of(currencies[currency] ?? '', days[day] ?? '');
+      found[at] = number;
     }
-    return { numbers, rates: rates.rates };
-  };
+    numbers[entry] = number;
+  }
+  return { numbers, rates: rates.rates };
 }

@@ -1,7 +1,6 @@
-import type { Entries } from '#rollup';
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Chunk, type Entries, valuesIn } from './chunk.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
 /** A period that groups belong to; the only one unless a grouping is by time. */

@@ -1,9 +1,9 @@
-import { isSegmentDimension, type Sums } from '#catalogue';
+import { isSegmentDimension, OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
-import { isNamed } from '../dimensions.ts';
+import { isNamed, knowsSpendIn } from '../dimensions.ts';
 import { isByCreative } from '../filters.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported } from '../query.ts';
@@ -11,11 +11,10 @@ import { Acquired } from './acquired.ts';
 import { type Chunk, latestFirst } from './chunk.ts';
 import { hasCosts, scanCosts } from './cost-scan.ts';
 import { scanCube } from './cube-scan.ts';
-import type { Cut } from './cut.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
-import { Groups } from './groups.ts';
-import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
-import { Ranking } from './ranking.ts';
+import { emptySums } from './group-table.ts';
+import { Groups, Ranking } from './groups.ts';
+import { type Cut, type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 import { readStatedDays, withoutStated } from './stated-impressions.ts';
 
 // The groups of the performance report are added up in the Worker, in bounded memory, from chunks of the cube, hours and costs.
@@ -27,6 +26,36 @@ export type GroupSums = {
   /** Sums of all rows that match the filters, whether or not they are in a group. */
   total: Sums;
 };
+
+type ReportQuestion = Omit<GroupQuestion, 'wantsCosts' | 'wantsAcquired' | 'wantsStated'> & {
+  /** What only other metrics need is not read. */
+  metrics: readonly string[];
+  wantsTotals: boolean;
+};
+
+/** The sums of the performance report's groups, and of all of them together. */
+export async function readReportSums(
+  stores: CubeStores,
+  application: Reported,
+  question: ReportQuestion,
+): Promise<GroupSums> {
+  const { names, filters, metrics, wantsTotals, untilHour } = question;
+  const wantsAny = (some: readonly string[]) =>
+    knowsSpendIn(filters) && some.some((name) => metrics.includes(name));
+  const [wantsCosts, wantsAcquired] = [wantsAny(OF_COSTS), wantsAny(OF_ACQUIRED)];
+  const { groups, cut, total } = await readGroupSums(stores, application, {
+    ...question,
+    wantsCosts,
+    wantsAcquired,
+    wantsStated: wantsAny(OF_STATED_IMPRESSIONS),
+  });
+  if (!wantsTotals) return { groups, cut, total: emptySums() };
+  // Only the rollup by day has every measure, and not every grouping has costs.
+  const isByDay = rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
+  if (isByDay && (!(wantsCosts || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
+  const whole = await readReportSums(stores, application, { ...question, names: [], limit: 1, q: undefined });
+  return { groups, cut, total: whole.total };
+}
 
 const MAX_PASSES = 16;
 

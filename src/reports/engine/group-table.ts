@@ -11,8 +11,9 @@ import {
   sumOf,
 } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
-import { type Entries, NANOS_PER_HIGH } from '#rollup';
+import { NANOS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
+import type { Entries } from './chunk.ts';
 import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 import { type Unrated, UnratedSums } from './unrated.ts';

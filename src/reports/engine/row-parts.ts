@@ -1,10 +1,9 @@
 import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
 import { Dictionary } from '#lib/collections/dictionary';
 import { TupleIndex } from '#lib/collections/tuple-index';
-import type { Entries } from '#rollup';
 import { type DimensionName, isNamed, REPORT_DIMENSIONS } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
-import type { Chunk } from './chunk.ts';
+import type { Chunk, Entries } from './chunk.ts';
 
 /** In place of the number of a value that makes no group. */
 export const NO_PART = -1;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { adsets, campaigns, costs, creatives, database, rollupDaily } from '#db';
-import { type Entries, sumColumnsOf } from '#rollup';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { sumColumnsOf } from '#rollup';
+import { type Chunk, type Entries, valuesIn } from './chunk.ts';
 
 // The same impression of an ad may be in costs and reported to its link. Of a creative's day, the costs' figure is used if they state one.
 
@@ -37,12 +37,11 @@ export async function* withoutStated(
   chunks: AsyncGenerator<Chunk>,
   stated: StatedDays,
 ): AsyncGenerator<Chunk> {
-  for await (const chunk of chunks) {
-    yield { ...chunk, read: (take) => chunk.read((entries) => take(without(chunk, entries, stated))) };
-  }
+  for await (const chunk of chunks) yield { ...chunk, entries: without(chunk, stated) };
 }
 
-function without(chunk: Chunk, entries: Entries, stated: StatedDays): Entries {
+function without(chunk: Chunk, stated: StatedDays): Entries {
+  const { entries } = chunk;
   const reported = entries.sums[IMPRESSIONS_AT];
   if (!reported) return entries;
   const [days, ids] = [valuesIn(chunk, 'day'), valuesIn(chunk, 'creative_id')];

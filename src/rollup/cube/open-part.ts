@@ -1,7 +1,7 @@
 import { type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 import { sumColumnsOf } from '../tables.ts';
 import { type Grain, keyColumns, segmentColumns } from './grains.ts';
-import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-columns.ts';
+import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-file.ts';
 
 /** What a reader wants of parts, besides their keys. */
 export type PartSelection = {

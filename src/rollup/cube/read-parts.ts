@@ -5,8 +5,8 @@ import { chunksBySize } from '#lib/collections/chunks';
 import { type MonthFile, type ReadableBucket, readMonth } from '../months/month-file.ts';
 import type { Grain } from './grains.ts';
 import { type OpenPart, type PartSelection, RowSelector, selectAll } from './open-part.ts';
-import { PartCache, PartlyKept } from './part-cache.ts';
-import type { ColumnSource } from './part-columns.ts';
+import { PartCache } from './part-cache.ts';
+import { type ColumnSource, PartFile } from './part-file.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 const MAX_PAGE_CHARACTERS = 1_000_000;
@@ -121,7 +121,7 @@ async function* load(
       if (data !== undefined) {
         return [
           async () => {
-            const source = await PartlyKept.open(data, known);
+            const source = await PartFile.open(data, known);
             const open = select(source);
             keep(nameOf(place, part), source);
             return open;

@@ -1,8 +1,7 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
-import { addRows } from '../cube/add-parts.ts';
 import { type CubeCell, cellsOf } from '../cube/cube.ts';
-import { PartSegments } from '../cube/part-segments.ts';
+import { addRows, PartSegments } from '../cube/part-segments.ts';
 import { type CubePlace, type CubeStores, type Listed, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';
 

@@ -4,8 +4,7 @@ import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
 import type { Grain } from '../cube/grains.ts';
 import type { OpenPart } from '../cube/open-part.ts';
-import { type ColumnSource, PartFile } from '../cube/part-columns.ts';
-import type { Bytes } from '../cube/part-file.ts';
+import { type Bytes, type ColumnSource, PartFile } from '../cube/part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
 // changed: a report reads what it has listed, and a restored database finds the objects that it knew.

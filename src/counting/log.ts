@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { gt, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { asc, eq, gt, sql } from 'drizzle-orm';
+import type { LoggedEvent } from '#catalogue';
 import { idFromBytes } from '#lib/ids';
-import type { PackedBatch, PackedRow } from '../api.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
-import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, withWords } from '../pack.ts';
-import { log, progress } from '../schema.ts';
-import { perStore, type Store } from '../store.ts';
+import type { Steps } from '#lib/steps';
+import type { PackedBatch, PackedRow } from './api.ts';
+import type { SeenIds } from './keys/seen-ids.ts';
+import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, unpackEvents, withWords } from './pack.ts';
+import { log, progress } from './schema.ts';
+import { perStore, type Store } from './store.ts';
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
 export type Pending = { events: number; oldestAt: number | null };
@@ -15,11 +17,16 @@ const { placeholder } = sql;
 // The number of a batch is never reused, even if all counted ones were exported.
 const last = sql<number>`max(${progress.countedBatch}, (SELECT coalesce(max(${log.batch}), 0) FROM ${log}))`;
 
-const insertInto = (store: Store, batch: SQL | Placeholder) =>
-  store
+const ofBatch = eq(log.batch, placeholder('batch'));
+
+/** Prepared, because a log of small batches is written and read with many of them. */
+const statementsOf = perStore((store) => ({
+  lastBatch: store.select({ batch: last }).from(progress).prepare(),
+  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
+  insert: store
     .insert(log)
     .values({
-      batch,
+      batch: placeholder('batch'),
       eventCount: placeholder('eventCount'),
       appendedAt: placeholder('appendedAt'),
       receivedAt: placeholder('receivedAt'),
@@ -29,13 +36,10 @@ const insertInto = (store: Store, batch: SQL | Placeholder) =>
       devices: placeholder('devices'),
       events: placeholder('events'),
     })
-    .prepare();
-
-const statementsOf = perStore((store) => ({
-  lastBatch: store.select({ batch: last }).from(progress).prepare(),
-  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
-  insertAs: insertInto(store, placeholder('batch')),
-  insertNext: insertInto(store, sql`(SELECT 1 + ${last} FROM ${progress})`),
+    .prepare(),
+  keys: store.select({ keys: log.keys }).from(log).where(ofBatch).prepare(),
+  devices: store.select({ devices: log.devices }).from(log).where(ofBatch).prepare(),
+  events: store.select({ events: log.events }).from(log).where(ofBatch).prepare(),
 }));
 
 export const lastBatch = (store: Store): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
@@ -70,7 +74,7 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
     const fresh = seen.addAll(row.ids, next + 1);
     if (fresh.length === 0) continue;
     const values = rowValues(fresh.length === row.count ? row : pickEvents(row, fresh), now);
-    statementsOf(store).insertAs.run({ batch: ++next, ...values });
+    statementsOf(store).insert.run({ batch: ++next, ...values });
     appended += fresh.length;
   }
   return appended;
@@ -78,6 +82,7 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
 
 /** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
 export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
+  let next = lastBatch(store);
   let first = 0;
   for (const row of batch.rows) {
     const own = indexes.flatMap((index) =>
@@ -85,7 +90,8 @@ export function appendSome(store: Store, batch: PackedBatch, indexes: readonly n
     );
     first += row.count;
     if (own.length === 0) continue;
-    statementsOf(store).insertNext.run(rowValues(own.length === row.count ? row : pickEvents(row, own), now));
+    const values = rowValues(own.length === row.count ? row : pickEvents(row, own), now);
+    statementsOf(store).insert.run({ batch: ++next, ...values });
   }
 }
 
@@ -142,4 +148,55 @@ function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
     Uint32Array.from(words),
     Uint32Array.from(picked),
   );
+}
+
+/** A batch of the log without its events; `keys`: see `pack.ts`. */
+export type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
+
+/** The number of batches read to find where a run ends. */
+const MAX_BATCHES = 4_000;
+const BATCHES_PER_STEP = 100;
+/** The limit for a run's hashed keys: about 350,000. */
+const MAX_KEY_BYTES = 8_400_000;
+
+/** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
+export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
+  const rows = store
+    .select({
+      batch: log.batch,
+      eventCount: log.eventCount,
+      appendedAt: log.appendedAt,
+      keyBytes: sql<number>`length(${log.keys})`,
+    })
+    .from(log)
+    .where(gt(log.batch, sql`(SELECT ${progress.countedBatch} FROM ${progress})`))
+    .orderBy(asc(log.batch))
+    .limit(MAX_BATCHES)
+    .all();
+  const chosen: Head[] = [];
+  let [events, keyBytes] = [0, 0];
+  for (const { keyBytes: own, ...row } of rows) {
+    events += row.eventCount;
+    keyBytes += own;
+    if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
+    const stored = statementsOf(store).keys.get({ batch: row.batch });
+    const words = stored ? keyWordsOf(stored, () => textOf(store, row.batch)) : new Uint32Array();
+    chosen.push({ ...row, keys: words });
+    if (chosen.length % BATCHES_PER_STEP === 0) yield;
+  }
+  return chosen;
+}
+
+/** The events of a batch; null for an erased device's. */
+export function readBatch(store: Store, applicationId: string, batch: number): (LoggedEvent | null)[] {
+  return unpackEvents(applicationId, textOf(store, batch));
+}
+
+const textOf = (store: Store, batch: number): string =>
+  statementsOf(store).events.get({ batch })?.events ?? '[]';
+
+/** The hashes of the devices of a batch's events: see `pack.ts`. */
+export function readDeviceWords(store: Store, batch: number): Uint32Array {
+  const row = statementsOf(store).devices.get({ batch });
+  return row ? deviceWordsOf(row, () => textOf(store, batch)) : new Uint32Array();
 }

@@ -1,0 +1,154 @@
+import { and, asc, eq, inArray, lte, not, sql } from 'drizzle-orm';
+import {
+  isOfDevice,
+  type LoggedEvent,
+  type OutboundRule,
+  passesFilter,
+  type Segment,
+  segmentWithoutDevice,
+} from '#catalogue';
+import type { DeviceDescription } from '../api.ts';
+import { devices, outboundParts, progress } from '../schema.ts';
+import { type Store, toParameters } from '../store.ts';
+import { takes, UNKNOWN } from './rules.ts';
+
+/** What a counter knows of a device besides its events. */
+export type OutboundDevice = Pick<DeviceDescription, 'osSystem' | 'timezone' | 'consent'> & {
+  segment: Segment;
+  /** What is stored of an `Attribution`. */
+  attribution: { method?: string; click_id?: string; click_params?: Record<string, string> };
+};
+
+/** A counted event that a destination is sent. `type` is the entry of its `events` that matched. The device is null for a payment without one. */
+export type OutboundItem = { type: string; event: LoggedEvent; device: OutboundDevice | null };
+
+/** What a counter sends to a destination, in the order in which it was counted: events, or a device to be forgotten. */
+export type OutboundPart = { events: OutboundItem[] } | { erased: string };
+
+/** The device of an event; empty for a payment without one. */
+export const deviceOf = ({ event }: Pick<OutboundItem, 'event'>): string =>
+  isOfDevice(event) ? event.device_id : '';
+
+/** A part without the events of a device; null for one that has no events. */
+export const withoutDevice = (part: OutboundPart, deviceId: string): OutboundPart | null =>
+  'events' in part ? { events: part.events.filter((item) => deviceOf(item) !== deviceId) } : null;
+
+type StoredAttribution = {
+  method?: string;
+  click_id?: string | null;
+  click_params?: Record<string, string>;
+};
+
+/** What is known of some devices, by id. Erased ones are missing. */
+export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<string, OutboundDevice> {
+  const found = new Map<string, OutboundDevice>();
+  for (const parameter of toParameters(ids)) {
+    const rows = store.values<[id: string, description: string, attribution: string]>(sql`
+      SELECT ${devices.id}, ${devices.description}, ${devices.attribution}
+      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
+    for (const [id, description, stored] of rows) {
+      const { osSystem, timezone, segment, consent }: DeviceDescription = JSON.parse(description);
+      const { method, click_id, click_params }: StoredAttribution = JSON.parse(stored);
+      const attribution = {
+        ...(method === undefined ? {} : { method }),
+        ...(click_id == null ? {} : { click_id }),
+        ...(click_params === undefined ? {} : { click_params }),
+      };
+      found.set(id, { osSystem, timezone, segment, consent, attribution });
+    }
+  }
+  return found;
+}
+
+/** A part is valid once its run is committed. */
+const IS_COMMITTED = lte(outboundParts.run, sql`(SELECT ${progress.run} FROM ${progress})`);
+
+/** Parts in one call: a megabyte. */
+const PARTS_AT_ONCE = 4;
+
+export function insertPart(
+  store: Store,
+  { run, destinationId, part }: { run: number; destinationId: string; part: OutboundPart },
+): void {
+  store
+    .insert(outboundParts)
+    .values({ run, destinationId, id: crypto.randomUUID(), payload: JSON.stringify(part) })
+    .run();
+}
+
+/** The destinations that parts wait for. */
+export const waitingDestinations = (store: Store): string[] =>
+  store
+    .selectDistinct({ id: outboundParts.destinationId })
+    .from(outboundParts)
+    .where(IS_COMMITTED)
+    .all()
+    .map(({ id }) => id);
+
+/** The next parts for a destination. */
+export const nextParts = (store: Store, destinationId: string) =>
+  store
+    .select({ part: outboundParts.part, id: outboundParts.id, payload: outboundParts.payload })
+    .from(outboundParts)
+    .where(and(eq(outboundParts.destinationId, destinationId), IS_COMMITTED))
+    .orderBy(asc(outboundParts.part))
+    .limit(PARTS_AT_ONCE)
+    .all();
+
+export function deleteParts(store: Store, numbers: readonly number[]): void {
+  store
+    .delete(outboundParts)
+    .where(inArray(outboundParts.part, [...numbers]))
+    .run();
+}
+
+/** Deletes the parts of a run that was not committed. */
+export const discardUncommitted = (store: Store): void => {
+  store.delete(outboundParts).where(not(IS_COMMITTED)).run();
+};
+
+/** Removes a device's events that wait to be sent, and has each destination forget those that it has. Call it in a transaction, between runs. */
+export function eraseOutbound(store: Store, deviceId: string, rules: readonly OutboundRule[]): void {
+  const rows = store
+    .select({ part: outboundParts.part, payload: outboundParts.payload })
+    .from(outboundParts)
+    .where(sql`instr(${outboundParts.payload}, ${deviceId}) > 0`)
+    .all();
+  for (const { part, payload } of rows) {
+    const left = withoutDevice(JSON.parse(payload), deviceId);
+    if (left === null) continue;
+    store
+      .update(outboundParts)
+      // Under another id, because the destination may have the part as it was.
+      .set({ payload: JSON.stringify(left), id: crypto.randomUUID() })
+      .where(eq(outboundParts.part, part))
+      .run();
+  }
+  const run = store.select({ run: progress.run }).from(progress).get()?.run ?? 0;
+  for (const { id: destinationId } of rules) {
+    insertPart(store, { run, destinationId, part: { erased: deviceId } });
+  }
+}
+
+/** Gives what was counted while the destinations were unknown to those that it matches. Call it in a transaction. */
+export function distribute(store: Store, rules: readonly OutboundRule[]): void {
+  const rows = store
+    .select()
+    .from(outboundParts)
+    .where(and(eq(outboundParts.destinationId, UNKNOWN.id), IS_COMMITTED))
+    .orderBy(asc(outboundParts.part))
+    .all();
+  for (const { part, run, payload } of rows) {
+    const own: OutboundPart = JSON.parse(payload);
+    for (const rule of rules) {
+      const events = ('events' in own ? own.events : []).filter(({ type, event, device }) => {
+        const segment = device?.segment ?? segmentWithoutDevice(event);
+        return takes(rule, type) && passesFilter(rule.filter, { segment, creativeId: event.creative_id });
+      });
+      if (events.length > 0 && !rule.isOff) {
+        insertPart(store, { run, destinationId: rule.id, part: { events } });
+      }
+    }
+    store.delete(outboundParts).where(eq(outboundParts.part, part)).run();
+  }
+}
