@@ -3,6 +3,7 @@ import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type { ToldConsent } from '#networks';
+import type { SharedTransaction } from './keys/shared-transactions.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -267,6 +268,12 @@ export interface CounterApi {
 
   /** Which of these transactions have a purchase that was counted: one that a client sent, or that a store told. */
   knownPurchases(ids: string[]): Promise<string[]>;
+
+  /**
+   * Learns what another counter, of a number of shards that it knows, has counted of transactions, and returns what this one has. Takes over what
+   * concerns a purchase that was sent here: see `shared-transactions.ts`.
+   */
+  shareTransactions(from: number, shards: number, told: SharedTransaction[]): Promise<SharedTransaction[]>;
 
   /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
   isWaiting(event: LoggedEvent): Promise<boolean>;

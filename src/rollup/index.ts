@@ -50,6 +50,7 @@ export {
 
 export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';
 export {
+  hasStep,
   isStepBack,
   purchaseIn,
   type TransactionStep,

@@ -104,8 +104,11 @@ export function startTally(known: KnownSoFar): Tally {
     if (!isOfDevice(event)) {
       if (!isFirst(event, keysOf(event))) return false;
       // An event without a device contains its own segment.
-      const segment = values.numberOf(known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
-      adding.begin(event, event.creative_id ?? '', { event: segment, cohort: segment }, null);
+      const own = kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT;
+      const [segment, cohort] = [own, kind.cohortOf?.(event) ?? own].map((one) =>
+        values.numberOf(known.segments.idOf(one)),
+      ) as [number, number];
+      adding.begin(event, event.creative_id ?? '', { event: segment, cohort }, null);
       kind.count(event, adding);
       return true;
     }
