@@ -176,6 +176,8 @@ export type CounterCopy = {
   tables: Record<string, Written>;
 };
 
+export type CountedAmount = { nanos: number; currency: string };
+
 /** Why a tallied event was not counted; absent for one that was. */
 export type EventOutcome = 'duplicate' | 'ignored' | 'parked';
 
@@ -265,6 +267,12 @@ export interface CounterApi {
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
   /** The statuses of some events, in order; null where `eventStatus` returns null. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
+
+  /**
+   * Of events that were not counted because they repeat another one: the amount of that one, as far as it is in the hot log; null for all others. In
+   * order.
+   */
+  countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]>;
 
   /** Which of these transactions have a purchase that was counted: one that a client sent, or that a store told. */
   knownPurchases(ids: string[]): Promise<string[]>;
