@@ -540,7 +540,9 @@ describe('impression callbacks', () => {
   });
 
   it('count a replay once, whatever its value, and flag one with another value', async () => {
-    for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e1', revenue })).status).toBe(200);
+    await impression({ id: 'e9', revenue: '0.5' });
+    before = await figures();
+    for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e9', revenue })).status).toBe(200);
     expect(await figures()).toEqual(before);
     const page = await debuggerOf();
     const shown = page
