@@ -6,6 +6,7 @@ import m0004 from './0004_purchases.sql';
 import m0005 from './0005_transaction-devices.sql';
 import m0006 from './0006_outbound.sql';
 import m0007 from './0007_open_credits.sql';
+import m0008 from './0008_shared_transactions.sql';
 import journal from './meta/_journal.json';
 
 export default {
@@ -19,5 +20,6 @@ export default {
     m0005,
     m0006,
     m0007,
+    m0008,
   },
 };

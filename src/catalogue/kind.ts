@@ -35,6 +35,11 @@ export type NewTransactionStep = {
   acquiredDay?: string | undefined;
   /** Of a renewal: the id of the first transaction of the subscription, whose device it is counted for. */
   origin?: string | undefined;
+  /**
+   * Of what another counter has counted: its shard, and the event. The step is counted as if it had come here, and what that counter added is
+   * taken back.
+   */
+  counted?: { shard: number; eventId: string } | undefined;
 };
 
 /** Adds up an event. Each method adds to the row of the event's own day and of its device's creative and cohort. */
@@ -106,6 +111,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   count(event: Event, into: Rollups): void;
   /** Country, OS and version of an event whose subject is not a device. Those of a device event are stored with the device. */
   segmentOf?(event: Event): Segment;
+  /** That of its cohort, if it differs. */
+  cohortOf?(event: Event): Segment | undefined;
   /** The transaction that `count` adds a step to, if any: a run looks up what is known of it before. */
   transactionOf?(event: Event): { id: string; is: TransactionStepKind; origin?: string | undefined } | null;
   /** The event's funnel step; null if it is not one. */

@@ -1,8 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { LoggedEvent } from '#catalogue';
 import type { EventFilter } from '#lake';
-import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
+import type { AppendedStatus, CountedAmount, FilePage, LogPage, StoredDevice } from './api.ts';
 import { readDevice } from './devices/devices.ts';
+import { countedAmounts } from './files/counted-amounts.ts';
 import { erasedAmong, erasedClick, filesToRewrite } from './files/file-erasures.ts';
 import { listFiles } from './files/file-index.ts';
 import { eventStatus, readLog } from './files/log-reader.ts';
@@ -83,6 +84,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
 
   async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
     return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+  }
+
+  async countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]> {
+    return countedAmounts(this.store, this.applicationId, this.seen, eventIds);
   }
 
   async knownPurchases(ids: string[]): Promise<string[]> {

@@ -3,6 +3,7 @@ import type { LoggedEvent, Segment } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type { ToldConsent } from '#networks';
+import type { SharedTransaction } from './keys/shared-transactions.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -175,6 +176,8 @@ export type CounterCopy = {
   tables: Record<string, Written>;
 };
 
+export type CountedAmount = { nanos: number; currency: string };
+
 /** Why a tallied event was not counted; absent for one that was. */
 export type EventOutcome = 'duplicate' | 'ignored' | 'parked';
 
@@ -265,8 +268,20 @@ export interface CounterApi {
   /** The statuses of some events, in order; null where `eventStatus` returns null. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
+  /**
+   * Of events that were not counted because they repeat another one: the amount of that one, as far as it is in the hot log; null for all others. In
+   * order.
+   */
+  countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]>;
+
   /** Which of these transactions have a purchase that was counted: one that a client sent, or that a store told. */
   knownPurchases(ids: string[]): Promise<string[]>;
+
+  /**
+   * Learns what another counter, of a number of shards that it knows, has counted of transactions, and returns what this one has. Takes over what
+   * concerns a purchase that was sent here: see `shared-transactions.ts`.
+   */
+  shareTransactions(from: number, shards: number, told: SharedTransaction[]): Promise<SharedTransaction[]>;
 
   /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
   isWaiting(event: LoggedEvent): Promise<boolean>;

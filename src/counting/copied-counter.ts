@@ -43,6 +43,7 @@ const COPIED = {
   seen_ids: schema.seenIds,
   segments: schema.segments,
   transactions: schema.transactions,
+  untold_transactions: schema.untoldTransactions,
 } as const;
 
 /** How long restored credits stay open: longer than the rest of a restore takes, which may have their installs in a file. */

@@ -13,7 +13,6 @@ import type {
   Settled,
 } from './api.ts';
 import { createOrFindAll, SeenShards, type WantedInCounter } from './create-devices.ts';
-import { CreditingCounter } from './crediting-counter.ts';
 import { openCredit } from './credits/open-credits.ts';
 import { findByAlias } from './devices/devices.ts';
 import { eraseDevice, eraseEvents } from './files/erase.ts';
@@ -35,13 +34,14 @@ import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './r
 import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { readCounterName } from './shards.ts';
+import { SharingCounter } from './sharing-counter.ts';
 import { openStore, type Store } from './store.ts';
 
 /**
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
  * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
-export class Counter extends CreditingCounter implements CounterApi {
+export class Counter extends SharingCounter implements CounterApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** The bucket for raw events, also substitutable in tests. */
@@ -87,7 +87,7 @@ export class Counter extends CreditingCounter implements CounterApi {
     transaction: (work) => this.write(work),
   });
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
-  private readonly seenShards = new SeenShards(() => this.store);
+  protected readonly seenShards = new SeenShards(() => this.store);
   readonly load = new LoadMeter(Date.now());
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -261,6 +261,7 @@ export class Counter extends CreditingCounter implements CounterApi {
     await this.scheduler.ended();
     await this.flusher.ended();
     await this.outbound.ended();
+    await this.toldOthers();
     await this.files.end();
     // Deletes the alarm too. Source: https://developers.cloudflare.com/changelog/2026-02-24-deleteall-deletes-alarms
     await this.ctx.storage.deleteAll();
@@ -288,6 +289,8 @@ export class Counter extends CreditingCounter implements CounterApi {
     void this.outbound.feed(Date.now(), async () => {
       if (!this.isDeleted) await this.arm(Date.now());
     });
+    await this.tellOthers(Date.now());
+    if (this.isDeleted) return;
     try {
       await this.files.work(deadline);
     } catch (error) {
@@ -325,6 +328,7 @@ export class Counter extends CreditingCounter implements CounterApi {
       this.pruner.dueAt() ?? [],
       this.outbound.dueAt(now) ?? [],
       this.overdueAt() ?? [],
+      this.tellDueAt(now) ?? [],
     ].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));

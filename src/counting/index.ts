@@ -1,4 +1,12 @@
-export type { AppendedStatus, LogPage, NewDevice, PackedBatch, Settled, StoredDevice } from './api.ts';
+export type {
+  AppendedStatus,
+  CountedAmount,
+  LogPage,
+  NewDevice,
+  PackedBatch,
+  Settled,
+  StoredDevice,
+} from './api.ts';
 export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';

@@ -7,6 +7,7 @@ import type { PackedBatch, PackedRow } from './api.ts';
 import type { SeenIds } from './keys/seen-ids.ts';
 import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, unpackEvents, withWords } from './pack.ts';
 import { log, progress } from './schema.ts';
+import { readCounterName } from './shards.ts';
 import { perStore, type Store } from './store.ts';
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
@@ -46,6 +47,12 @@ export const lastBatch = (store: Store): number => statementsOf(store).lastBatch
 
 /** The largest number of the application's shards that the counter has seen. */
 export const shardsIn = (store: Store): number => statementsOf(store).shards.get()?.shards ?? 1;
+
+/** How many counters the application has, as far as this one knows. It knows of those before it, and of those that told it of themselves. */
+export function knownShards(store: Store): number {
+  const { name, shards } = progressOf(store);
+  return Math.max(shards, readCounterName(name).shard + 1);
+}
 
 export function progressOf(store: Store): typeof progress.$inferSelect {
   const row = store.select().from(progress).get();

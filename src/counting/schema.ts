@@ -107,9 +107,17 @@ export const transactions = sqliteTable(
     cohortSegment: integer('cohort_segment').notNull(),
     /** The day on which it was stored, counted from 1970. */
     takenDay: integer('taken_day').notNull(),
+    /** The shard of the counter that counted it before this one did; null if there is none. */
+    countedBy: integer('counted_by'),
   },
   (table) => [primaryKey({ columns: [table.hash, table.eventId] })],
 );
+
+/** Transactions of which this counter has not told the others of its application yet: see `shared-transactions.ts`. */
+export const untoldTransactions = sqliteTable('untold_transactions', {
+  part: integer().primaryKey(),
+  transactionId: text('transaction_id').notNull(),
+});
 
 /** What is known of each device since its acquisition. Only settling an open credit changes it. Erased devices have no row. */
 export const devices = sqliteTable('devices', {

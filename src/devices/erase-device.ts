@@ -2,8 +2,8 @@ import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Attribution, eraseClick, giveBackClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { counterOf, retryCall, type Settled, type StoredDevice } from '#counting';
-import { type Database, rejections, retryTransient, tokens } from '#db';
+import { counterOf, countersOf, retryCall, type Settled, type StoredDevice } from '#counting';
+import { applications, type Database, rejections, retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
 
@@ -84,15 +84,40 @@ export async function eraseDevice(
   const { events, told } = await retryCall<{ events: number; told: string[] }>(
     async () => await own().eraseDevice(deviceId, clickEvent),
   );
+  const elsewhere = await eraseElsewhere(env, db, { applicationId, shard }, told);
   const [files, clickFiles] = await Promise.all([
     retryCall<number>(async () => await own().filesToRewrite([deviceId, ...told])),
     retryCall<number>(async () => await first().filesToRewrite(clickEvents)),
   ]);
   return {
     tokens: erasedTokens.meta.changes,
-    events: events + ofClick,
-    files: files + clickFiles === 0 ? 'done' : 'pending',
+    events: events + ofClick + elsewhere.events,
+    files: files + clickFiles + elsewhere.files === 0 ? 'done' : 'pending',
   };
+}
+
+/** Erases what stores told other counters of a device's transactions. Returns how many events, and how many files still have any. */
+async function eraseElsewhere(
+  env: Env,
+  db: Database,
+  { applicationId, shard }: Pick<TokenClaims, 'applicationId' | 'shard'>,
+  told: string[],
+): Promise<{ events: number; files: number }> {
+  if (told.length === 0) return { events: 0, files: 0 };
+  const [application] = await retryTransient(() =>
+    db.select({ shards: applications.shards }).from(applications).where(eq(applications.id, applicationId)),
+  );
+  const others = countersOf(env, applicationId, application?.shards ?? 1).filter(
+    (_, other) => other !== shard,
+  );
+  const erased = await Promise.all(
+    others.map(async (counter) => ({
+      events: await retryCall<number>(async () => await counter.eraseEvents(told)),
+      files: await retryCall<number>(async () => await counter.filesToRewrite(told)),
+    })),
+  );
+  const sum = (of: 'events' | 'files') => erased.reduce((total, one) => total + one[of], 0);
+  return { events: sum('events'), files: sum('files') };
 }
 
 /**

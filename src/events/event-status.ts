@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { type AppendedStatus, counterOf, settleCounters } from '#counting';
+import { type AppendedStatus, counterOf, countersOf, settleCounters } from '#counting';
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
@@ -62,11 +62,12 @@ export async function eventStatus(
   for (const group of groupsOf(counters)) {
     const answers = await Promise.all(
       group.map(async ({ owner, shard }) => {
-        let found = await findIn(env, owner, shard, id);
+        const shards = own.find((application) => application.id === owner)?.shards ?? 1;
+        const find = () => findIn(env, { id: owner, shards }, shard, id);
+        let found = await find();
         if (found?.status === 'queued') {
-          const shards = own.find((application) => application.id === owner)?.shards ?? 1;
           await settleCounters(env, { id: owner, shards });
-          found = await findIn(env, owner, shard, id);
+          found = await find();
         }
         return found && { ...base, application_id: owner, ...found };
       }),
@@ -84,25 +85,27 @@ type FoundStatus = Omit<EventStatus, 'event_id' | 'received_at' | 'application_i
 /** Returns null if a counter does not know the event. Throws `not_found` if it was erased. */
 async function findIn(
   env: Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>,
-  applicationId: string,
+  application: { id: string; shards: number },
   shard: number,
   id: string,
 ): Promise<FoundStatus | null> {
   let gone: ReadonlySet<string> = new Set();
   for (let attempt = 1; ; attempt++) {
-    const counter = counterOf(env, applicationId, shard);
+    const counter = counterOf(env, application.id, shard);
     const found = await counter.eventStatus(id);
     if (!found) return null;
     if (found.status === 'erased') throw notFound();
-    if (found.status !== 'exported') return { ...hotStatus(found), ...(await waiting(counter, found)) };
+    if (found.status !== 'exported')
+      return { ...hotStatus(found), ...(await waiting(env, application, counter, found)) };
     const files = found.files.filter(({ key }) => !gone.has(key));
     try {
       const page = await readEvents(env.RAW_EVENTS, files, { eventId: id }, { limit: 1, cursor: '' });
-      const [event] = await withoutErased(env, { applicationId }, page.events);
+      const [event] = await withoutErased(env, { applicationId: application.id }, page.events);
       if (event) {
         const exportedAt = Math.max(...found.files.map((file) => file.exportedAt));
         const status = exportedStatus(event, exportedAt);
-        return { ...status, ...(await waiting(counter, { status: status.status, event })) };
+        const { status: outcome } = status;
+        return { ...status, ...(await waiting(env, application, counter, { status: outcome, event })) };
       }
       if (found.wasTaken) throw notFound();
       return null;
@@ -116,11 +119,18 @@ async function findIn(
 
 /** What an answer adds for a counted event that waits for its purchase. */
 async function waiting(
+  env: Pick<Env, 'COUNTERS'>,
+  { id, shards }: { id: string; shards: number },
   counter: ReturnType<typeof counterOf>,
   { status, event }: { status: FoundStatus['status']; event: LoggedEvent | null },
 ): Promise<Pick<FoundStatus, 'waits_for_purchase'>> {
   if (status !== 'counted' || event?.type !== 'custom.purchase') return {};
-  return (await counter.isWaiting(event)) ? { waits_for_purchase: true } : {};
+  if (!(await counter.isWaiting(event))) return {};
+  // The counter of the purchase has taken the refund over.
+  const known = await Promise.all(
+    countersOf(env, id, shards).map((other) => other.knownPurchases([event.tr_id ?? ''])),
+  );
+  return known.some((ids) => ids.length > 0) ? {} : { waits_for_purchase: true };
 }
 
 function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported' }>): FoundStatus {

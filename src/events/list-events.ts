@@ -12,7 +12,7 @@ import {
   shardOf,
   shownCountry,
 } from '#catalogue';
-import { counterOf } from '#counting';
+import { type CountedAmount, counterOf } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { readToken } from '#devices';
@@ -108,10 +108,14 @@ export async function listEvents(env: Env, application: ShardedApplication, quer
 
 export type ShownStatus = 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
 
-/** Like `listEvents`, with the status of each event, for the live view. Asks each counter once. */
+/**
+ * Like `listEvents`, with the status of each event and, of a duplicate with another amount than the event that counts, that one's amount as far as it is
+ * known, for the live view. Asks each counter once or twice.
+ */
 export async function listEventsWithStatus(env: Env, application: ShardedApplication, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   const statuses = new Map<string, ShownStatus>();
+  const counted = new Map<string, CountedAmount>();
   const byShard = Map.groupBy(events, (event) => shardOf(event));
   for (const [shard, own] of byShard) {
     const ids = own.map(({ id }) => id);
@@ -122,8 +126,21 @@ export async function listEventsWithStatus(env: Env, application: ShardedApplica
       const kept = ((event as StoredEvent).outcome ?? 'counted') as ShownStatus;
       statuses.set(event.id, !status || status === 'exported' || status === 'erased' ? kept : status);
     }
+    const repeats = own.filter((event) => statuses.get(event.id) === 'duplicate' && 'value_nanos' in event);
+    if (repeats.length === 0) continue;
+    const amounts = await counterOf(env, application.id, shard).countedAmounts(repeats.map(({ id }) => id));
+    for (const [index, event] of repeats.entries()) {
+      const amount = amounts[index];
+      const isSame =
+        'value_nanos' in event && event.value_nanos === amount?.nanos && event.currency === amount.currency;
+      if (amount && !isSame) counted.set(event.id, amount);
+    }
   }
-  const data = events.map((event) => ({ ...showEvent(event), status_of_event: statuses.get(event.id) }));
+  const data = events.map((event) => {
+    const amount = counted.get(event.id);
+    const other = amount && { value: fromNanos(BigInt(amount.nanos)), currency: amount.currency };
+    return { ...showEvent(event), status_of_event: statuses.get(event.id), counted_amount: other };
+  });
   return { data, next_cursor };
 }
 

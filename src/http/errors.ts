@@ -1,5 +1,5 @@
 import { HTTPException } from 'hono/http-exception';
-import { routePath } from 'hono/route';
+import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
@@ -94,7 +94,9 @@ export const documentationAnchor = (method: string, route: string) =>
 /** Links to the documentation of the matched route, if any. Never of the path, which may contain a token. */
 function linkToDocumentation(c: AppContext): void {
   const route = routePath(c, -1);
-  if (route.includes('*')) return;
+  // What is registered for all methods refuses those that are not documented.
+  const isDocumented = matchedRoutes(c).some(({ method, path }) => path === route && method !== 'ALL');
+  if (route.includes('*') || !isDocumented) return;
   c.header('Link', `</docs#${documentationAnchor(c.req.method, route)}>; rel="help"`);
 }
 

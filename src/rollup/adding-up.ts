@@ -6,9 +6,9 @@ import type { KeyValues } from './key-values.ts';
 import type { Additions } from './tables.ts';
 import {
   type Amount,
-  isStepBack,
+  hasStep,
+  isCounted,
   isTold,
-  MAX_STEPS_BACK,
   newAmountIn,
   purchaseIn,
   type Refunded,
@@ -39,6 +39,11 @@ export type DeviceNamed = (
   named: Pick<DeviceEvent, 'application_id' | 'acquired_day' | 'device_id'>,
 ) => RunningDevice | undefined;
 
+const timesAll = <Own extends Record<string, number>>(times: 1 | -1, amounts: Own): Own =>
+  times === 1
+    ? amounts
+    : (Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, times * amount])) as Own);
+
 /** The event that is being counted, and what it adds to its transaction: also to rows of other days, segments and devices than its own. */
 export abstract class AddingUp {
   /** The sums so far. The devices hold their own changes. */
@@ -49,6 +54,8 @@ export abstract class AddingUp {
   private current: LoggedEvent | null = null;
   /** What the event adds to its transaction for somebody who was told of it so far: see `newAmountIn`. Undefined without a transaction. */
   private newAmount: Amount | null | undefined;
+  /** -1 while what another counter added is taken back. */
+  private times: 1 | -1 = 1;
   /** Null for an event without a device. */
   private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
 
@@ -71,18 +78,17 @@ export abstract class AddingUp {
 
   addToTransaction(
     id: string,
-    { is, nanos, currency, isRenewal = false, deviceId, acquiredDay, origin }: NewTransactionStep,
+    { is, nanos, currency, isRenewal = false, deviceId, acquiredDay, origin, counted }: NewTransactionStep,
   ): { nanos: number; currency: string } {
     const before = this.transactions.stepsOf(id);
     const step = this.stepOf({ is, nanos, currency, deviceId, acquiredDay });
-    const isRepeat = before.some(({ eventId }) => eventId === step.eventId);
-    const isTooMuch = isStepBack(step) && before.filter(isStepBack).length >= MAX_STEPS_BACK;
-    // What another service tells of the same payment.
-    const isToldAgain = isTold(step) && before.some(isTold);
-    if (isRepeat || isTooMuch || isToldAgain) {
-      this.newAmount = null;
-      return { nanos, currency };
+    this.newAmount = null;
+    if (counted) {
+      Object.assign(step, { eventId: counted.eventId, countedBy: counted.shard });
+      if (!hasStep(before, step)) this.takeOver(id, before, step);
+      return step;
     }
+    if (hasStep(before, step) || !isCounted(before, step)) return { nanos, currency };
     this.newAmount = newAmountIn(before, step);
     if (isTold(step)) {
       const first = origin === undefined ? undefined : purchaseIn(this.transactions.stepsOf(origin));
@@ -90,11 +96,26 @@ export abstract class AddingUp {
         const { deviceId, acquiredDay, creativeId, segments } = first;
         Object.assign(step, { deviceId, acquiredDay, creativeId, segments });
       }
-      this.addPayment(before, step, isRenewal);
-    } else if (is === 'purchase') this.moveToDevice(before, step);
-    for (const refunded of refundedBy(before, step)) this.addRefunded(refunded);
+    }
+    this.addStep(before, step, isRenewal);
     this.transactions.add(id, step);
     return purchaseIn([...before, step]) ?? step;
+  }
+
+  /** Counts what another counter has counted, and takes back what that one added, in whichever order the two learned of the transaction. */
+  private takeOver(id: string, before: readonly TransactionStep[], step: TransactionStep): void {
+    if (isCounted(before, step)) this.addStep(before, step);
+    const there = before.filter(({ countedBy }) => countedBy === step.countedBy);
+    this.times = -1;
+    this.addStep(there, step);
+    this.times = 1;
+    this.transactions.add(id, step);
+  }
+
+  private addStep(before: readonly TransactionStep[], step: TransactionStep, isRenewal = false): void {
+    if (isTold(step)) this.addPayment(before, step, isRenewal);
+    else if (step.is === 'purchase') this.moveToDevice(before, step);
+    for (const refunded of refundedBy(before, step)) this.addRefunded(refunded);
   }
 
   private stepOf({
@@ -144,10 +165,7 @@ export abstract class AddingUp {
     const refunds = isNew && step.is === 'refund' && nanos > 0 ? 1 : 0;
     // A store does not name the device of a refund: it is that of the purchase.
     const row = step.acquiredDay === '' ? { ...purchase, day: step.day } : step;
-    this.counted.daily.add(this.keyOf(row, currency), row.segments.event, {
-      refunds,
-      refunded_revenue: nanos,
-    });
+    this.addCounts(row, { refunds, refunded_revenue: nanos }, currency);
     this.addReturned(purchase, currency, nanos);
   }
 
@@ -158,7 +176,7 @@ export abstract class AddingUp {
 
   /** Adds to what the device of a step earned, if it has one. */
   private earn(of: TransactionStep, kind: Earning, currency: string, nanos: number): void {
-    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), nanos);
+    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), this.times * nanos);
   }
 
   private deviceOf({ deviceId, acquiredDay }: TransactionStep): RunningDevice | undefined {
@@ -182,13 +200,14 @@ export abstract class AddingUp {
     amounts: { purchase_revenue: number } | { returned_revenue: number },
   ): void {
     const { daily, revenue } = this.counted;
-    daily.add(this.keyOf(row, currency), row.segments.event, amounts);
-    if (row.acquiredDay !== '') revenue.add(this.keyOf(row, currency), row.segments.cohort, amounts);
+    const added = timesAll(this.times, amounts);
+    daily.add(this.keyOf(row, currency), row.segments.event, added);
+    if (row.acquiredDay !== '') revenue.add(this.keyOf(row, currency), row.segments.cohort, added);
   }
 
   private addCounts(row: TransactionStep, amounts: Amounts<'rollup_daily'>, currency = ''): void {
     if (Object.values(amounts).every((amount) => amount === 0)) return;
-    this.counted.daily.add(this.keyOf(row, currency), row.segments.event, amounts);
+    this.counted.daily.add(this.keyOf(row, currency), row.segments.event, timesAll(this.times, amounts));
   }
 
   private keyOf({ day, acquiredDay, creativeId }: TransactionStep, currency: string) {

@@ -60,6 +60,7 @@ export {
 
 export { type IgnoredReason, reasonToIgnore, Tally } from './tally.ts';
 export {
+  hasStep,
   isStepBack,
   purchaseIn,
   type TransactionStep,

@@ -104,8 +104,11 @@ export class Tally extends AddingUp implements Rollups {
     if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
     if (!isOfDevice(event) || !device) {
       // An event without a device contains its own segment.
-      const segment = this.numberOf(this.book.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
-      this.begin(event, { event: segment, cohort: segment }, null);
+      const own = kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT;
+      const [segment, cohort] = [own, kind.cohortOf?.(event) ?? own].map((one) =>
+        this.numberOf(this.book.idOf(one)),
+      ) as [number, number];
+      this.begin(event, { event: segment, cohort }, null);
       kind.count(event, this);
       return;
     }

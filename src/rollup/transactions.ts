@@ -20,6 +20,8 @@ export type TransactionStep = {
   creativeId: string;
   /** The ids of the event's own segment, and of the device's at its acquisition. */
   segments: { event: number; cohort: number };
+  /** The shard of the counter that counted it first; absent if that is this one. */
+  countedBy?: number;
 };
 
 /** The transactions of a counter, as far as the counted events name them. */
@@ -30,7 +32,7 @@ export type Transactions = {
 };
 
 /** Refunds and reversals of one transaction that count, so that the work per event is bounded. */
-export const MAX_STEPS_BACK = 50;
+const MAX_STEPS_BACK = 50;
 
 /** Transactions that are known only from what is added. */
 export function transactionsInMemory(): Transactions {
@@ -45,13 +47,24 @@ export const isStepBack = ({ is }: Pick<TransactionStep, 'is'>): boolean =>
   is === 'refund' || is === 'reversal';
 export const isTold = ({ is }: Pick<TransactionStep, 'is'>): boolean => is === 'payment' || is === 'trial';
 
+export const hasStep = (
+  steps: readonly TransactionStep[],
+  { eventId }: Pick<TransactionStep, 'eventId'>,
+): boolean => steps.some((step) => step.eventId === eventId);
+
+/** Whether a step counts after others. What another service tells of the same payment does not, nor does one more refund than `MAX_STEPS_BACK`. */
+export const isCounted = (before: readonly TransactionStep[], step: TransactionStep): boolean =>
+  isTold(step)
+    ? !before.some(isTold)
+    : !isStepBack(step) || before.filter(isStepBack).length < MAX_STEPS_BACK;
+
 /**
  * The purchase of a transaction after these steps: that of its device, or else what a store told of it. Its amount is the store's if known.
  * Undefined as long as neither is known.
  */
 export function purchaseIn(steps: readonly TransactionStep[]): TransactionStep | undefined {
   const own = steps.find(({ is }) => is === 'purchase');
-  const told = steps.find(isTold);
+  const told = steps.find((step) => isTold(step) && step.countedBy === undefined) ?? steps.find(isTold);
   return own && told ? { ...own, nanos: told.nanos, currency: told.currency } : (own ?? told);
 }
 

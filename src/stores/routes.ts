@@ -12,7 +12,7 @@ import {
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { logWarning } from '#lib/log';
 import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
-import { type IntakeEnv, requireIntakeSecret } from '#teams';
+import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
 import type { NotificationReceived } from './answers.ts';
 import { readAppStoreNotification } from './app-store.ts';
 import { readGooglePush, unreadGooglePush } from './google-play.ts';
@@ -114,4 +114,7 @@ const checks = [requireIntakeSecret, limitBody(BODY_BYTES), requireDataCollectio
 export const storeRoutes = new Hono<IntakeEnv>()
   .post('/stores/apple/:secret', ...checks, receive(fromApple))
   .post('/stores/google/:secret', ...checks, receive(fromGoogle))
-  .post('/stores/revenuecat/:secret', ...checks, receive(fromRevenueCat));
+  .post('/stores/revenuecat/:secret', ...checks, receive(fromRevenueCat))
+  .all('/stores/apple/:secret', requireIntakeSecret, refuseOtherMethods('POST'))
+  .all('/stores/google/:secret', requireIntakeSecret, refuseOtherMethods('POST'))
+  .all('/stores/revenuecat/:secret', requireIntakeSecret, refuseOtherMethods('POST'));

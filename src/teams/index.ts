@@ -16,7 +16,13 @@ export {
   Replacement,
 } from './applications.ts';
 export { ImpressionTemplateChoice, OwnImpressionTemplate } from './impression-template.ts';
-export { authenticateIntake, type IntakeApplication, type IntakeEnv, requireIntakeSecret } from './intake.ts';
+export {
+  authenticateIntake,
+  type IntakeApplication,
+  type IntakeEnv,
+  refuseOtherMethods,
+  requireIntakeSecret,
+} from './intake.ts';
 export { listIntakeSecrets, replaceIntakeSecret } from './intake-secrets.ts';
 export {
   type ApplicationRow,

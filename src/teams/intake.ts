@@ -51,3 +51,8 @@ export const requireIntakeSecret = createMiddleware<IntakeEnv>(async (c, next) =
   await authenticateIntake(c, c.req.param('secret') ?? '');
   return next();
 });
+
+/** Refuses a request with another method than `allowed`, after the secret is known, so that the application's debugger shows it. */
+export const refuseOtherMethods = (allowed: string) => () => {
+  throw new AppError('method_not_allowed', 'Method not allowed', { headers: { Allow: allowed } });
+};

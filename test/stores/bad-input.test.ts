@@ -402,6 +402,12 @@ describe('RevenueCat', () => {
   );
 });
 
+it.each(['apple', 'google', 'revenuecat'])('refuses a GET of the address for %s', async (store) => {
+  const send = () => get(`/stores/${store}/${secret}`, {});
+  await expectRefused(send, 405, `GET /stores/${store}/:secret`, /^Method not allowed$/);
+  expect((await send()).headers.get('Allow')).toBe('POST');
+});
+
 describe('what stores verify and does not count', () => {
   type Told = [what: string, send: () => Response | Promise<Response>, type: string, why: RegExp];
   const sandbox = { data: { environment: 'Sandbox' } };
@@ -522,21 +528,29 @@ describe('impression callbacks', () => {
   ])('refuse %s', (_, send, status, why) => expectRefused(send, status, 'GET /impression/:secret', why));
 
   it('are GET requests: a body of 1 MB has no place to go', async () => {
+    await expectRefused(
+      () => post(`/impression/${secret}`, large()),
+      405,
+      'POST /impression/:secret',
+      /^Method not allowed$/,
+    );
     const answer = await post(`/impression/${secret}`, large());
-    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
-    expect(await figures()).toEqual(before);
+    expect(answer.headers.get('Allow')).toBe('GET, HEAD');
+    expect((await post(`/impression/${wrong()}`, large())).status).toBe(401);
   });
 
-  it('count a replay once, whatever its value, and show each with its own', async () => {
-    for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e1', revenue })).status).toBe(200);
+  it('count a replay once, whatever its value, and flag one with another value', async () => {
+    await impression({ id: 'e9', revenue: '0.5' });
+    before = await figures();
+    for (const revenue of ['0.5', '99']) expect((await impression({ id: 'e9', revenue })).status).toBe(200);
     expect(await figures()).toEqual(before);
     const page = await debuggerOf();
     const shown = page
       .cells('Newest events', 'What', 'Status')
       .filter(([what]) => /0\.50|99/.test(what ?? ''));
     expect(shown.slice(0, 2)).toEqual([
-      [expect.stringContaining('99'), 'Duplicate'],
-      [expect.stringContaining('0.50'), 'Duplicate'],
+      [expect.stringMatching(/99.*Another amount than the first time: .*0\.50.* counts/), 'Duplicate'],
+      [expect.stringMatching(/0\.50(?!.*Another amount)/), 'Duplicate'],
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
@@ -21,9 +22,7 @@ let made = 0;
 
 beforeEach(async () => {
   tenant = await createTenant({ revenuecat_authorization: AUTHORIZATION });
-  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
-    .bind(SHARDS, tenant.application.id)
-    .run();
+  await setShards(SHARDS);
   const answer = await worker.team(tenant, `/v1/applications/${tenant.application.id}/intake-secret`, {
     method: 'POST',
     body: {},
@@ -79,6 +78,7 @@ async function purchase(tr_id: string, value: number) {
     payload,
   };
   expect((await worker.post(tenant, '/webhook', event)).status).toBe(200);
+  return token;
 }
 
 async function figures() {
@@ -92,6 +92,29 @@ async function figures() {
     .first<Record<string, number>>();
   return Object.values(row ?? {}).map(Number);
 }
+/** What counts for devices: revenue, and what was returned of it. */
+async function ofDevices() {
+  const row = await env.DB.prepare(
+    `SELECT sum(purchase_revenue) / 1e9 AS revenue, sum(returned_revenue) / 1e9 AS returned
+     FROM cohort_revenue WHERE application_id = ?1`,
+  )
+    .bind(tenant.application.id)
+    .first<Record<string, number>>();
+  return Object.values(row ?? {}).map(Number);
+}
+
+/** Rings the counters' alarms, with which they tell each other of transactions. */
+async function counted() {
+  for (let shard = 0; shard < SHARDS; shard++)
+    await runDurableObjectAlarm(counterOf(env, tenant.application.id, shard));
+}
+
+async function setShards(shards: number) {
+  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+    .bind(shards, tenant.application.id)
+    .run();
+}
+
 const after = (days: number) => vi.setSystemTime(Date.now() + days * DAY_MS);
 const send = (on: Env = worker.bindings) => sendHeldNotifications(on, Date.now());
 const held = async () =>
@@ -136,6 +159,44 @@ it('counts a payment without a device after 3 days, and what follows it in the s
   expect(await figures()).toEqual([2, 8, 0, 0]);
   expect(await tell(REFUND)).toMatchObject(SENT);
   expect(await figures()).toEqual([2, 8, 1, 5]);
+});
+
+it('counts a payment once whose client tells of it after that, for the client’s device', async () => {
+  await tell();
+  await tell({ id: 'other', transaction_id: 't2' });
+  after(4);
+  await send();
+  expect(await figures()).toEqual([2, 10, 0, 0]);
+  expect(await tell({ ...REFUND, transaction_id: 't2' })).toMatchObject(SENT);
+  for (const tr_id of ['t1', 't2']) await purchase(tr_id, 10);
+  await figures();
+  await counted();
+  expect(await figures()).toEqual([2, 10, 1, 5]);
+  expect(await ofDevices()).toEqual([10, 5]);
+  // What follows counts where either is.
+  after(1);
+  expect(await tell({ ...REFUND, id: 'another' })).toMatchObject(SENT);
+  await figures();
+  await counted();
+  expect([await figures(), await ofDevices()]).toEqual([
+    [2, 10, 2, 10],
+    [10, 10],
+  ]);
+});
+
+it('counts a payment once that the store told while the application had one counter', async () => {
+  await setShards(1);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) expect(await tell({ id: name, transaction_id: name })).toMatchObject(SENT);
+  expect(await figures()).toEqual([6, 30, 0, 0]);
+  await setShards(3);
+  for (const name of names) await purchase(name, 10);
+  await figures();
+  await counted();
+  expect([await figures(), await ofDevices()]).toEqual([
+    [6, 30, 0, 0],
+    [30, 0],
+  ]);
 });
 
 it('holds a refund until its purchase is counted, for as long as that takes', async () => {
@@ -222,4 +283,24 @@ it('sends a copy to the counter of the first one, although a device of another o
   for (const { app_user_id: name } of copies) await newDevice(name);
   for (const copy of copies) expect(await tell(copy)).toMatchObject(SENT);
   expect(await figures()).toEqual([5, 25, 0, 0]);
+});
+
+it('erases with a device what the store told another counter of its payment', async () => {
+  await tell();
+  after(4);
+  await send();
+  await figures();
+  const token = await purchase('t1', 10);
+  await figures();
+  await counted();
+  expect(await figures()).toEqual([1, 5, 0, 0]);
+  const events = async () => {
+    const { id } = tenant.application;
+    const page = await worker.team(tenant, `/v1/events?application_id=${id}&from=2026-03-01&to=2026-03-10`);
+    return (await page.json<{ data: { type: string }[] }>()).data.map(({ type }) => type).sort();
+  };
+  // What a counter took over is no further event.
+  expect(await events()).toEqual(['custom.purchase', 'install', 'store']);
+  expect((await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' })).status).toBe(200);
+  expect(await events()).toEqual([]);
 });

@@ -1,9 +1,12 @@
 import * as z from 'zod';
 import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
-import { segmentWithoutDevice } from '../segments.ts';
+import { segmentWithoutDevice, storedSegment } from '../segments.ts';
 import { day, nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
 
-const STORES = ['apple', 'google', 'revenuecat'] as const;
+/** `counter`: another counter of the application, which counted it before this one has to. */
+const STORES = ['apple', 'google', 'revenuecat', 'counter'] as const;
+
+const StoredSegment = z.record(z.string(), z.string());
 
 const StoreEvent = storedWithoutDevice('store', () => ({
   store: z.enum(STORES),
@@ -23,6 +26,10 @@ const StoreEvent = storedWithoutDevice('store', () => ({
   country: optionalText,
   os_family: optionalText,
   network: optionalText,
+  /** Of what another counter tells: its shard, the event that it counted, and the segments under which it did. */
+  counted: z
+    .object({ shard: z.int(), event_id: text, segment: StoredSegment, cohort: StoredSegment })
+    .optional(),
 }));
 type StoreEvent = z.infer<typeof StoreEvent>;
 
@@ -56,13 +63,15 @@ export const store = {
   ],
   keepsKeys: false,
   steps: {},
-  count({ status, tr_id, original_tr_id, value_nanos, currency, device_id, acquired_day }, into) {
+  count({ status, tr_id, original_tr_id, value_nanos, currency, device_id, acquired_day, counted }, into) {
     into.addToTransaction(tr_id, {
       ...{ is: STEPS[status], nanos: value_nanos, currency, isRenewal: status === 'renewal' },
       ...{ deviceId: device_id, acquiredDay: acquired_day, origin: original_tr_id },
+      ...(counted && { counted: { shard: counted.shard, eventId: counted.event_id } }),
     });
   },
-  segmentOf: segmentWithoutDevice,
+  segmentOf: (event) => (event.counted ? storedSegment(event.counted.segment) : segmentWithoutDevice(event)),
+  cohortOf: ({ counted }) => counted && storedSegment(counted.cohort),
   transactionOf: ({ status, tr_id: id, original_tr_id: origin }) => ({ id, is: STEPS[status], origin }),
   stepOf: () => null,
   outboundAs({ status }) {

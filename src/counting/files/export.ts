@@ -1,6 +1,7 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
 import type { FileEntry, StoredEvent } from '#lake';
 import { DevicePlaces } from '../devices/device-places.ts';
+import { isTakenOver } from '../keys/shared-transactions.ts';
 import { progressOf } from '../log.ts';
 import { unpackEvents } from '../pack.ts';
 import { log, logOutcomes, progress } from '../schema.ts';
@@ -92,7 +93,7 @@ export function* eventsThrough(
     const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
     const events: StoredEvent[] = [];
     for (const [index, event] of unpackEvents(applicationId, row.events).entries()) {
-      if (!event) continue;
+      if (!event || isTakenOver(event)) continue;
       const outcome = outcomes[index];
       events.push(outcome ? { ...event, ...countingResultOf(store, event, outcome) } : event);
     }

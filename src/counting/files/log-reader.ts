@@ -16,6 +16,7 @@ import { findKnown } from '../devices/devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
 import { findPurchases } from '../keys/purchase-keys.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
+import { isTakenOver } from '../keys/shared-transactions.ts';
 import { progressOf } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import { unpackEvents } from '../pack.ts';
@@ -49,7 +50,9 @@ export function readLog(
     const text = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get()?.events;
     characters += text?.length ?? 0;
     const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
-    const wanted = own.filter((event) => isBefore(event.id) && matches(event, ofEvents));
+    const wanted = own.filter(
+      (event) => isBefore(event.id) && !isTakenOver(event) && matches(event, ofEvents),
+    );
     found.push(...withPlaces(store, wanted).filter((event) => matches(event, filter)));
     // Batches overlap in time. Newer events than the newest one of the remaining batches are complete.
     const horizon = heads[index + 1]?.lastEventId;

@@ -5,7 +5,8 @@ import { toHex } from '#lib/encoding/hex';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from '#rollup';
-import { transactions } from '../schema.ts';
+import { knownShards } from '../log.ts';
+import { transactions, untoldTransactions } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 import { hexOfText, pruneExpired } from './hashed-rows.ts';
 
@@ -79,6 +80,8 @@ export class TransactionBook implements Transactions {
   save(): void {
     const added = Array.from(this.added, ([id, steps]) => steps.map((step) => [id, step] as const)).flat();
     saveSteps(this.store, [...added, ...this.renewed], this.takenDay);
+    const own = added.filter(([, { countedBy }]) => countedBy === undefined).map(([id]) => id);
+    if (own.length > 0 && knownShards(this.store) > 1) noteUntold(this.store, new Set(own));
     this.added.clear();
     this.renewed.length = 0;
     this.addedSteps = 0;
@@ -120,9 +123,11 @@ type StepRow = [
   creativeId: string,
   eventSegment: number,
   cohortSegment: number,
+  countedBy: number | null,
 ];
 
-function readSteps(store: Store, ids: Iterable<string>): Map<string, TransactionStep[]> {
+/** The steps of transactions, by their ids. Those without any are missing. */
+export function readSteps(store: Store, ids: Iterable<string>): Map<string, TransactionStep[]> {
   const idOf = new Map<string, string>();
   for (const id of ids) idOf.set(hexOfText(id), id);
   const steps = new Map<string, TransactionStep[]>();
@@ -130,7 +135,7 @@ function readSteps(store: Store, ids: Iterable<string>): Map<string, Transaction
   for (const parameter of toParameters(idOf.keys())) {
     const rows = store.values<StepRow>(sql`
       SELECT wanted.value, ${of.eventId}, ${of.step}, ${of.nanos}, ${of.currency}, ${of.second}, ${of.day},
-        ${of.deviceId}, ${of.acquiredDay}, ${of.creativeId}, ${of.eventSegment}, ${of.cohortSegment}
+        ${of.deviceId}, ${of.acquiredDay}, ${of.creativeId}, ${of.eventSegment}, ${of.cohortSegment}, ${of.countedBy}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${of} ON ${of.hash} = unhex(wanted.value)`);
     for (const [
       hex,
@@ -145,6 +150,7 @@ function readSteps(store: Store, ids: Iterable<string>): Map<string, Transaction
       creativeId,
       event,
       cohort,
+      countedBy,
     ] of rows) {
       const step: TransactionStep = {
         ...{
@@ -158,6 +164,7 @@ function readSteps(store: Store, ids: Iterable<string>): Map<string, Transaction
           acquiredDay,
         },
         ...{ creativeId, segments: { event, cohort } },
+        ...(countedBy === null ? {} : { countedBy }),
       };
       const id = idOf.get(hex) ?? '';
       steps.set(id, [...(steps.get(id) ?? []), step]);
@@ -178,10 +185,18 @@ function saveSteps(
   for (const parameter of toParameters(rows)) {
     store.run(sql`
       INSERT INTO ${transactions} (hash, event_id, step, nanos, currency, second, day, device_id, acquired_day, creative_id,
-        event_segment, cohort_segment, taken_day)
+        event_segment, cohort_segment, taken_day, counted_by)
       SELECT unhex(${at('hash')}), unhex(${at('eventId')}), ${at('is')}, ${at('nanos')}, ${at('currency')}, ${at('second')},
-        ${at('day')}, ${at('deviceId')}, ${at('acquiredDay')}, ${at('creativeId')}, ${at('$.segments.event')}, ${at('$.segments.cohort')}, ${takenDay}
+        ${at('day')}, ${at('deviceId')}, ${at('acquiredDay')}, ${at('creativeId')}, ${at('$.segments.event')}, ${at('$.segments.cohort')}, ${takenDay}, ${at('countedBy')}
       FROM json_each(${parameter}) WHERE true
       ON CONFLICT DO UPDATE SET taken_day = excluded.taken_day`);
+  }
+}
+
+function noteUntold(store: Store, ids: Iterable<string>): void {
+  for (const parameter of toParameters(ids)) {
+    store.run(
+      sql`INSERT INTO ${untoldTransactions} (transaction_id) SELECT value FROM json_each(${parameter})`,
+    );
   }
 }

@@ -115,12 +115,17 @@ export class RunScheduler {
     return this.running;
   }
 
+  /** Makes what waits through a batch due at once. */
+  want(batch: number): void {
+    this.wantedBatch = Math.max(this.wantedBatch, batch);
+  }
+
   /**
    * Counts what waits through a batch until a deadline (epoch milliseconds), in small runs. A run that takes longer continues, and what is
    * left is due at once.
    */
   async countBy(batch: number, deadline: number): Promise<void> {
-    this.wantedBatch = Math.max(this.wantedBatch, batch);
+    this.want(batch);
     while (!this.isCounted(batch) && Date.now() < deadline) {
       try {
         await withTimeout(this.countNext(REPORT_RUN), deadline - Date.now());

@@ -12,7 +12,7 @@ import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, NOTHING } from '../../shell/format.ts';
+import { ago, count, money, NOTHING } from '../../shell/format.ts';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
@@ -43,6 +43,9 @@ function Notes({ event }: { event: ShownEvent }) {
     ? (event.warnings as { path: string; message: string }[])
     : [];
   const flags = FLAGS.filter(([name]) => event[name] === true).map(([, label]) => label);
+  const counted = event.counted_amount as { value: number; currency: string } | undefined;
+  if (counted)
+    flags.push(`Another amount than the first time: ${money(counted.value, counted.currency)} counts`);
   return (
     <>
       {flags.map((label) => (

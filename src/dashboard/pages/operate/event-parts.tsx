@@ -31,7 +31,7 @@ export const summary = (event: ShownEvent): string =>
 
 /** An event as JSON, folded behind one line: what happened, if the page does not say it, and the number of fields. */
 export const EventJson = ({ event, what = '' }: { event: ShownEvent; what?: string }) => {
-  const { status_of_event: _, ...sent } = event;
+  const { status_of_event: _, counted_amount: _counted, ...sent } = event;
   const fields = Object.keys(sent).length;
   return (
     <details class="fold">
