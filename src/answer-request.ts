@@ -1,14 +1,14 @@
-import { noteArrival } from '#http';
+import { mount, noteArrival } from '#http';
 import { ingestionFailure } from '#ingestion';
-import { ingestionRoutes } from '#ingestion/routes';
-import { LINK_TOKEN, trackingRoutes } from '#tracking';
+import { ingestionEndpoints } from '#ingestion/routes';
+import { LINK_TOKEN } from '#tracking';
+import { linkEndpoints } from '#tracking/routes';
 import { createApp } from './app.ts';
 
 // Most requests are events and clicks, and many isolates receive nothing else. An isolate therefore starts with only these routes, and
 // loads the others on the first request for one of them.
 const busyRoutes = createApp(ingestionFailure, (app) => {
-  app.route('/', ingestionRoutes);
-  app.route('/', trackingRoutes);
+  mount(app, [...ingestionEndpoints, ...linkEndpoints]);
 });
 
 /** The first segment of a URL's path. */

@@ -1,63 +1,75 @@
-import { alertRoutes } from '#alerts/routes';
-import { assistantRoutes } from '#assistants/routes';
+import { alertEndpoints } from '#alerts/routes';
+import { assistantEndpoints } from '#assistants/routes';
 import { restoreRoutes } from '#backup/routes';
-import { connectorRoutes } from '#connectors/routes';
-import { creativeRoutes } from '#creatives/routes';
+import { connectorEndpoints } from '#connectors/routes';
+import { creativeEndpoints } from '#creatives/routes';
 import { answerPage } from '#dashboard';
-import { deletionRoutes } from '#deletion/routes';
-import { destinationRoutes } from '#destinations/routes';
-import { deviceRoutes } from '#devices/routes';
+import { deletionEndpoints } from '#deletion/routes';
+import { destinationEndpoints } from '#destinations/routes';
+import { deviceEndpoints } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
-import { eventRoutes } from '#events/routes';
-import { teamFailure } from '#http';
-import { impressionRoutes } from '#impressions/routes';
+import { eventEndpoints } from '#events/routes';
+import { type Endpoint, mount, teamFailure } from '#http';
+import { impressionEndpoints } from '#impressions/routes';
 import { ingestionFailure } from '#ingestion';
-import { ingestionRoutes } from '#ingestion/routes';
-import { moneyRoutes } from '#money/routes';
-import { noteRoutes } from '#notes/routes';
-import { healthRoutes, operationRoutes } from '#operations/routes';
-import { reportRoutes } from '#reports/routes';
-import { postbackRoutes, skanRoutes } from '#skan/routes';
-import { storeRoutes } from '#stores/routes';
-import { teamRoutes } from '#teams/routes';
-import { appLinkRoutes, trackingRoutes } from '#tracking';
+import { ingestionEndpoints } from '#ingestion/routes';
+import { moneyEndpoints } from '#money/routes';
+import { noteEndpoints } from '#notes/routes';
+import { operationEndpoints } from '#operations/routes';
+import { reportEndpoints } from '#reports/routes';
+import { skanEndpoints } from '#skan/routes';
+import { storeEndpoints } from '#stores/routes';
+import { teamEndpoints } from '#teams/routes';
+import { appFileEndpoints, linkEndpoints } from '#tracking/routes';
 import { createApp } from './app.ts';
-
-/** The team API: every route under `/v1`. */
-export const teamApi = createApp(teamFailure, (app) => {
-  app.route('/', teamRoutes);
-  app.route('/', deletionRoutes);
-  app.route('/', eventRoutes);
-  app.route('/', deviceRoutes);
-  app.route('/', moneyRoutes);
-  app.route('/', noteRoutes);
-  app.route('/', creativeRoutes);
-  app.route('/', reportRoutes);
-  app.route('/', alertRoutes);
-  app.route('/', operationRoutes);
-  app.route('/', skanRoutes);
-  app.route('/', connectorRoutes);
-  app.route('/', destinationRoutes);
-});
 
 /** Answers what the tools of assistants ask. */
 const within = (request: Request, env: Env, ctx: ExecutionContext) =>
-  (new URL(request.url).pathname.startsWith('/v1/') ? teamApi : service).fetch(request, env, ctx);
+  (isOfTeamApi(new URL(request.url).pathname) ? teamApi : service).fetch(request, env, ctx);
+
+/** Every documented endpoint, in the order of the documentation page. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...ingestionEndpoints,
+  ...teamEndpoints,
+  ...deletionEndpoints,
+  ...creativeEndpoints,
+  ...moneyEndpoints,
+  ...noteEndpoints,
+  ...eventEndpoints,
+  ...deviceEndpoints,
+  ...reportEndpoints,
+  ...alertEndpoints,
+  ...skanEndpoints,
+  ...storeEndpoints,
+  ...connectorEndpoints,
+  ...destinationEndpoints,
+  ...impressionEndpoints,
+  ...linkEndpoints,
+  ...appFileEndpoints,
+  ...operationEndpoints,
+  ...assistantEndpoints(within),
+];
+
+const isOfTeamApi = (path: string) => path.startsWith('/v1/');
+
+/** The team API. */
+export const teamApi = createApp(teamFailure, (app) => {
+  mount(
+    app,
+    ENDPOINTS.filter(({ path }) => isOfTeamApi(path)),
+  );
+});
 
 /** Every other route. */
 export const service: ReturnType<typeof createApp> = createApp(
   ingestionFailure,
   (app) => {
-    app.route('/', ingestionRoutes);
-    app.route('/', healthRoutes);
+    mount(
+      app,
+      ENDPOINTS.filter(({ path }) => !isOfTeamApi(path)),
+    );
     app.route('/', restoreRoutes);
-    app.route('/', trackingRoutes);
-    app.route('/', appLinkRoutes);
-    app.route('/', docsRoutes);
-    app.route('/', postbackRoutes);
-    app.route('/', impressionRoutes);
-    app.route('/', storeRoutes);
-    app.route('/', assistantRoutes(within));
+    app.route('/', docsRoutes(ENDPOINTS));
   },
   answerPage,
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { day, list, nullableText, time } from '#http/operations';
+import { day, nullableText, time } from '#http/answers';
 
 /** What an alert of the kind `metric` watches. */
 const rule = z
@@ -40,9 +40,6 @@ export const Alert = z.object({
   created_at: time(),
 });
 export type Alert = z.input<typeof Alert>;
-
-export const AlertsListed = list(Alert);
-export type AlertsListed = z.input<typeof AlertsListed>;
 
 const group = z.object({
   name: z.string().meta({ description: 'Empty without `group_by`.' }),

@@ -1,20 +1,22 @@
-import { Hono } from 'hono';
+import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import {
   type AppContext,
-  type AppEnv,
   AppError,
   addressOf,
   bearerOf,
   callerNetwork,
+  type Endpoint,
   findTeam,
   limitBody,
   MAX_JSON_BODY_BYTES,
   requireWithin,
 } from '#http';
+import { Failure } from '#http/answers';
 import { SHARE_SECRET_FORM } from '#lib/credentials';
 import { findShareLink } from '#views';
+import { RpcFailure, RpcRequest, RpcResult } from './answers.ts';
 
 /** Answers a request that the service makes of itself. */
 type Within = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
@@ -46,25 +48,54 @@ async function requireAccess(c: AppContext): Promise<Access> {
   );
 }
 
+const call = (method: string, params?: Record<string, unknown>) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  ...(params ? { params } : {}),
+});
+
+const answerAssistant = (within: Within) => async (c: AppContext) => {
+  const { headers, sharedPath } = await requireAccess(c);
+  const { answerCall } = await import('./answer-call.ts');
+  const ask = async (path: string) =>
+    within(
+      new Request(new URL(path, c.req.url), {
+        headers: {
+          ...headers,
+          'X-Request-Id': c.get('requestId'),
+          'CF-Connecting-IP': addressOf(c),
+        },
+      }),
+      c.env,
+      c.executionCtx as ExecutionContext,
+    );
+  return answerCall(c.req.raw, { ask, sharedPath, requestId: c.get('requestId') });
+};
+
 /**
- * `POST /mcp`: the Model Context Protocol, for AI assistants. Its tools ask the service what anyone with the same credential could ask, through
+ * The Model Context Protocol, for AI assistants. Its tools ask the service what anyone with the same credential could ask, through
  * `within`, so that limits, roles and validation are those of the API and of shared views.
  */
-export const assistantRoutes = (within: Within) =>
-  new Hono<AppEnv>().post('/mcp', limitBody(MAX_JSON_BODY_BYTES), async (c) => {
-    const { headers, sharedPath } = await requireAccess(c);
-    const { answerCall } = await import('./answer-call.ts');
-    const ask = async (path: string) =>
-      within(
-        new Request(new URL(path, c.req.url), {
-          headers: {
-            ...headers,
-            'X-Request-Id': c.get('requestId'),
-            'CF-Connecting-IP': addressOf(c),
-          },
-        }),
-        c.env,
-        c.executionCtx as ExecutionContext,
-      );
-    return answerCall(c.req.raw, { ask, sharedPath, requestId: c.get('requestId') });
-  });
+export const assistantEndpoints = (within: Within): Endpoint[] => [
+  {
+    method: 'post',
+    path: '/mcp',
+    tag: 'Assistants',
+    summary: 'Answer an AI assistant',
+    description:
+      'A server of the [Model Context Protocol](https://modelcontextprotocol.io) (streamable HTTP, stateless) with read-only tools: `list_applications`, `describe_metrics`, `report`, `compare`, `explain_device` and `search`. Assistants list the tools and their parameters themselves. Each call of a tool counts like the request of the team API that it makes. A share link has the tools `report`, which answers what its page shows, and `describe_metrics`.',
+    credential: 'assistantToken',
+    body: {
+      schema: RpcRequest,
+      examples: {
+        'list the tools': call('tools/list'),
+        'call a tool': call('tools/call', { name: 'list_applications', arguments: {} }),
+      },
+    },
+    answer: { description: 'The result of the call.', schema: RpcResult },
+    otherAnswers: { 202: { description: 'A notification was accepted.' } },
+    failure: z.union([Failure, RpcFailure]),
+    handlers: [limitBody(MAX_JSON_BODY_BYTES), answerAssistant(within)],
+  },
+];

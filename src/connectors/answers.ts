@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { day, nullableText, time } from '#http/operations';
+import { day, nullableText, time } from '#http/answers';
 
 const amounts = () =>
   z.array(z.object({ currency: z.string(), amount: z.number(), amount_exact: z.string().optional() }));
@@ -51,7 +51,6 @@ export const Connector = z
 export type Connector = z.input<typeof Connector>;
 
 export const Connectors = z.object({ data: z.array(Connector) });
-export type Connectors = z.input<typeof Connectors>;
 
 const figures = {
   impressions_arrived: z.int(),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, nullableText, time } from '#http/operations';
+import { nullableText, time } from '#http/answers';
 
 const named = z.object({ name: z.string(), is_new: z.boolean() });
 
@@ -21,8 +21,6 @@ export const Campaign = z
   .object({ id: z.string(), name: z.string(), external_ids: externalIds(), created_at: time() })
   .meta({ id: 'Campaign' });
 export type Campaign = z.input<typeof Campaign>;
-export const Campaigns = list(Campaign);
-export type Campaigns = z.input<typeof Campaigns>;
 
 export const Adset = z
   .object({
@@ -35,8 +33,6 @@ export const Adset = z
   })
   .meta({ id: 'Adset' });
 export type Adset = z.input<typeof Adset>;
-export const Adsets = list(Adset);
-export type Adsets = z.input<typeof Adsets>;
 
 export const Creative = z
   .object({
@@ -71,8 +67,6 @@ export const Creative = z
   })
   .meta({ id: 'Creative' });
 export type Creative = z.input<typeof Creative>;
-export const Creatives = list(Creative);
-export type Creatives = z.input<typeof Creatives>;
 
 const serverLinks = () => z.object({ click: z.url(), impression: z.url() });
 
@@ -103,4 +97,3 @@ export const NetworkLinks = z.object({
       'To these URLs, the servers of a network report clicks and impressions: see `GET /t/{token}`. Keep them secret: whoever has them can report any.',
   }),
 });
-export type NetworkLinks = z.input<typeof NetworkLinks>;

@@ -2,7 +2,15 @@ import { eq } from 'drizzle-orm';
 import * as z from 'zod';
 import type { Caller } from '#audit';
 import { creatives, database } from '#db';
-import { AppError, optionalName, requiredName, requiredText, toFaults, unavailable } from '#http';
+import {
+  AppError,
+  describeFaults,
+  optionalName,
+  requiredName,
+  requiredText,
+  toFaults,
+  unavailable,
+} from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
 import { newId } from '#lib/ids';
@@ -23,26 +31,28 @@ export const CreativeNames = z.object({ creative: name, ...more });
 type CreativeRequest = Omit<z.infer<typeof NewCreative>, 'app_api_key'>;
 
 /** Body of `POST /v1/creatives`. */
-export const NewCreative = z.object({
-  creative: name,
-  app_api_key: requiredText(1024),
-  ...more,
-  external_ids: ExternalIds.optional(),
-});
+export const NewCreative = z.object(
+  { creative: name, app_api_key: requiredText(1024), ...more, external_ids: ExternalIds.optional() },
+  { error: 'The body must be a JSON object' },
+);
 
 const REQUIRED: Record<string, string> = {
   creative: 'Creative name is required',
   app_api_key: 'API key is required',
 };
 
-/** Parses a body with one of these schemas. Throws `invalid_request` with the text of the first fault, in field order. */
+/** What to answer if one of these schemas refuses a body: the text of the first fault, in field order. */
+export function creativeFault(error: z.core.$ZodError): AppError {
+  const [fault] = toFaults(error);
+  const required = fault?.message === 'is required' ? REQUIRED[fault.path] : undefined;
+  return new AppError('invalid_request', required ?? describeFaults(fault ? [fault] : []));
+}
+
+/** Parses a body with one of these schemas. Throws `invalid_request`. */
 export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [fault] = toFaults(parsed.error);
-  if (!fault) throw parsed.error;
-  const required = fault.message === 'is required' ? REQUIRED[fault.path] : undefined;
-  throw new AppError('invalid_request', required ?? `${fault.path} ${fault.message}`);
+  if (!parsed.success) throw creativeFault(parsed.error);
+  return parsed.data;
 }
 
 /** Calls the application's registry object. A call that is lost on the way is retried; the retry creates nothing twice. */

@@ -1,34 +1,13 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import {
-  type AppContext,
-  type AppEnv,
-  AppError,
-  idOf,
-  jsonBody,
-  limitBody,
-  MAX_JSON_BODY_BYTES,
-  noQuery,
-  pageOf,
-  queryString,
-  requireTeamToken,
-} from '#http';
+import { type AppContext, AppError, type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf } from '#http';
+import { list } from '#http/answers';
 import { linkFor, NETWORKS, serverLinksFor } from '#networks';
 import { findApplicationByKey, getApplication } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
-import type {
-  Adset,
-  Adsets,
-  Campaign,
-  Campaigns,
-  CreatedCreative,
-  Creative,
-  Creatives,
-  NetworkLinks,
-} from './answers.ts';
-import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
+import { Adset, Campaign, CreatedCreative, Creative, NetworkLinks } from './answers.ts';
+import { createCreative, creativeFault, NewCreative } from './create-creative.ts';
 import { changeAdset, changeCampaign, GroupChanges, listAdsets, listCampaigns } from './groups.ts';
 import {
   AdsetsQuery,
@@ -40,7 +19,28 @@ import {
   listCreatives,
 } from './list.ts';
 
-const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
+const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
+
+const TAKEN = 'Another campaign, ad set or creative of the application has one of the `external_ids`.';
+
+const page = { application_id: EXAMPLE.application, limit: 50, cursor: '' };
+
+const one = {
+  path: '/v1/creatives/{id}',
+  params: { id: EXAMPLE.creative },
+  errors: missing('Creative'),
+} as const;
+
+/** How a campaign or an ad set is changed. */
+const groupChange = {
+  method: 'patch',
+  description:
+    'Replaces the ids by which networks know it. Costs that connectors fetch are of the item with the id, whatever its name at the network.',
+  body: {
+    schema: GroupChanges,
+    examples: { ids: { external_ids: [{ network: 'meta', id: '23854855793350701' }] } },
+  },
+} as const;
 
 const linkTo = (c: AppContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
@@ -59,15 +59,41 @@ async function databaseOf(c: AppContext, applicationId: string) {
   return db;
 }
 
-export const creativeRoutes = new Hono<AppEnv>()
-  .post(
-    '/v1/creatives',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(anyObject),
-    async (c) => {
+export const creativeEndpoints: Endpoint[] = [
+  endpoint({
+    ...shared,
+    method: 'post',
+    path: '/v1/creatives',
+    summary: 'Create a creative',
+    description:
+      "Creates a creative in the named campaign and ad set, and creates those if they do not exist. Without names, the campaign is the current week (`Week 12`) and the ad set the current weekday (`Monday`), in the application's time zone.",
+    header: z.object({
+      'Idempotency-Key': z.string().max(128).optional().meta({
+        description:
+          'A request repeated with the same key returns the first answer, with the header `Idempotent-Replayed: true`.',
+      }),
+    }),
+    body: {
+      schema: NewCreative,
+      examples: {
+        named: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey, campaign: 'Spring', adset: 'Young' },
+        ids: {
+          ...{ creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
+          external_ids: [{ network: 'meta', id: '23854855793500702' }],
+        },
+        minimal: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
+      },
+      refuse: creativeFault,
+    },
+    answer: {
+      status: 201,
+      description:
+        'The creative with its tracking link. Its address is in the header `Location`. If the ad set already had a creative with this name, the header `X-Duplicate-Of` has the id of the first: reports show both under one name.',
+      schema: CreatedCreative,
+    },
+    errors: { 409: 'The `Idempotency-Key` was used with a different request.' },
+    async handle(c, { body: { app_api_key, ...names } }) {
       const caller = apiCaller(c);
-      const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
       const application = await findApplicationByKey(caller, app_api_key);
       if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
       const { answer, creativeId, duplicateOf, replayed } = await createCreative(
@@ -75,74 +101,120 @@ export const creativeRoutes = new Hono<AppEnv>()
         caller,
         application,
         names,
-        {
-          linkTo: linkTo(c),
-          idempotencyKey: idempotencyKey(c),
-        },
+        { linkTo: linkTo(c), idempotencyKey: idempotencyKey(c) },
       );
       if (creativeId) c.header('Location', `/v1/creatives/${creativeId}`);
       if (duplicateOf) c.header('X-Duplicate-Of', duplicateOf);
       if (replayed) c.header('Idempotent-Replayed', 'true');
-      return c.json<CreatedCreative>(answer, 201);
+      return answer;
     },
-  )
-  .get('/v1/creatives', requireTeamToken, queryString(CreativesQuery), async (c) => {
-    const query = c.req.valid('query');
-    const db = await databaseOf(c, query.application_id);
-    const read = (limit: number) => listCreatives(db, { ...query, limit }, linkTo(c));
-    return c.json<Creatives>(await pageOf(query.limit, read, idOf));
-  })
-  .get('/v1/creatives/:id', requireTeamToken, noQuery, async (c) => {
-    const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
-    return c.json<Creative>(found);
-  })
-  .get('/v1/creatives/:id/links', requireTeamToken, noQuery, async (c) => {
-    const found = await getCreative(database(c.env.DB), c.get('team').id, c.req.param('id'), linkTo(c));
-    const server_links = await serverLinks(c.env, found.id, found.tracking_link);
-    const data = NETWORKS.map((network) => ({
-      network: network.id,
-      name: network.name,
-      link: linkFor(network, found.tracking_link),
-      server_links: serverLinksFor(network, server_links),
-      click_ids: [...network.clickIds],
-      notes: [...network.notes],
-      unverified: [...network.unverified],
-    }));
-    return c.json<NetworkLinks>({ data, server_links });
-  })
-  .patch(
-    '/v1/creatives/:id',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(CreativeChanges),
-    async (c) => {
-      const { id } = c.req.param();
-      return c.json<Creative>(await changeCreative(apiCaller(c), id, c.req.valid('json'), linkTo(c)));
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/creatives',
+    summary: 'List creatives',
+    query: { schema: CreativesQuery, example: page },
+    answer: {
+      description: 'A page of creatives, oldest first, including archived ones.',
+      schema: list(Creative),
     },
-  )
-  .get('/v1/campaigns', requireTeamToken, queryString(CampaignsQuery), async (c) => {
-    const query = c.req.valid('query');
-    const db = await databaseOf(c, query.application_id);
-    const read = (limit: number) => listCampaigns(db, { ...query, limit });
-    return c.json<Campaigns>(await pageOf(query.limit, read, idOf));
-  })
-  .patch(
-    '/v1/campaigns/:id',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(GroupChanges),
-    async (c) => c.json<Campaign>(await changeCampaign(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
-  )
-  .patch(
-    '/v1/adsets/:id',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(GroupChanges),
-    async (c) => c.json<Adset>(await changeAdset(apiCaller(c), c.req.param('id'), c.req.valid('json'))),
-  )
-  .get('/v1/adsets', requireTeamToken, queryString(AdsetsQuery), async (c) => {
-    const query = c.req.valid('query');
-    const db = await databaseOf(c, query.application_id);
-    const read = (limit: number) => listAdsets(db, { ...query, limit });
-    return c.json<Adsets>(await pageOf(query.limit, read, idOf));
-  });
+    errors: missing('Application'),
+    async handle(c, { query }) {
+      const db = await databaseOf(c, query.application_id);
+      return pageOf(query.limit, (limit) => listCreatives(db, { ...query, limit }, linkTo(c)), idOf);
+    },
+  }),
+  endpoint({
+    ...{ ...shared, ...one },
+    method: 'patch',
+    summary: 'Update a creative',
+    description:
+      'The tracking link of an archived creative keeps working. Later clicks on a link with a `network`, and the devices that it brings, are of this network, whatever the parameters of the click are. `deep_link` is what the app opens for people who come by the link, and `preview` what messengers show of it. `external_ids` are the ids by which networks know the ad, and replace those that it has: installs whose referrer names an ad, and costs that connectors fetch, are of the creative with the id. For Meta, that is the id of the ad in Ads Manager; its referrer also needs the `meta_referrer_key` of the application. Ids are text, because they have more digits than a JSON number keeps.',
+    body: {
+      schema: CreativeChanges,
+      examples: {
+        archive: { archived: true },
+        network: { network: 'tiktok' },
+        link: { deep_link: '/levels/3', preview: { title: 'Play level 3' } },
+        ids: { external_ids: [{ network: 'meta', id: '23854855793500701' }] },
+      },
+    },
+    answer: { description: 'The updated creative.', schema: Creative },
+    errors: { ...one.errors, 409: TAKEN },
+    handle: (c, { params, body }) => changeCreative(apiCaller(c), params.id, body, linkTo(c)),
+  }),
+  endpoint({
+    ...{ ...shared, ...one },
+    method: 'get',
+    summary: 'Retrieve a creative',
+    answer: { description: 'The creative.', schema: Creative },
+    handle: (c, { params }) => getCreative(database(c.env.DB), c.get('team').id, params.id, linkTo(c)),
+  }),
+  endpoint({
+    ...{ ...shared, ...one },
+    method: 'get',
+    path: '/v1/creatives/{id}/links',
+    summary: "List a creative's links by network",
+    description: `A tracking link for the ads of each network: ${NETWORKS.map(({ name }) => name).join(', ')}. The network replaces the macros in it and tells campaign, ad set, ad and click id, which are stored with each click.`,
+    answer: { description: 'A link for each network.', schema: NetworkLinks },
+    async handle(c, { params }) {
+      const found = await getCreative(database(c.env.DB), c.get('team').id, params.id, linkTo(c));
+      const server_links = await serverLinks(c.env, found.id, found.tracking_link);
+      const data = NETWORKS.map((network) => ({
+        network: network.id,
+        name: network.name,
+        link: linkFor(network, found.tracking_link),
+        server_links: serverLinksFor(network, server_links),
+        click_ids: [...network.clickIds],
+        notes: [...network.notes],
+        unverified: [...network.unverified],
+      }));
+      return { data, server_links };
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/campaigns',
+    summary: 'List campaigns',
+    query: { schema: CampaignsQuery, example: page },
+    answer: { description: 'A page of campaigns, oldest first.', schema: list(Campaign) },
+    errors: missing('Application'),
+    async handle(c, { query }) {
+      const db = await databaseOf(c, query.application_id);
+      return pageOf(query.limit, (limit) => listCampaigns(db, { ...query, limit }), idOf);
+    },
+  }),
+  endpoint({
+    ...{ ...shared, ...groupChange },
+    path: '/v1/campaigns/{id}',
+    summary: 'Update a campaign',
+    params: { id: EXAMPLE.campaign },
+    answer: { description: 'The updated campaign.', schema: Campaign },
+    errors: { ...missing('Campaign'), 409: TAKEN },
+    handle: (c, { params, body }) => changeCampaign(apiCaller(c), params.id, body),
+  }),
+  endpoint({
+    ...{ ...shared, ...groupChange },
+    path: '/v1/adsets/{id}',
+    summary: 'Update an ad set',
+    params: { id: EXAMPLE.adset },
+    answer: { description: 'The updated ad set.', schema: Adset },
+    errors: { ...missing('Ad set'), 409: TAKEN },
+    handle: (c, { params, body }) => changeAdset(apiCaller(c), params.id, body),
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/adsets',
+    summary: 'List ad sets',
+    query: { schema: AdsetsQuery, example: page },
+    answer: { description: 'A page of ad sets, oldest first.', schema: list(Adset) },
+    errors: missing('Application'),
+    async handle(c, { query }) {
+      const db = await databaseOf(c, query.application_id);
+      return pageOf(query.limit, (limit) => listAdsets(db, { ...query, limit }), idOf);
+    },
+  }),
+];

@@ -5,11 +5,19 @@ import { apiKeys, applicationDeletions, applications, type Database, insertWhere
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
 import { applicationNotFound, findApplication, nameOf } from '#teams';
-import type { ApplicationDeleted } from './answers.ts';
 import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });
+
+/** The answer of it. */
+export const ApplicationDeleted = z.object({
+  deleted: z.literal(true),
+  id: z.string(),
+  data: z
+    .enum(['pending', 'done'])
+    .meta({ description: '`pending` while data is still being deleted in the background.' }),
+});
 
 type Deletion = typeof applicationDeletions.$inferSelect;
 
@@ -38,7 +46,7 @@ export async function deleteApplication(
   caller: Caller,
   id: string,
   name: string,
-): Promise<ApplicationDeleted> {
+): Promise<z.input<typeof ApplicationDeleted>> {
   const deletion = (await findDeletion(caller, id)) ?? (await beginDeletion(caller, id, name));
   if (deletion.name !== name) throw wrongName();
   const isClear =

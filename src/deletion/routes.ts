@@ -1,17 +1,20 @@
-import { Hono } from 'hono';
 import { apiCaller } from '#audit';
-import { type AppEnv, jsonBody, limitBody, MAX_JSON_BODY_BYTES, requireTeamToken } from '#http';
-import type { ApplicationDeleted } from './answers.ts';
-import { DeletedApplication, deleteApplication } from './delete-application.ts';
+import { type Endpoint, EXAMPLE, endpoint, missing } from '#http';
+import { ApplicationDeleted, DeletedApplication, deleteApplication } from './delete-application.ts';
 
-export const deletionRoutes = new Hono<AppEnv>().delete(
-  '/v1/applications/:id',
-  limitBody(MAX_JSON_BODY_BYTES),
-  requireTeamToken,
-  ...jsonBody(DeletedApplication),
-  async (c) => {
-    const { name } = c.req.valid('json');
-    const deleted = await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name);
-    return c.json<ApplicationDeleted>(deleted);
-  },
-);
+export const deletionEndpoints: Endpoint[] = [
+  endpoint({
+    credential: 'teamToken',
+    tag: 'Applications',
+    method: 'delete',
+    path: '/v1/applications/{id}',
+    summary: 'Delete an application',
+    description:
+      "Permanently deletes an application and all its data: creatives, clicks, devices, events, raw event files, reports and costs. This cannot be undone. The body must contain the application's name. The application disappears at once, and its keys and links stop working within 60 seconds. Its data is deleted in the background; repeat the request until `data` is `done`.",
+    params: { id: EXAMPLE.retiredApplication },
+    body: { schema: DeletedApplication, examples: { name: { name: 'Retired game' } } },
+    answer: { description: 'The application is deleted.', schema: ApplicationDeleted },
+    errors: missing('Application'),
+    handle: (c, { params, body }) => deleteApplication(c.env, apiCaller(c), params.id, body.name),
+  }),
+];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, nullableText, time } from '#http/operations';
+import { nullableText, time } from '#http/answers';
 import { STATUSES } from './statuses.ts';
 
 const destination = {
@@ -30,17 +30,14 @@ const secret = z.string().meta({
 });
 
 export const DestinationCreated = z.object({ ...destination, secret: secret.optional() });
-export type DestinationCreated = z.input<typeof DestinationCreated>;
 
 export const SecretRotated = z.object({
   ...destination,
   secret,
   former_secret_expires_at: time().meta({ description: 'Until then, both secrets sign.' }),
 });
-export type SecretRotated = z.input<typeof SecretRotated>;
 
 export const Destinations = z.object({ data: z.array(Destination) });
-export type Destinations = z.input<typeof Destinations>;
 
 /** One destination, and how it does. */
 export const DestinationState = z.object({
@@ -56,7 +53,6 @@ export const DestinationState = z.object({
   recent_attempts: z.int().meta({ description: 'Attempts in this hour and the one before.' }),
   recent_failures: z.int(),
 });
-export type DestinationState = z.input<typeof DestinationState>;
 
 const Attempt = z.object({
   at: time(),
@@ -84,9 +80,6 @@ export const Delivery = z
   .meta({ id: 'Delivery' });
 export type Delivery = z.input<typeof Delivery>;
 
-export const Deliveries = list(Delivery);
-export type Deliveries = z.input<typeof Deliveries>;
-
 export const TestResult = z.object({
   delivered: z.boolean(),
   error: nullableText(),
@@ -97,4 +90,3 @@ export type TestResult = z.input<typeof TestResult>;
 export const Replayed = z.object({
   replayed: z.int().meta({ description: 'Deliveries that are sent again.' }),
 });
-export type Replayed = z.input<typeof Replayed>;

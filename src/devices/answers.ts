@@ -1,24 +1,9 @@
 import * as z from 'zod';
 import { APPLE_FIELDS, METHODS, PLAY_TIMES } from '#attribution';
 import { DOUBT_ACTIONS } from '#catalogue';
-import { nullableText, time } from '#http/operations';
+import { nullableText, time } from '#http/answers';
 
 export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
-export type TokenRevoked = z.input<typeof TokenRevoked>;
-
-/** The answer of `/verify-token`. */
-export const VerifiedToken = z.object({
-  success: z.literal(true),
-  valid: z.literal(true),
-  created_at: time(),
-  expires_at: time(),
-  creative: z
-    .object({ name: z.string(), campaign: z.string(), adset: z.string() })
-    .nullable()
-    .meta({ description: 'The creative that the device is attributed to. Null for an organic device.' }),
-  deep_link: z.string().optional().meta({ description: "The creative's deep link, if it has one." }),
-});
-export type VerifiedToken = z.input<typeof VerifiedToken>;
 
 const country = (description: string) => nullableText().meta({ description });
 
@@ -156,4 +141,3 @@ export const DeviceErased = z.object({
     description: '`pending` while exported raw event files are rewritten in the background.',
   }),
 });
-export type DeviceErased = z.input<typeof DeviceErased>;

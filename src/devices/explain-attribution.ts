@@ -75,7 +75,9 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     earlier_installs = 0,
     doubts = [],
     doubts_not_checked = [],
-    doubt_facts: _,
+    // Kept for other uses.
+    doubt_facts: _facts,
+    click_params: _params,
     ...outcome
   } = attribution;
   return {

@@ -1,5 +1,4 @@
 export { acceptDevices, type DeviceResult } from './accept-devices.ts';
-export type { VerifiedToken } from './answers.ts';
 export { isOfCredit } from './apple/open-credit.ts';
 export { deepLinkOf } from './deep-link.ts';
 export { DeviceMetrics } from './device-metrics.ts';
@@ -9,4 +8,4 @@ export { fetchTokens } from './fetch-token.ts';
 export { findClickedDevice, findNamedDevice, type NamedDevice, shardOfName } from './find-device.ts';
 export { pruneTokens } from './prune-tokens.ts';
 export { readToken, signToken, type TokenClaims, takesEventsUntil } from './token.ts';
-export { tokenRequired, verifyToken } from './verify-token.ts';
+export { tokenRequired, VerifiedToken, verifyToken } from './verify-token.ts';

@@ -1,10 +1,25 @@
 import { and, eq } from 'drizzle-orm';
+import * as z from 'zod';
 import { counterOf, retryCall, type StoredDevice } from '#counting';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
-import type { VerifiedToken } from './answers.ts';
+import { time } from '#http/answers';
 import { readToken, type TokenClaims } from './token.ts';
+
+/** The answer of `/verify-token`. */
+export const VerifiedToken = z.object({
+  success: z.literal(true),
+  valid: z.literal(true),
+  created_at: time(),
+  expires_at: time(),
+  creative: z
+    .object({ name: z.string(), campaign: z.string(), adset: z.string() })
+    .nullable()
+    .meta({ description: 'The creative that the device is attributed to. Null for an organic device.' }),
+  deep_link: z.string().optional().meta({ description: "The creative's deep link, if it has one." }),
+});
+export type VerifiedToken = z.input<typeof VerifiedToken>;
 
 const invalid = (message: string) =>
   new AppError('invalid_request', message, { details: [{ path: 'token', message }] });

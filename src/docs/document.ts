@@ -1,59 +1,20 @@
 import { createDocument } from 'zod-openapi';
-import { operations as alerts } from '#alerts/operations';
-import { operations as assistants } from '#assistants/operations';
-import { operations as connectors } from '#connectors/operations';
-import { operations as creatives } from '#creatives/operations';
-import { operations as deletion } from '#deletion/operations';
-import { operations as destinations } from '#destinations/operations';
-import { operations as devices } from '#devices/operations';
-import { operations as events } from '#events/operations';
-import { operations as impressions } from '#impressions/operations';
-import { operations as ingestion } from '#ingestion/operations';
-import { operations as money } from '#money/operations';
-import { operations as notes } from '#notes/operations';
-import { operations as health } from '#operations/operations';
-import { operations as reports } from '#reports/operations';
-import { operations as skan } from '#skan/operations';
-import { operations as stores } from '#stores/operations';
-import { operations as teams } from '#teams/operations';
-import { operations as tracking } from '#tracking/operations';
-import { describeOperation, type Paths } from './describe-operation.ts';
+import type { Endpoint } from '#http';
+import { describeEndpoint, type Paths } from './describe-endpoint.ts';
 
-/** In the order of the documentation page. */
-const OPERATIONS = [
-  ...ingestion,
-  ...teams,
-  ...deletion,
-  ...creatives,
-  ...money,
-  ...notes,
-  ...events,
-  ...devices,
-  ...reports,
-  ...alerts,
-  ...skan,
-  ...stores,
-  ...connectors,
-  ...destinations,
-  ...impressions,
-  ...tracking,
-  ...health,
-  ...assistants,
-];
-
-function describePaths(): Paths {
+function describePaths(endpoints: readonly Endpoint[]): Paths {
   const paths: Paths = {};
-  for (const operation of OPERATIONS) {
-    paths[operation.path] = { ...paths[operation.path], ...describeOperation(operation) };
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = { ...paths[endpoint.path], ...describeEndpoint(endpoint) };
   }
   return paths;
 }
 
 /**
- * The OpenAPI 3.1 document, generated from the schemas that validate requests. `serviceName` is part of the two credential headers' names.
+ * The OpenAPI 3.1 document, generated from the records that answer requests, in their order. `serviceName` is part of the two credential headers' names.
  * Generation takes several milliseconds, so call it once.
  */
-export function openApiDocument(serviceName: string) {
+export function openApiDocument(serviceName: string, endpoints: readonly Endpoint[]) {
   const header = (name: string, description: string) =>
     ({ type: 'apiKey', in: 'header', name: `${serviceName}-${name}`, description }) as const;
   return createDocument(
@@ -84,7 +45,7 @@ export function openApiDocument(serviceName: string) {
       },
       // Relative: the service that serves the document.
       servers: [{ url: '/' }],
-      paths: describePaths(),
+      paths: describePaths(endpoints),
     },
     {
       // A custom schema parses text (a list, a day), so the document describes it as text.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { day, list, nullableText, time } from '#http/operations';
+import { day, list, nullableText, time } from '#http/answers';
 
 // The other fields depend on the event's type.
 const Event = z
@@ -31,7 +31,6 @@ const Event = z
 export type Event = z.input<typeof Event>;
 
 export const Events = list(Event);
-export type Events = z.input<typeof Events>;
 
 export const EventStatus = z.object({
   event_id: z.string(),

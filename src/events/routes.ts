@@ -1,11 +1,13 @@
-import { Hono } from 'hono';
+import type * as z from 'zod';
 import { database } from '#db';
-import { type AppContext, type AppEnv, noQuery, queryString, requireTeamToken } from '#http';
+import { type AppContext, type Endpoint, EXAMPLE, endpoint, missing } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { getApplication } from '#teams';
-import type { EventStatus, Events } from './answers.ts';
+import { EventStatus, Events } from './answers.ts';
 import { eventStatus } from './event-status.ts';
 import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
+
+const shared = { credential: 'teamToken', tag: 'Events' } as const;
 
 const toCell = (value: unknown): CsvCell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as CsvCell);
@@ -17,7 +19,7 @@ function answerEvents(
   application: string,
   page: Awaited<ReturnType<typeof listEvents>>,
 ): Response {
-  if (format === 'json') return c.json<Events>(page);
+  if (format === 'json') return c.json<z.input<typeof Events>>(page);
   if (page.next_cursor) c.header('X-Next-Cursor', page.next_cursor);
   if (format === 'ndjson') {
     c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
@@ -32,12 +34,49 @@ function answerEvents(
   return c.body(toCsv(SHOWN_COLUMNS, rows));
 }
 
-export const eventRoutes = new Hono<AppEnv>()
-  .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
-    const query = c.req.valid('query');
-    const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
-  })
-  .get('/v1/events/:event_id', requireTeamToken, noQuery, async (c) =>
-    c.json<EventStatus>(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
-  );
+export const eventEndpoints: Endpoint[] = [
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/events',
+    summary: 'List raw events',
+    description:
+      "Newest first. `from` and `to` are days in the application's time zone. A page may have fewer than `limit` events before the end of the list; continue until `next_cursor` is null. Filters can be repeated; an event must match each of them by one of its values. `country`, `os` and `network` are those of the device at its acquisition, as in the reports; a click has its own. `app_version` and `sdk_version` are those that the event was sent by. For each of them, `unknown` finds events without a value. With `format=ndjson` or `format=csv`, the next cursor is in the header `X-Next-Cursor`.",
+    query: {
+      schema: EventsQuery,
+      example: {
+        application_id: EXAMPLE.application,
+        type: 'custom.ad',
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        token: EXAMPLE.token,
+        format: 'json',
+        limit: 50,
+        cursor: '',
+      },
+    },
+    answer: {
+      description: 'A page of events.',
+      schema: Events,
+      more: {
+        'application/x-ndjson': `{"event_id":"${EXAMPLE.event}","type":"custom.ad"}\n`,
+        'text/csv': `event_id,type\r\n${EXAMPLE.event},custom.ad\r\n`,
+      },
+    },
+    errors: missing('Application'),
+    async handle(c, { query }) {
+      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/events/{event_id}',
+    summary: 'Retrieve the status of an event',
+    params: { event_id: EXAMPLE.event },
+    answer: { description: 'The status of the event.', schema: EventStatus },
+    errors: { 404: 'Event not found, or its device was erased.' },
+    handle: (c, { params }) => eventStatus(c.env, c.get('team').id, params.event_id, Date.now()),
+  }),
+];

@@ -3,8 +3,8 @@ import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
+import type { Failure, TeamFailure } from './answers.ts';
 import type { AppContext } from './context.ts';
-import type { Failure, TeamFailure } from './operations.ts';
 
 /** Every error code and its status. */
 const STATUS = {

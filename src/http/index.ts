@@ -5,13 +5,19 @@ export {
   bearerOf,
   findTeam,
   forgetCredentials,
-  requireApiKey,
-  requireApiOrBearerKey,
   requireDataCollection,
-  requireTeamToken,
 } from './credentials.ts';
 export { INGESTION_PATHS } from './cross-origin.ts';
 export { idOf, keyCursor, pageOf, readKeyCursor, toKeyCursor } from './cursor.ts';
+export {
+  commaSeparated,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
+  missing,
+  mount,
+  withExamples,
+} from './endpoint.ts';
 export {
   AppError,
   accessDenied,
@@ -31,4 +37,4 @@ export { givingWay, noteArrival } from './giving-way.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
-export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, noQuery, queryString, toFaults } from './validate.ts';
+export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, toFaults } from './validate.ts';

@@ -92,17 +92,21 @@ const requireJson = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
-function refuseFaults(result: { success: true } | { success: false; error: z.core.$ZodError }): void {
-  if (!result.success) throw invalidRequest(toFaults(result.error));
-}
+const toError = (error: z.core.$ZodError): AppError => invalidRequest(toFaults(error));
 
-/** Validates the JSON body against a schema, for `c.req.valid('json')`. Every failure is a 400 that names its fields. */
-export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
+const refuseBy =
+  (refusal: typeof toError) =>
+  (result: { success: true } | { success: false; error: z.core.$ZodError }): void => {
+    if (!result.success) throw refusal(result.error);
+  };
+
+/** Validates the JSON body against a schema, for `c.req.valid('json')`. Every failure is a 400 that names its fields, or the `refusal`. */
+export function jsonBody<Schema extends z.ZodType>(schema: Schema, refusal = toError) {
   return [
     requireJson,
     // None of our schemas is asynchronous, and zod is faster in synchronous mode. (The cast: zod's result type is less specific than the
     // validator's.)
-    zValidator('json', schema, refuseFaults, {
+    zValidator('json', schema, refuseBy(refusal), {
       validationFunction: (known, value) => known.safeParse(value) as never,
     }),
   ] as const;
@@ -124,7 +128,7 @@ function refuseUnknown(sent: object, known: readonly string[]): void {
  */
 export function queryString<Schema extends z.ZodObject>(schema: Schema) {
   const known = Object.keys(schema.shape);
-  return zValidator('query', schema, refuseFaults, {
+  return zValidator('query', schema, refuseBy(toError), {
     validationFunction: (own, sent) => {
       refuseUnknown(sent, known);
       return own.safeParse(sent) as never;

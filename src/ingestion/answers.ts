@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { faults, time } from '#http/operations';
+import { faults, time } from '#http/answers';
 
 export const FetchTokenFailure = z
   .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
-import { day, list, nullableText, time } from '#http/operations';
+import { day, list, nullableText, time } from '#http/answers';
 import { RATE_SOURCES } from './rate-book.ts';
 
 const amount = {
@@ -65,4 +65,3 @@ export const RatesListed = list(ExchangeRate);
 export type RatesListed = z.input<typeof RatesListed>;
 
 export const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
-export type RatesSaved = z.input<typeof RatesSaved>;

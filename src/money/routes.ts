@@ -1,18 +1,10 @@
-import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import {
-  type AppEnv,
-  invalidRequest,
-  jsonBody,
-  limitBody,
-  MAX_JSON_BODY_BYTES,
-  queryString,
-  requireTeamToken,
-} from '#http';
+import { type Endpoint, EXAMPLE, endpoint, invalidRequest, missing } from '#http';
 import { getApplication } from '#teams';
-import type { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
+import { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
 import { CostFileQuery } from './cost-file.ts';
+import { COST_LANGUAGES } from './cost-headings.ts';
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
@@ -22,46 +14,185 @@ import { saveCostFile } from './save-cost-file.ts';
 
 const UPLOAD_BYTES = 1024 * 1024;
 
-export const moneyRoutes = new Hono<AppEnv>()
-  .get('/v1/costs', requireTeamToken, queryString(CostsQuery), async (c) => {
-    const query = c.req.valid('query');
-    const db = database(c.env.DB);
-    const application = await getApplication(db, c.get('team').id, query.application_id);
-    return c.json<CostsListed>(await listCosts(db, application, query));
-  })
-  .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(Costs), async (c) => {
-    const caller = apiCaller(c);
-    const { application_id, rows } = c.req.valid('json');
-    const application = await getApplication(caller.db, caller.team.id, application_id);
-    return c.json<CostsSaved>(await saveCosts(caller, application, rows));
-  })
-  .put('/v1/costs/file', limitBody(UPLOAD_BYTES), requireTeamToken, queryString(CostFileQuery), async (c) => {
-    const caller = apiCaller(c);
-    const { application_id, currency, spread } = c.req.valid('query');
-    const application = await getApplication(caller.db, caller.team.id, application_id);
-    const file = new Uint8Array(await c.req.arrayBuffer());
-    const options = { currency: currency ?? application.currency, spread: spread === 'true' };
-    const { saved, faults } = await saveCostFile(caller, application, file, options);
-    if (faults) throw invalidRequest(faults);
-    return c.json<CostsSaved>(saved);
-  })
-  .delete('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(CostsToDelete), async (c) => {
-    const caller = apiCaller(c);
-    const body = c.req.valid('json');
-    const application = await getApplication(caller.db, caller.team.id, body.application_id);
-    return c.json<CostsDeleted>(await deleteCosts(caller, application, body));
-  })
-  .get('/v1/exchange-rates', requireTeamToken, queryString(RatesQuery), async (c) =>
-    c.json<RatesListed>(await listRates(database(c.env.DB), c.get('team').id, c.req.valid('query'))),
-  )
-  .put(
-    '/v1/exchange-rates',
-    limitBody(MAX_JSON_BODY_BYTES),
-    requireTeamToken,
-    ...jsonBody(ExchangeRates),
-    async (c) => {
-      const upload = c.req.valid('json');
-      const rates = await saveRates(apiCaller(c), upload);
-      return c.json<RatesSaved>({ date: upload.date, base: upload.base, rates });
+const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
+
+const notFound = missing('Application');
+
+export const moneyEndpoints: Endpoint[] = [
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/costs',
+    summary: 'List costs',
+    description:
+      'Rows are sorted by date and names, the oldest date first, or the newest with `order=newest`. `matched` says whether the application has a campaign, ad set and creative with these names. Use `unmatched=true` to list only the rows without a match.',
+    query: {
+      schema: CostsQuery,
+      example: {
+        application_id: EXAMPLE.application,
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        unmatched: 'false',
+        order: 'oldest',
+        limit: 50,
+        cursor: '',
+      },
     },
-  );
+    answer: { description: 'A page of rows.', schema: CostsListed },
+    errors: notFound,
+    async handle(c, { query }) {
+      const db = database(c.env.DB);
+      const application = await getApplication(db, c.get('team').id, query.application_id);
+      return listCosts(db, application, query);
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'delete',
+    path: '/v1/costs',
+    summary: 'Delete costs',
+    description:
+      'Send either `rows` to delete the rows with these dates and names, or `from` and `to` to delete every row of these days, optionally of one `campaign`. Repeating the request is safe.',
+    body: {
+      schema: CostsToDelete,
+      examples: {
+        rows: {
+          application_id: EXAMPLE.application,
+          rows: [{ date: '2026-03-02', campaign: 'Spring', adset: 'Young' }],
+        },
+        range: {
+          application_id: EXAMPLE.application,
+          from: EXAMPLE.from,
+          to: EXAMPLE.to,
+          campaign: 'Autumn',
+        },
+      },
+    },
+    maxBytes: UPLOAD_BYTES,
+    answer: {
+      description: 'The number of deleted rows and their amounts by currency.',
+      schema: CostsDeleted,
+    },
+    errors: notFound,
+    async handle(c, { body }) {
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, body.application_id);
+      return deleteCosts(caller, application, body);
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/exchange-rates',
+    summary: 'List exchange rates',
+    description:
+      'Newest date first. `source` is `team` for the rates that you uploaded, `reference` for the reference rates that are fetched daily, and `further` for those of currencies that the reference rates do not have. The latest rate on or before a day applies; on the same day, yours before the reference rate. A further one applies only if neither has one of the last 31 days. `units` of `currency` are worth `worth` of `base`, exactly as published. `rate` is the value of one unit, as the nearest number.',
+    query: {
+      schema: RatesQuery,
+      example: {
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        currency: 'eur',
+        base: 'usd',
+        limit: 50,
+        cursor: '',
+      },
+    },
+    answer: { description: 'A page of exchange rates.', schema: RatesListed },
+    handle: (c, { query }) => listRates(database(c.env.DB), c.get('team').id, query),
+  }),
+  endpoint({
+    ...shared,
+    method: 'put',
+    path: '/v1/costs',
+    summary: 'Upload costs',
+    description:
+      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once. Use the dates of the advertising platform; none may be later than tomorrow.',
+    body: {
+      schema: Costs,
+      examples: {
+        day: {
+          application_id: EXAMPLE.application,
+          rows: [
+            {
+              date: '2026-03-02',
+              campaign: 'Spring',
+              adset: 'Young',
+              currency: 'eur',
+              amount: 120.5,
+              clicks: 830,
+            },
+            {
+              date: '2026-03-02',
+              campaign: 'Autumn',
+              country: 'DE',
+              os: 'ios',
+              network: 'tiktok',
+              currency: 'usd',
+              amount: 80,
+            },
+          ],
+        },
+      },
+    },
+    maxBytes: UPLOAD_BYTES,
+    answer: {
+      description: 'The number of stored rows, and the names that the application does not have.',
+      schema: CostsSaved,
+    },
+    errors: notFound,
+    async handle(c, { body: { application_id, rows } }) {
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, application_id);
+      return saveCosts(caller, application, rows);
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'put',
+    path: '/v1/costs/file',
+    summary: 'Upload a cost file',
+    description: `The same reader as the dashboard's: an export of an advertising network in ${COST_LANGUAGES}, or the columns of \`PUT /v1/costs\`, as CSV with commas, semicolons or tabs, in UTF-8 or UTF-16. It is stored whole or not at all, and faults name its lines. A row that covers several days is refused, or spread evenly over them with \`spread=true\`. \`currency\` is for files that name none.`,
+    query: {
+      schema: CostFileQuery,
+      example: {
+        application_id: EXAMPLE.application,
+        currency: 'usd',
+        spread: 'false',
+      },
+    },
+    text: { 'text/csv': 'Day;Campaign name;Amount spent (EUR)\n2026-03-02;Spring;120,50\n' },
+    maxBytes: UPLOAD_BYTES,
+    answer: {
+      description: 'The number of stored rows, and the names that the application does not have.',
+      schema: CostsSaved,
+    },
+    errors: { ...notFound, 413: 'The file is larger than 1 MiB.' },
+    async handle(c, { query: { application_id, currency, spread } }) {
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, application_id);
+      const file = new Uint8Array(await c.req.arrayBuffer());
+      const options = { currency: currency ?? application.currency, spread: spread === 'true' };
+      const { saved, faults } = await saveCostFile(caller, application, file, options);
+      if (faults) throw invalidRequest(faults);
+      return saved;
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'put',
+    path: '/v1/exchange-rates',
+    summary: 'Upload exchange rates',
+    description:
+      'The value of one unit of each currency in `base` on that date, for your team only. They complement the reference rates, which are fetched daily. An amount is converted with the rate of its day or, if there is none, the latest earlier rate. If several bases are possible, the one with the most recent rates is used; if those are equally recent, your own rates come first.',
+    body: {
+      schema: ExchangeRates,
+      examples: { day: { date: '2026-03-02', base: 'usd', rates: { eur: 1.08, jpy: '0.00667' } } },
+    },
+    answer: { description: 'The number of stored rates.', schema: RatesSaved },
+    async handle(c, { body }) {
+      const rates = await saveRates(apiCaller(c), body);
+      return { date: body.date, base: body.base, rates };
+    },
+  }),
+];

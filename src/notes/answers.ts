@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { day, list, time } from '#http/operations';
+import { day, list, time } from '#http/answers';
 
 export const Note = z.object({
   id: z.string(),

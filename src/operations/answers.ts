@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { list, nullableText, time } from '#http/operations';
+import { list, nullableText, time } from '#http/answers';
 
 export const Liveness = z.object({ status: z.literal('ok') });
-export type Liveness = z.input<typeof Liveness>;
 
 const status = z.enum(['ok', 'degraded']);
 const problems = z.array(z.string()).meta({ description: 'What is wrong, as sentences.' });
@@ -91,10 +90,7 @@ const Parked = z.object({
   body: z.string(),
 });
 export const ParkedMessages = list(Parked);
-export type ParkedMessages = z.input<typeof ParkedMessages>;
 
 export const ParkedReplayed = z.object({ replayed: z.literal(true), id: z.string() });
-export type ParkedReplayed = z.input<typeof ParkedReplayed>;
 
 export const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() });
-export type ParkedDiscarded = z.input<typeof ParkedDiscarded>;

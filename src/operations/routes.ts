@@ -1,24 +1,23 @@
-import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import {
   type AppContext,
-  type AppEnv,
   AppError,
   addressOf,
   bearerOf,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
   invalidRequest,
   listQuery,
-  noQuery,
+  missing,
   pageOf,
-  queryString,
-  requireTeamToken,
   requireWithin,
 } from '#http';
 import { secretsIn, sha256Hex } from '#lib/crypto';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import type {
+import {
   CountingResumed,
   Health,
   Liveness,
@@ -61,36 +60,109 @@ async function requireMetricsToken(c: AppContext): Promise<void> {
   }
 }
 
-export const healthRoutes = new Hono<AppEnv>()
-  .get('/health', (c) => c.json<Liveness>({ status: 'ok' }))
-  .get('/metrics', async (c) => {
-    await requireMetricsToken(c);
-    const gauges = await measureDeployment(c.env, Date.now());
-    return c.body(toOpenMetrics(gauges), 200, { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' });
-  });
+async function answerMetrics(c: AppContext) {
+  await requireMetricsToken(c);
+  const gauges = await measureDeployment(c.env, Date.now());
+  return c.body(toOpenMetrics(gauges), 200, { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' });
+}
 
-export const operationRoutes = new Hono<AppEnv>()
-  .get('/v1/health', requireTeamToken, noQuery, async (c) =>
-    c.json<Health>(await checkHealth(c.env, c.get('team').id, Date.now())),
-  )
-  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) =>
-    c.json<CountingResumed>(await resumeApplication(c.env, apiCaller(c), c.req.param('id'))),
-  )
-  .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
-    const { limit, cursor } = c.req.valid('query');
-    const [db, before] = [database(c.env.DB), placeOf(cursor)];
-    const read = async (rows: number) =>
-      (await listParked(db, c.get('team').id, { limit: rows, before })).messages;
-    const page = await pageOf(limit, read, ({ parkedAt, id }) => `${parkedAt}.${id}`);
-    return c.json<ParkedMessages>({ ...page, data: page.data.map(show) });
-  })
-  .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
-    const { id } = c.req.param();
-    await replayParked(c.env, apiCaller(c), id);
-    return c.json<ParkedReplayed>({ replayed: true, id });
-  })
-  .delete('/v1/parked/:id', requireTeamToken, async (c) => {
-    const { id } = c.req.param();
-    await discardParked(apiCaller(c), id);
-    return c.json<ParkedDiscarded>({ discarded: true, id });
-  });
+const shared = { credential: 'teamToken', tag: 'Operations' } as const;
+
+const notFound = missing('Parked message');
+
+export const operationEndpoints: Endpoint[] = [
+  endpoint({
+    ...shared,
+    credential: null,
+    method: 'get',
+    path: '/health',
+    summary: 'Check that the service is running',
+    description: 'It queries neither the database nor counting. Use `/v1/health` for those.',
+    answer: { description: 'The service is running.', schema: Liveness },
+    handle: () => ({ status: 'ok' as const }),
+  }),
+  {
+    ...shared,
+    credential: 'metricsToken',
+    method: 'get',
+    path: '/metrics',
+    summary: 'Retrieve the metrics of the deployment',
+    description: 'For monitoring by operators, across all teams.',
+    answer: {
+      description: 'Gauges in the OpenMetrics text format.',
+      more: {
+        'application/openmetrics-text':
+          '# TYPE attribution_parked_messages gauge\n# HELP attribution_parked_messages Messages that cannot be counted.\nattribution_parked_messages 0\n# EOF\n',
+      },
+    },
+    errors: { 404: 'Metrics are switched off: `METRICS_TOKEN` is not set.' },
+    handlers: [answerMetrics],
+  },
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/health',
+    summary: 'Retrieve the health of event processing',
+    description:
+      'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, an event queue does not deliver or is missing, or messages are parked or filed. The request does not trigger counting.',
+    answer: { description: 'The health of event processing.', schema: Health },
+    handle: (c) => checkHealth(c.env, c.get('team').id, Date.now()),
+  }),
+  endpoint({
+    ...shared,
+    method: 'post',
+    path: '/v1/applications/{id}/resume-counting',
+    summary: 'Resume counting after a restore',
+    description:
+      'When the database is restored to an earlier time, counting stops, and `/v1/health` shows `needs_resume` within a minute. Events are still accepted and wait. This request adds to the reports what the database has lost, creates missing creatives again, and counts the waiting events. It also continues after counting or the bucket has lost what it stored. A large loss is added in the background: see `unwritten_parts`. Without a loss, it has no effect. Repeating the request is safe.',
+    params: { id: EXAMPLE.application },
+    answer: { description: 'Counting is resumed.', schema: CountingResumed },
+    errors: missing('Application'),
+    handle: (c, { params }) => resumeApplication(c.env, apiCaller(c), params.id),
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/parked',
+    summary: 'List parked messages',
+    description: 'Messages that could not be counted.',
+    query: { schema: listQuery, example: { limit: 50, cursor: '' } },
+    answer: { description: 'A page of messages, newest first.', schema: ParkedMessages },
+    async handle(c, { query: { limit, cursor } }) {
+      const [db, before] = [database(c.env.DB), placeOf(cursor)];
+      const read = async (rows: number) =>
+        (await listParked(db, c.get('team').id, { limit: rows, before })).messages;
+      const page = await pageOf(limit, read, ({ parkedAt, id }) => `${parkedAt}.${id}`);
+      return { ...page, data: page.data.map(show) };
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'post',
+    path: '/v1/parked/{id}/replay',
+    summary: 'Replay a parked message',
+    description:
+      'Sends the message to the queue again. Its events are counted once, however often you replay it. A message that still cannot be counted is parked again, under a new id if the reason is new.',
+    params: { id: EXAMPLE.parked },
+    answer: { description: 'The message is in the queue.', schema: ParkedReplayed },
+    errors: { ...notFound, 409: 'The message is empty and can only be discarded.' },
+    async handle(c, { params: { id } }) {
+      await replayParked(c.env, apiCaller(c), id);
+      return { replayed: true as const, id };
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'delete',
+    path: '/v1/parked/{id}',
+    summary: 'Discard a parked message',
+    description: 'Its events are never counted.',
+    params: { id: EXAMPLE.discarded },
+    answer: { description: 'The message is deleted.', schema: ParkedDiscarded },
+    errors: notFound,
+    async handle(c, { params: { id } }) {
+      await discardParked(apiCaller(c), id);
+      return { discarded: true as const, id };
+    },
+  }),
+];

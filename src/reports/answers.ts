@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DOUBT_ACTIONS, FLOODING } from '#catalogue';
-import { day, nullableText } from '#http/operations';
+import { day, nullableText } from '#http/answers';
 import {
   deviceGroups,
   exact,
@@ -50,7 +50,7 @@ const cohortRow = <Day extends z.ZodType, More extends z.ZodRawShape>(values: Da
     days: z.record(z.string(), values),
   });
 
-const Retention = z.object({
+export const Retention = z.object({
   data: z.array(
     cohortRow(
       z.object({
@@ -69,7 +69,7 @@ const Retention = z.object({
 
 const netFigures = z.boolean().meta({ description: 'Whether revenue is without refunds and `store_fee`.' });
 
-const Ltv = z.object({
+export const Ltv = z.object({
   data: z.array(
     cohortRow(
       z.object({
@@ -91,7 +91,7 @@ const Ltv = z.object({
   unallocated_spend,
 });
 
-const Funnel = z.object({
+export const Funnel = z.object({
   data: z.array(
     z.object({
       ...deviceGroups,
@@ -136,7 +136,7 @@ const counted = () =>
   z.int().nullable().meta({ description: 'Devices that came back or paid. Null for revenue.' });
 const bound = (description: string) => z.number().nullable().meta({ description });
 
-const Compare = z.object({
+export const Compare = z.object({
   data: z.array(
     z.object({
       metric: z.enum(['retention', 'conversion', 'arpu']).meta({
@@ -191,7 +191,7 @@ const reason = (what: string) =>
         .join(' ')}`,
     });
 
-const PredictedLtv = z.object({
+export const PredictedLtv = z.object({
   data: z.array(
     z.object({
       cohort_from: day(),
@@ -278,7 +278,7 @@ const compared = {
   gap: z.number().nullable(),
   ...exact('gap'),
 };
-const ClientTotals = z.object({
+export const ClientTotals = z.object({
   data: z
     .array(
       z.object({
@@ -306,7 +306,7 @@ const ClientTotals = z.object({
 const attributed_installs = z.int().meta({ description: 'Gross, including those that were excluded.' });
 const net_installs = z.int().meta({ description: 'Attributed installs that no rule doubts.' });
 const excluded_installs = z.int().meta({ description: 'Installs that a rule excluded when they came.' });
-const Doubts = z.object({
+export const Doubts = z.object({
   data: z.array(
     z.object({
       ...deviceGroups,
@@ -356,17 +356,3 @@ const Doubts = z.object({
   median_conversion: z.number().nullable().meta({ description: 'Of these days. Null if there are too few.' }),
   ...fresh,
 });
-
-/** By the name of the report. */
-export const ANSWERS = {
-  performance: Performance,
-  retention: Retention,
-  ltv: Ltv,
-  funnel: Funnel,
-  compare: Compare,
-  'predicted-ltv': PredictedLtv,
-  ads: Ads,
-  doubts: Doubts,
-  'client-totals': ClientTotals,
-};
-export type Answers = { [Name in keyof typeof ANSWERS]: z.input<(typeof ANSWERS)[Name]> };

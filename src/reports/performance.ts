@@ -11,7 +11,7 @@ import {
   OF_SPEND,
   PLAIN_METRICS,
 } from '#catalogue';
-import { currencyCode } from '#http';
+import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { addDays, dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
@@ -55,14 +55,16 @@ export const PerformanceQuery = z
           .min(1, groupError)
           .max(2, groupError),
       )
-      .refine((names) => rollupOf(names) !== undefined, 'names two groupings that cannot be combined'),
+      .refine((names) => rollupOf(names) !== undefined, 'names two groupings that cannot be combined')
+      .meta(commaSeparated(Object.keys(REPORT_DIMENSIONS), { maxItems: 2, default: ['day'] })),
     until_hour,
     currency: currencyCode().optional(),
     metrics: z
       .string()
       .transform(listOf)
       .pipe(z.array(z.enum(ALL_METRICS, metricsError)).min(1, metricsError))
-      .optional(),
+      .optional()
+      .meta(commaSeparated(ALL_METRICS)),
     compare: z.enum(COMPARISONS, `must be one of ${COMPARISONS.join(', ')}`).optional(),
     ...listing,
   })

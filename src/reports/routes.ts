@@ -1,27 +1,45 @@
-import { Hono } from 'hono';
 import { settleCounters } from '#counting';
 import { database } from '#db';
-import { type AppContext, type AppEnv, queryString, requireReportSlot, requireTeamToken } from '#http';
+import { type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
 import { getApplication } from '#teams';
 import { answerReport } from './answer.ts';
 import { REPORTS, type Report, type ReportName } from './reports.ts';
 import { tableColumns } from './table-columns.ts';
 
-/** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
-async function readyToReport(c: AppContext, applicationId: string) {
-  const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
-  return { application, ...(await settleCounters(c.env, application)) };
-}
+const period = {
+  application_id: EXAMPLE.application,
+  from: EXAMPLE.from,
+  to: EXAMPLE.to,
+  format: 'json' as const,
+};
 
-export const reportRoutes = new Hono<AppEnv>();
-
-for (const [name, report] of Object.entries(REPORTS) as [ReportName, Report][]) {
-  const path = `/v1/reports/${name}`;
-  reportRoutes.get(path, requireTeamToken, requireReportSlot, queryString(report.query), async (c) => {
-    const query = c.req.valid('query');
-    const subject = await readyToReport(c, query.application_id);
-    const answer = await report.read(c.env, subject.application, query, Date.now());
-    const columns = query.format === 'csv' ? await tableColumns(name, report.columnsOf(query)) : [];
-    return answerReport(c, query.format, answer, columns, { ...query, ...subject });
+/** The endpoints of `REPORTS`. */
+export const reportEndpoints: Endpoint[] = (Object.keys(REPORTS) as ReportName[]).map((name) => {
+  const report: Report = REPORTS[name];
+  const { summary, description, answer, columnsOf } = report;
+  const example = { ...period, ...report.example };
+  const columns = tableColumns(name, columnsOf(example));
+  return endpoint({
+    method: 'get',
+    path: `/v1/reports/${name}`,
+    tag: 'Reports',
+    summary,
+    description: `${description} \`from\` and \`to\` are inclusive days in the application's time zone.`,
+    credential: 'teamToken',
+    query: { schema: report.query, example },
+    answer: {
+      description: 'The report. CSV has the same rows, and the other fields as headers.',
+      schema: answer,
+      more: { 'text/csv': `${columns.join(',')}\r\n` },
+    },
+    errors: missing('Application'),
+    checks: [requireReportSlot],
+    async handle(c, { query }) {
+      // Nothing is settled if the application is another team's.
+      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const subject = { ...query, application, ...(await settleCounters(c.env, application)) };
+      const read = await report.read(c.env, application, query, Date.now());
+      return answerReport(c, query.format, read, tableColumns(name, columnsOf(query)), subject);
+    },
   });
-}
+});

@@ -1,22 +1,14 @@
 import * as z from 'zod';
-import type { ReportName } from './reports.ts';
+import { REPORTS, type ReportName } from './reports.ts';
 
 type Shape = Readonly<Record<string, unknown>>;
-
-/** See `columnsOfAnswer`. Loads the documentation of the answers. */
-export async function tableColumns(name: ReportName, asked: readonly string[]): Promise<string[]> {
-  const { ANSWERS } = await import('./answers.ts');
-  return columnsOfAnswer(ANSWERS[name], asked);
-}
 
 /**
  * The columns of a report's CSV, as its documented rows have them: without fields that only some rows have, except those that were asked for
  * and `unconverted`. A table of days within a row is rows of its own.
  */
-export const columnsOfAnswer = (
-  answer: z.ZodObject<{ data: z.ZodArray<z.ZodObject> }>,
-  asked: readonly string[],
-): string[] => columnsOf(answer.shape.data.element.shape, asked);
+export const tableColumns = (name: ReportName, asked: readonly string[]): string[] =>
+  columnsOf(REPORTS[name].answer.shape.data.element.shape, asked);
 
 function columnsOf(row: Shape, asked: readonly string[]): string[] {
   // They are in the order in which they were asked for, at the places that the documentation has for them.

@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { day, nullableText, time } from '#http/operations';
+import { day, nullableText, time } from '#http/answers';
 
 export const PostbackReceived = z.object({
   success: z.literal(true),
   message: z.literal('Postback received'),
 });
-export type PostbackReceived = z.input<typeof PostbackReceived>;
 
 const Meaning = z.object({
   event: nullableText(),

@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
-import { currencyCode, dayText, repeatable, requiredText } from '#http';
+import { commaSeparated, currencyCode, dayText, repeatable, requiredText } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
@@ -29,7 +29,8 @@ export const SkanQuery = z
       .string()
       .default('day')
       .transform((text) => [...new Set(text.split(',').map((part) => part.trim()))])
-      .pipe(z.array(z.enum(SKAN_GROUPS, groupFault)).min(1, groupFault).max(2, groupFault)),
+      .pipe(z.array(z.enum(SKAN_GROUPS, groupFault)).min(1, groupFault).max(2, groupFault))
+      .meta(commaSeparated(SKAN_GROUPS, { maxItems: 2, default: ['day'] })),
     network: repeatable(requiredText(255)),
     source_identifier: repeatable(requiredText(16)),
     country: repeatable(requiredText(2).toLowerCase()),

@@ -1,20 +1,19 @@
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { apiCaller } from '#audit';
 import { database } from '#db';
 import {
-  type AppEnv,
   AppError,
   callerNetwork,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
   invalidRequest,
-  jsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
-  noQuery,
-  queryString,
+  missing,
   requireReportSlot,
-  requireTeamToken,
   requireWithin,
 } from '#http';
 import { parseExactJson } from '#lib/encoding/exact-json';
@@ -28,7 +27,7 @@ import {
   type IntakeEnv,
 } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
-import type { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
+import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
 import { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';
@@ -99,7 +98,7 @@ const receive =
       throw error;
     }
     await storePostback(c.env.DB, postback, Date.now());
-    return c.json<PostbackReceived>({ success: true, message: 'Postback received' });
+    return c.json<z.input<typeof PostbackReceived>>({ success: true, message: 'Postback received' });
   };
 
 /** What names no application is shown in the debugger of a deployment's only team. */
@@ -110,39 +109,156 @@ const claimsNothing = createMiddleware<IntakeEnv>((c, next) => {
 
 const checks = [claimsNothing, limitBody(MAX_JSON_BODY_BYTES)] as const;
 
-/** Apple posts to the addresses with a slash at the end. */
-export const postbackRoutes = new Hono<IntakeEnv>()
-  .post('/.well-known/skadnetwork/report-attribution', ...checks, receive(SKADNETWORK))
-  .post('/.well-known/skadnetwork/report-attribution/', ...checks, receive(SKADNETWORK))
-  .post('/.well-known/appattribution/report-attribution', ...checks, receive(ADATTRIBUTIONKIT))
-  .post('/.well-known/appattribution/report-attribution/', ...checks, receive(ADATTRIBUTIONKIT));
+/** Published by Apple, with a genuine signature. */
+const SKAN_EXAMPLE = {
+  version: '4.0',
+  'ad-network-id': 'com.example',
+  'source-identifier': '39',
+  'app-id': 525463029,
+  'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
+  redownload: false,
+  'source-domain': 'example.com',
+  'fidelity-type': 1,
+  'did-win': true,
+  'coarse-conversion-value': 'high',
+  'postback-sequence-index': 0,
+  'attribution-signature':
+    'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
+};
 
-export const skanRoutes = new Hono<AppEnv>()
-  .get('/v1/applications/:id/skan-schema', requireTeamToken, noQuery, async (c) => {
-    const db = database(c.env.DB);
-    const application = await getApplication(db, c.get('team').id, c.req.param('id'));
-    return c.json<ConversionSchema>(await readSchema(db, application.id));
-  })
-  .put(
-    '/v1/applications/:id/skan-schema',
-    limitBody(SCHEMA_BYTES),
-    requireTeamToken,
-    ...jsonBody(NewConversionSchema),
-    async (c) => {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
-      const { versions } = c.req.valid('json');
-      return c.json<ConversionSchema>(await saveSchema(caller, application, versions));
+const shared = { credential: 'teamToken', tag: 'SKAdNetwork and AdAttributionKit' } as const;
+
+/** Apple posts to the addresses with a slash at the end. */
+const postback = {
+  tag: shared.tag,
+  method: 'post',
+  credential: null,
+  acceptsSlash: true,
+  query: {
+    schema: z.object({
+      key: z.string().optional().meta({
+        description:
+          'The intake secret of the application, for a network that forwards postbacks: those of another app are refused, and requests are limited by application and not by address.',
+      }),
+    }),
+  },
+  errors: {
+    400: 'It is malformed or not genuine, or of another app than that of `key`.',
+    401: '`key` is no intake secret.',
+  },
+  answer: {
+    description: 'The signature is genuine and the postback is stored. A repeated one counts once.',
+    schema: PostbackReceived,
+  },
+} as const;
+
+const RECEIVES =
+  'Apple sends copies of winning postbacks here, with or without the slash at the end, and networks may forward those that they got. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
+
+export const skanEndpoints: Endpoint[] = [
+  {
+    ...postback,
+    path: '/.well-known/skadnetwork/report-attribution',
+    summary: 'Receive a SKAdNetwork postback',
+    description: `${RECEIVES} Versions 2.1 to 4.0 are verified; 1.0 and 2.0 are refused.`,
+    body: { schema: z.looseObject({ version: z.string() }), examples: { coarse: SKAN_EXAMPLE } },
+    handlers: [...checks, receive(SKADNETWORK)],
+  },
+  {
+    ...postback,
+    path: '/.well-known/appattribution/report-attribution',
+    summary: 'Receive an AdAttributionKit postback',
+    description: `${RECEIVES} Postbacks that a development key signed are tests: no report counts them.`,
+    body: { schema: z.looseObject({ 'jws-string': z.string() }), examples: {} },
+    handlers: [...checks, receive(ADATTRIBUTIONKIT)],
+  },
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/applications/{id}/skan-schema',
+    summary: 'Retrieve the conversion value schema',
+    params: { id: EXAMPLE.application },
+    answer: {
+      description: 'The versions of the schema, the oldest first.',
+      schema: ConversionSchema,
     },
-  )
-  .get('/v1/reports/skan', requireTeamToken, requireReportSlot, queryString(SkanQuery), async (c) => {
-    const query = c.req.valid('query');
-    const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    const through = iso(Date.now());
-    const report = await reportSkan(c.env.DB, application, query);
-    if (query.format === 'json') return c.json<SkanReport>({ ...report, counted_through: through });
-    c.header('X-Counted-Through', through);
-    for (const [header, value] of Object.entries(skanCsvHeaders(report, application, query)))
-      c.header(header, value);
-    return c.body(skanCsv(report, query));
-  });
+    errors: missing('Application'),
+    async handle(c, { params }) {
+      const db = database(c.env.DB);
+      const application = await getApplication(db, c.get('team').id, params.id);
+      return readSchema(db, application.id);
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'put',
+    path: '/v1/applications/{id}/skan-schema',
+    summary: 'Replace the conversion value schema',
+    description:
+      'What conversion values mean: fine values from 0 to 63 in the first window, and coarse values in each of the three. A version applies to postbacks that arrive from `valid_from` on, in the time zone of the application, until the next version. Versions that are not in the body are removed. `revenue_max` defaults to `revenue_min`, and both to 0.',
+    params: { id: EXAMPLE.application },
+    body: {
+      schema: NewConversionSchema,
+      examples: {
+        purchases: {
+          versions: [
+            {
+              valid_from: '2026-03-01',
+              currency: 'usd',
+              fine: {
+                '0': { event: 'install' },
+                '20': { event: 'purchase', revenue_min: 0.99, revenue_max: 4.99 },
+              },
+              coarse: { '1': { low: {}, high: { event: 'purchase', revenue_min: 5, revenue_max: 50 } } },
+            },
+          ],
+        },
+      },
+    },
+    maxBytes: SCHEMA_BYTES,
+    answer: { description: 'The stored schema.', schema: ConversionSchema },
+    errors: missing('Application'),
+    async handle(c, { params, body: { versions } }) {
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, params.id);
+      return saveSchema(caller, application, versions);
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'get',
+    path: '/v1/reports/skan',
+    summary: 'SKAdNetwork and AdAttributionKit',
+    description:
+      'Postbacks by the day on which they arrived, which is 24 hours to 6 days after a conversion window ends. They name no device, so their figures stand apart from those of other reports. Estimates are converted with the latest rates on or before `to`.',
+    query: {
+      schema: SkanQuery,
+      example: {
+        application_id: EXAMPLE.application,
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        group_by: ['network', 'country'],
+        currency: 'usd',
+        limit: 100,
+        format: 'json',
+      },
+    },
+    answer: {
+      description: 'The report.',
+      schema: SkanReport,
+      more: { 'text/csv': 'network,postbacks,did_win,installs\r\ncom.example,1,1,1\r\n' },
+    },
+    errors: missing('Application'),
+    checks: [requireReportSlot],
+    async handle(c, { query }) {
+      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const through = iso(Date.now());
+      const report = await reportSkan(c.env.DB, application, query);
+      if (query.format === 'json') return { ...report, counted_through: through };
+      c.header('X-Counted-Through', through);
+      for (const [header, value] of Object.entries(skanCsvHeaders(report, application, query)))
+        c.header(header, value);
+      return c.body(skanCsv(report, query));
+    },
+  }),
+];

@@ -1,19 +1,21 @@
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as z from 'zod';
 import {
   AppError,
   bearerOf,
+  type Endpoint,
+  EXAMPLE,
   invalidRequest,
   limitBody,
   requireDataCollection,
   toFaults,
   unavailable,
 } from '#http';
+import { nullableText } from '#http/answers';
 import { parseExactJson } from '#lib/encoding/exact-json';
 import { logWarning } from '#lib/log';
 import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
-import type { NotificationReceived } from './answers.ts';
 import { readAppStoreNotification } from './app-store.ts';
 import { readGooglePush, unreadGooglePush } from './google-play.ts';
 import { GOOGLE_KEYS_URL, GoogleKeys, verifyGoogleToken } from './google-token.ts';
@@ -99,11 +101,20 @@ async function fromRevenueCat(c: IntakeContext): Promise<StoreNotification> {
   return read;
 }
 
+const NotificationReceived = z.object({
+  success: z.literal(true),
+  message: z.literal('Notification received'),
+  event_id: nullableText().meta({
+    description: 'The event that counts it. Null if it counts nothing; `reason` says why.',
+  }),
+  reason: nullableText(),
+});
+
 const receive = (read: (c: IntakeContext) => Promise<StoreNotification>) => async (c: IntakeContext) => {
   const notification = await read(c);
   const { eventId, reason } = await receiveNotification(c.env, c.get('intake'), notification, Date.now());
   if (eventId !== null) c.set('eventId', eventId);
-  return c.json<NotificationReceived>({
+  return c.json<z.input<typeof NotificationReceived>>({
     ...{ success: true, message: 'Notification received' },
     ...{ event_id: eventId, reason },
   });
@@ -111,10 +122,50 @@ const receive = (read: (c: IntakeContext) => Promise<StoreNotification>) => asyn
 
 const checks = [requireIntakeSecret, limitBody(BODY_BYTES), requireDataCollection] as const;
 
-export const storeRoutes = new Hono<IntakeEnv>()
-  .post('/stores/apple/:secret', ...checks, receive(fromApple))
-  .post('/stores/google/:secret', ...checks, receive(fromGoogle))
-  .post('/stores/revenuecat/:secret', ...checks, receive(fromRevenueCat))
-  .all('/stores/apple/:secret', requireIntakeSecret, refuseOtherMethods('POST'))
-  .all('/stores/google/:secret', requireIntakeSecret, refuseOtherMethods('POST'))
-  .all('/stores/revenuecat/:secret', requireIntakeSecret, refuseOtherMethods('POST'));
+const shared = {
+  tag: 'Stores',
+  method: 'post',
+  credential: null,
+  params: { secret: EXAMPLE.intakeSecret },
+  otherMethods: [requireIntakeSecret, refuseOtherMethods('POST')],
+  answer: {
+    description: 'It is genuine, and its event is in the queue if it counts. A repeated one counts once.',
+    schema: NotificationReceived,
+  },
+} as const;
+
+const COUNTS =
+  'Payments, renewals, trials, refunds and reversals of refunds count; the sandbox and everything else is kept and counts nothing. A payment that a client sends too counts once, with the amount that the store tells.';
+
+export const storeEndpoints: Endpoint[] = [
+  {
+    ...shared,
+    path: '/stores/apple/{secret}',
+    summary: 'Receive an App Store notification',
+    description: `App Store Server Notifications V2. Both JWS have to lead to Apple Root CA - G3, and to be of \`apple_bundle_id\`. ${COUNTS}`,
+    body: { schema: z.object({ signedPayload: z.string() }), examples: {} },
+    errors: { 400: 'It is not genuine, is of another app, or `apple_bundle_id` is not set.' },
+    handlers: [...checks, receive(fromApple)],
+  },
+  {
+    ...shared,
+    path: '/stores/google/{secret}',
+    summary: 'Receive a Google Play notification',
+    description: `Real-time developer notifications, pushed by Pub/Sub with a token of \`google_push_account\` for this address. Refunds count; Google tells no amounts of payments. A push of another app is acknowledged, or Pub/Sub would send it again. ${COUNTS}`,
+    body: {
+      schema: z.object({ message: z.object({ data: z.string(), messageId: z.string() }) }),
+      examples: {},
+    },
+    errors: { 400: '`android_store_url` or `google_push_account` is not set.' },
+    handlers: [...checks, receive(fromGoogle)],
+  },
+  {
+    ...shared,
+    path: '/stores/revenuecat/{secret}',
+    summary: 'Receive a RevenueCat webhook',
+    description: `With \`revenuecat_authorization\` in the header Authorization. ${COUNTS}`,
+    body: { schema: z.object({ event: z.looseObject({ id: z.string() }) }), examples: {} },
+    errors: { 400: 'It is not an event, or `revenuecat_authorization` is not set.' },
+    handlers: [...checks, receive(fromRevenueCat)],
+  },
+];

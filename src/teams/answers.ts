@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DOUBT_ACTIONS } from '#catalogue';
-import { list, nullableText, time } from '#http/operations';
+import { nullableText, time } from '#http/answers';
 
 export const Application = z
   .object({
@@ -66,14 +66,8 @@ export const Application = z
   .meta({ id: 'Application' });
 export type Application = z.input<typeof Application>;
 
-export const Applications = list(Application);
-export type Applications = z.input<typeof Applications>;
-
 export const CreatedApplication = z.object({ ...Application.shape, api_key: z.string() });
-export type CreatedApplication = z.input<typeof CreatedApplication>;
 
 export const IntakeSecret = z.object({ intake_secret: z.string() });
-export type IntakeSecret = z.input<typeof IntakeSecret>;
 
 export const ApiKey = z.object({ api_key: z.string() });
-export type ApiKey = z.input<typeof ApiKey>;

@@ -1,23 +1,21 @@
-import { Hono } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import { settingsOf } from '#env';
 import {
   type AppContext,
-  type AppEnv,
   AppError,
   addressOf,
   answerRedirect,
   callerNetwork,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
   invalidRequest,
-  jsonBody,
-  limitBody,
 } from '#http';
-import { isId } from '#lib/ids';
-import type { ServerSideRecorded } from './answers.ts';
-import { androidFile, appLinkEnd, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
+import { AndroidFile, AppleFile, type ServerSideRecorded } from './answers.ts';
+import { androidFile, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
+import { baseOf, DEFAULT_FOLDER } from './base-url.ts';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
-import { findLink, LINK_TOKEN, type Link } from './links.ts';
+import { findLink, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, previewPage, unknownLinkPage } from './pages.ts';
 import { type Query, queryOf } from './query.ts';
 import {
@@ -33,8 +31,6 @@ import { recordServerSide } from './server-side.ts';
 import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
-/** The path of links, unless `TRACKING_BASE_URL` has another one. */
-const DEFAULT_FOLDER = '/t';
 
 const visitorOf = (c: AppContext): Visitor => ({
   browser: readUserAgent(c.req.header('User-Agent') ?? ''),
@@ -130,39 +126,14 @@ async function measure(c: AppContext, measurement: Measurement) {
 }
 
 /** Answers a network's server, which has everything in the query: its body is not read. */
-const unlessServer = (c: AppContext, next: () => Promise<void>) => {
+const unlessServer = async (c: AppContext, next: () => Promise<void>) => {
   const query = queryOf(c.req.url);
   const secret = secretIn(query);
   return secret === undefined ? next() : answerServer(c, query, secret);
 };
 
-const measured = [unlessServer, limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement)] as const;
-
-export const trackingRoutes = new Hono<AppEnv>()
-  .get('/t/:token', follow)
-  .get('/t/:application/:token', follow)
-  .post('/t/:token', ...measured, (c) => measure(c, c.req.valid('json')))
-  .post('/t/:application/:token', ...measured, (c) => measure(c, c.req.valid('json')));
-
-/** `TRACKING_BASE_URL` as its host and its path, without a slash at the end; null without one. */
-function baseOf(baseUrl: string): { host: string; folder: string } | null {
-  if (baseUrl === '') return null;
-  const { host, pathname } = new URL(baseUrl);
-  return { host, folder: pathname.replace(/\/+$/, '') };
-}
-
-/** The end of a link under `TRACKING_BASE_URL`: its token, after its application if it opens an app. Null if the URL is not one. */
-function linkUnder(baseUrl: string, requested: string): string | null {
-  const [base, url] = [baseOf(baseUrl), new URL(requested)];
-  if (base === null || base.host !== url.host || !url.pathname.startsWith(`${base.folder}/`)) return null;
-  const end = url.pathname.slice(base.folder.length + 1);
-  const [token = '', application] = end.split('/').reverse();
-  const isLink = LINK_TOKEN.test(token) && end === (application ? appLinkEnd(application, token) : token);
-  return isLink && (application === undefined || isId('app', application)) ? end : null;
-}
-
 /** What each system reads to learn which apps open links. Without a redirect, as both require, and cached by Apple for about a day. */
-const appFile = (render: (linked: LinkedApp[], base: string) => unknown) => async (c: AppContext) => {
+const answerFile = (render: (linked: LinkedApp[], base: string) => unknown) => async (c: AppContext) => {
   const linked = await listLinkedApps(c.env, Date.now(), (work) => c.executionCtx.waitUntil(work));
   const base = baseOf(settingsOf(c.env).TRACKING_BASE_URL);
   const folder = base?.host === new URL(c.req.url).host ? base.folder : DEFAULT_FOLDER;
@@ -170,23 +141,110 @@ const appFile = (render: (linked: LinkedApp[], base: string) => unknown) => asyn
   return c.body(JSON.stringify(render(linked, folder)), 200, { 'Content-Type': 'application/json' });
 };
 
-export const appLinkRoutes = new Hono<AppEnv>()
-  .get('/.well-known/apple-app-site-association', appFile(appleFile))
-  .get('/.well-known/assetlinks.json', appFile(androidFile));
+const shared = {
+  tag: 'Tracking',
+  path: '/t/{token}',
+  credential: null,
+  params: { token: EXAMPLE.link },
+} as const;
 
-/** Serves tracking links on a host of their own, such as `https://go.example.com/<token>`. */
-export function trackingHost(app: Hono<AppEnv>) {
-  return createMiddleware<AppEnv>((c, next) => {
-    const end = linkUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
-    if (end === null || c.req.path === `${DEFAULT_FOLDER}/${end}`) return next();
-    const url = new URL(c.req.url);
-    url.pathname = `${DEFAULT_FOLDER}/${end}`;
-    return Promise.resolve(app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx));
-  });
-}
+const html = { 'text/html': { schema: { type: 'string' } } } as const;
 
-/** The URL of a creative's link, from its token or `appLinkEnd`: under `TRACKING_BASE_URL` if set, else `<origin>/t`. */
-export function trackingLink(env: Env, requestUrl: string, end: string): string {
-  const base = settingsOf(env).TRACKING_BASE_URL || `${new URL(requestUrl).origin}${DEFAULT_FOLDER}`;
-  return `${base.replace(/\/+$/, '')}/${end}`;
-}
+const MEASURED = {
+  click_id: EXAMPLE.click,
+  timezone: 'Europe/Berlin',
+  screen_width: 390,
+  screen_height: 844,
+  pixel_ratio: 3,
+  touch_points: 5,
+};
+
+const appLink = {
+  ...shared,
+  path: '/t/{application}/{token}',
+  params: { application: EXAMPLE.application, token: EXAMPLE.link },
+} as const;
+
+const appFile = {
+  tag: shared.tag,
+  method: 'get',
+  credential: null,
+} as const;
+
+/** The links, which most isolates receive nothing else than beside events. */
+export const linkEndpoints: Endpoint[] = [
+  {
+    ...shared,
+    method: 'get',
+    summary: 'Follow a tracking link',
+    description:
+      'The destination of an ad. It records the click and sends the person to the store. On Android, the store URL carries the `click_id` in its referrer. On other systems, a page measures the device first. Link previews and `HEAD` requests are not counted. Query parameters are passed on to the destination and stored with the click: up to 20, each name and value up to 256 characters. Longer ones are not stored. `GET /v1/events?type=click` returns them as `params`, with the click\'s `country`.\n\nWith `s2s`, the secret in `server_links` of `GET /v1/creatives/{id}/links`, the server of a network reports a click or, with `event=impression`, an impression, and is answered with JSON instead: `{"success": true, "counted": true, "id": …}`. `ip` and `ua` are the address and user agent of the device, `country` its country, `time` when it happened (of the last 28 days), `id` the network\'s own id. With `id` and `time`, a repeat counts once. The link takes `POST` likewise, with the parameters in the URL. Malformed parameters are answered with 400, a wrong secret with 401; after a 500, repeat the request. Robots are answered with `counted` false.',
+    answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
+    otherAnswers: {
+      200: { description: 'A page that leads to the store.', content: html },
+      404: { description: 'Link not found.', content: html },
+    },
+    handlers: [follow],
+  },
+  endpoint({
+    ...shared,
+    method: 'post',
+    summary: 'Add measurements to a click',
+    description: 'Sent by the page of a tracking link.',
+    body: {
+      schema: Measurement,
+      examples: { measured: MEASURED },
+    },
+    maxBytes: MEASUREMENT_BYTES,
+    answer: { status: 204, description: 'The measurements were accepted.' },
+    errors: { 404: 'Link not found.' },
+    first: [unlessServer],
+    handle: (c, { body }) => measure(c, body),
+  }),
+  {
+    ...appLink,
+    method: 'get',
+    summary: 'Follow a link that opens the app',
+    description:
+      "A creative's `app_link`. A device that has the application's app opens it without calling this address. On every other device it is like the tracking link.",
+    answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
+    otherAnswers: {
+      200: { description: 'A page that leads to the store.', content: html },
+      404: { description: 'Link not found.', content: html },
+    },
+    handlers: [follow],
+  },
+  endpoint({
+    ...appLink,
+    method: 'post',
+    summary: 'Add measurements to a click on such a link',
+    description: 'Sent by its page.',
+    body: { schema: Measurement, examples: { measured: MEASURED } },
+    maxBytes: MEASUREMENT_BYTES,
+    answer: { status: 204, description: 'The measurements were accepted.' },
+    errors: { 404: 'Link not found.' },
+    first: [unlessServer],
+    handle: (c, { body }) => measure(c, body),
+  }),
+];
+
+export const appFileEndpoints: Endpoint[] = [
+  {
+    ...appFile,
+    path: '/.well-known/apple-app-site-association',
+    summary: 'Name the iOS apps that open links',
+    description:
+      "Read by iOS. Lists the applications of the deployment that have `apple_app_id_prefix` and `apple_bundle_id`, each with the path of its `app_link`s. The app's entitlement is `applinks:` and this host.",
+    answer: { description: 'The file.', schema: AppleFile },
+    handlers: [answerFile(appleFile)],
+  },
+  {
+    ...appFile,
+    path: '/.well-known/assetlinks.json',
+    summary: 'Name the Android apps that open links',
+    description:
+      "Read by Android. Lists the applications of the deployment that have `android_fingerprints` and a Google Play URL. The app's manifest says which paths it opens: those of its `app_link`s.",
+    answer: { description: 'The file.', schema: AndroidFile },
+    handlers: [answerFile(androidFile)],
+  },
+];

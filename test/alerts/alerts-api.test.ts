@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { createAlert, listAlerts, MetricRule, watchAlerts } from '#alerts';
-import type { Alert, AlertPreview, AlertsListed } from '#alerts/answers';
+import type { Alert, AlertPreview } from '#alerts/answers';
 import { listAudit } from '#audit';
 import { alerts, database } from '#db';
 import { addDays } from '#lib/time';
@@ -25,7 +25,7 @@ async function create(tenant: Tenant, body: object): Promise<Alert> {
   return answer.json();
 }
 
-async function list(tenant: Tenant, query = ''): Promise<AlertsListed> {
+async function list(tenant: Tenant, query = ''): Promise<{ data: Alert[]; next_cursor: string | null }> {
   const answer = await worker.team(tenant, `/v1/alerts?application_id=${tenant.application.id}${query}`);
   expect(answer.status).toBe(200);
   return answer.json();

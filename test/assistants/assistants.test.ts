@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { METRICS } from '#catalogue';
 import { explainDeviceTool } from '../../src/assistants/tools/lookups.ts';
-import { REPORT_OPERATIONS } from '../../src/assistants/tools/report.ts';
+import { REPORT_ENDPOINTS } from '../../src/assistants/tools/report.ts';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { ENDPOINTS } from '../../src/service.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { watchedLimit } from '../helpers/limits.ts';
@@ -77,7 +78,7 @@ const ofTenant = (more: Row = {}) => ({ application_id: tenant.application.id, .
 /** What each report is asked for, besides the application and the period. */
 const ASKED: Record<string, Row> = { funnel: { steps: ['install', 'purchase'] } };
 /** All that the team API documents. */
-const DOCUMENTED = Object.keys(openApiDocument('service').paths ?? {}).flatMap(
+const DOCUMENTED = Object.keys(openApiDocument('service', ENDPOINTS).paths ?? {}).flatMap(
   (path) => /^\/v1\/reports\/([^/]+)$/.exec(path)?.[1] ?? [],
 );
 const REPORTS = DOCUMENTED.filter((name) => name !== 'compare');
@@ -134,7 +135,7 @@ it.each(REPORTS)('answers the report %s as it is documented', async (report) => 
   expect(isError, text).toBe(false);
   const { report: named, cut, ...rest } = answer;
   expect([named, cut]).toEqual([report, null]);
-  const documented = REPORT_OPERATIONS.find(({ name }) => name === report)?.operation.answer.schema;
+  const documented = REPORT_ENDPOINTS.find(({ name }) => name === report)?.endpoint.answer.schema;
   expect((documented as z.ZodObject).strict().safeParse(rest).error).toBeUndefined();
   expect(Date.parse(String(rest.counted_through))).toBeGreaterThan(Date.now() - 60_000);
 });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_COLUMNS, FUNNEL_STEPS, summarise } from '#catalogue';
 import type { StoredEvent } from '#lake';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { ENDPOINTS } from '../../src/service.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -117,7 +118,7 @@ describe('a new kind of event', () => {
   });
 
   it('appears in the documentation, the funnel steps and the dashboard’s lists', () => {
-    const document = JSON.stringify(openApiDocument('service'));
+    const document = JSON.stringify(openApiDocument('service', ENDPOINTS));
     expect(document.includes('"const":"custom.subscription"')).toBe(true);
     expect(document.includes('"every":"month"')).toBe(true);
     expect(FUNNEL_STEPS).toMatchObject({ subscription: 'Subscription' });

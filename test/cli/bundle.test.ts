@@ -56,9 +56,7 @@ describe('bundleWorker', () => {
       'node_modules/better-auth',
       'hono/dist/jsx',
       'src/docs/document.ts',
-      'src/http/operations.ts',
-      'src/ingestion/operations.ts',
-      'src/reports/operations.ts',
+      'src/docs/describe-endpoint.ts',
       'node_modules/zod-openapi',
       'node_modules/@modelcontextprotocol/server',
       'node_modules/hyparquet/',
@@ -86,8 +84,9 @@ describe('bundleWorker', () => {
     return sizes.reduce((sum, size) => sum + size, 0) / 1024;
   };
 
-  it('starts an isolate with less than 242 KiB, gzipped', async () => {
-    expect(await gzippedKib(await neededAtOnce())).toBeLessThan(242);
+  // 4 of them are what the document says of the endpoints for events and clicks: an endpoint is one record, with its handler.
+  it('starts an isolate with less than 247 KiB, gzipped', async () => {
+    expect(await gzippedKib(await neededAtOnce())).toBeLessThan(247);
   });
 
   // The platform takes 3 MB on its free plan. How much an isolate loads at once is what costs time: see above.

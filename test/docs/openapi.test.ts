@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DIMENSIONS } from '#catalogue';
-import { EXAMPLE } from '#http/operations';
+import { EXAMPLE } from '#http';
 import { openApiDocument } from '../../src/docs/document.ts';
-import { service, teamApi } from '../../src/service.ts';
+import { ENDPOINTS, service, teamApi } from '../../src/service.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { Page } from '../helpers/page.ts';
@@ -30,7 +30,7 @@ type Documented = {
   responses: Record<string, Response>;
 };
 
-const document = openApiDocument('service') as unknown as {
+const document = openApiDocument('service', ENDPOINTS) as unknown as {
   paths: Record<string, Record<string, Documented>>;
   components: { schemas: Record<string, Schema> };
 };

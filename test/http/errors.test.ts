@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type AppContext, invalidRequest } from '#http';
-import type { ApiKey, Application } from '#teams/answers';
+import * as z from 'zod';
+import { endpoint, invalidRequest } from '#http';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fieldsOf, startWorker } from '../helpers/worker.ts';
 
@@ -44,12 +44,27 @@ describe('the body of an error', () => {
   });
 });
 
-it('refuses to compile an answer without a documented field', () => {
-  // @ts-expect-error `id` and all others are missing
-  const incomplete = (c: AppContext) => c.json<Application>({ name: 'My game' });
-  // @ts-expect-error a field that is not documented
-  const undocumented = (c: AppContext) => c.json<ApiKey>({ api_key: 'appkey_', id: 'key_' });
-  expect([incomplete, undocumented]).toHaveLength(2);
+it('refuses to compile an endpoint that answers otherwise than it is documented', () => {
+  const record = {
+    method: 'get',
+    tag: 'Applications',
+    summary: 'Retrieve an application',
+    credential: 'teamToken',
+    answer: { description: 'It.', schema: z.object({ id: z.string(), api_key: z.string() }) },
+  } as const;
+  const documented = { id: 'app_', api_key: 'appkey_' };
+  const made = [
+    endpoint({ ...record, path: '/v1/one', handle: () => documented }),
+    // @ts-expect-error `id` is missing
+    endpoint({ ...record, path: '/v1/one', handle: () => ({ api_key: 'appkey_' }) }),
+    // @ts-expect-error a field that is not documented
+    endpoint({ ...record, path: '/v1/one', handle: async () => ({ ...documented, name: 'My game' }) }),
+    // @ts-expect-error a parameter without an example
+    endpoint({ ...record, path: '/v1/one/{id}', handle: () => documented }),
+    // @ts-expect-error a parameter that the path does not have
+    endpoint({ ...record, path: '/v1/{id}', params: { id: 'a' }, handle: (_, { params }) => params.one }),
+  ];
+  expect(made).toHaveLength(5);
 });
 
 it('names at most 20 faults of a body', async () => {

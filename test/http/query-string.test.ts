@@ -54,6 +54,25 @@ describe('an unknown parameter', () => {
       });
     },
   );
+
+  it.each([
+    ['POST', '/v1/creatives'],
+    ['PATCH', '/v1/creatives/crt_1'],
+    ['PUT', '/v1/costs'],
+    ['PATCH', '/v1/applications/APP'],
+    ['DELETE', '/v1/devices/none'],
+    ['POST', '/v1/parked/prk_1/replay'],
+  ])('of %s %s is refused before its body is read', async (method, path) => {
+    const address = `${path.replace('APP', tenant.application.id)}?verbose=1`;
+    const answer = await worker.team(tenant, address, {
+      method,
+      ...(method === 'DELETE' ? {} : { body: [] }),
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { message: 'verbose is not a parameter here' },
+    ]);
+  });
 });
 
 describe('a cursor that is none', () => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { ENDPOINTS } from '../../src/service.ts';
 import { DIMENSION_EDITS } from '../catalogue/with-dimensions.ts';
 import { KIND_EDITS } from '../catalogue/with-subscription.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
@@ -64,7 +65,7 @@ it('has a new metric in reports, CSV and documentation', async () => {
   expect(totals).toHaveProperty('impressions_per_session');
   const [header] = (await (await ask('/v1/reports/performance?format=csv')).text()).split('\r\n');
   expect(header).toContain(',impressions_per_session,');
-  expect(JSON.stringify(await openApiDocument('Service'))).toContain('Ads shown per session');
+  expect(JSON.stringify(await openApiDocument('Service', ENDPOINTS))).toContain('Ads shown per session');
 });
 
 it('has new fields of an answer in JSON, CSV, its headers and documentation', async () => {
@@ -77,7 +78,7 @@ it('has new fields of an answer in JSON, CSV, its headers and documentation', as
   const csv = await ask(`${path}&format=csv`);
   expect(csv.headers.get('X-Last-Step')).toBe('ad');
   expect((await csv.text()).split('\r\n')[0]).toContain('step,step_number,devices');
-  const document = JSON.stringify(await openApiDocument('Service'));
+  const document = JSON.stringify(await openApiDocument('Service', ENDPOINTS));
   expect(document).toContain('step,step_number,devices');
   expect(document).toContain('The last step.');
 });
@@ -127,7 +128,7 @@ it('attributes by a new match method, and tells it', async () => {
   expect(sentences[0]).toBe(
     'UTM content, creative Creative, confidence 100%. The install referrer named the creative as its content.',
   );
-  expect(JSON.stringify(await openApiDocument('Service'))).toContain('"utm_content"');
+  expect(JSON.stringify(await openApiDocument('Service', ENDPOINTS))).toContain('"utm_content"');
   const events = `/v1/events?application_id=${tenant.application.id}&type=install`;
   const { data } = await (await worker.team(tenant, events)).json<{ data: unknown[] }>();
   expect(data).toContainEqual(expect.objectContaining({ attribution_method: 'utm_content' }));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { COHORT_METRICS, DIMENSIONS, METRICS, type MetricDefinition } from '#catalogue';
-import { REPORT_OPERATIONS } from './report.ts';
+import { REPORT_ENDPOINTS } from './report.ts';
 import { defineTool } from './tool.ts';
 
 const words = { name: z.string(), definition: z.string(), source: z.string() };
@@ -41,7 +41,7 @@ export const describeMetricsTool = defineTool({
     'Without an argument: the definition of every metric, of the figures of cohorts, and the groupings. With `report`: what that report counts, and its columns.',
   input: z.object({
     report: z
-      .enum(REPORT_OPERATIONS.map(({ name }) => name))
+      .enum(REPORT_ENDPOINTS.map(({ name }) => name))
       .optional()
       .meta({ description: 'A report of the tool report, or compare.' }),
   }),
@@ -66,19 +66,19 @@ export const describeMetricsTool = defineTool({
     report: z.object({ name: z.string(), description: z.string(), columns: z.array(described) }).optional(),
   }),
   async run(_, { report }) {
-    const reports = REPORT_OPERATIONS.map(({ name, operation: { summary } }) => ({ name, summary }));
-    const asked = REPORT_OPERATIONS.find(({ name }) => name === report);
+    const reports = REPORT_ENDPOINTS.map(({ name, endpoint: { summary } }) => ({ name, summary }));
+    const asked = REPORT_ENDPOINTS.find(({ name }) => name === report);
     if (!asked) {
       const groupings = Object.entries(DIMENSIONS).map(([name, { label }]) => ({ name, label }));
       return { metrics, cohort_figures: figures, groupings, reports };
     }
-    const { name, operation } = asked;
+    const { name, endpoint } = asked;
     return {
       reports,
       report: {
         name,
-        description: operation.description ?? operation.summary,
-        columns: columnsOf(rowOf(operation.answer.schema)),
+        description: endpoint.description ?? endpoint.summary,
+        columns: columnsOf(rowOf(endpoint.answer.schema)),
       },
     };
   },

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
-import type { Operation } from '#http/operations';
+import { type Endpoint, withExamples } from '#http';
 import { type JsonSchema, ToolError, toJsonSchema } from './tool.ts';
 
-/** The parameters of an operation of the team API, as arguments of a tool. */
+/** The parameters of an endpoint of the team API, as arguments of a tool. */
 export type Parameters = {
   properties: Readonly<Record<string, JsonSchema>>;
   required: readonly string[];
@@ -16,10 +16,10 @@ const isJoined = (field: z.ZodType) => {
   return param?.explode === false;
 };
 
-/** The parameters of an operation's query, but the format, which is always JSON. */
-export function parametersOf({ parameters }: Operation): Parameters {
-  if (!parameters?.query) return { properties: {}, required: [], joined: new Set() };
-  const { query } = parameters;
+/** The parameters of an endpoint's query, but the format, which is always JSON. */
+export function parametersOf(endpoint: Endpoint): Parameters {
+  if (!endpoint.query) return { properties: {}, required: [], joined: new Set() };
+  const query = withExamples(endpoint.query);
   const { properties = {}, required = [] } = toJsonSchema(query, 'input') as Partial<Parameters>;
   const { format: _, ...known } = properties;
   // An id of the documentation is nobody's.

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { operations as connectorOperations } from '#connectors/operations';
-import type { Operation } from '#http/operations';
-import { operations as reportOperations } from '#reports/operations';
-import { operations as skanOperations } from '#skan/operations';
+import { connectorEndpoints } from '#connectors/routes';
+import type { Endpoint } from '#http';
+import { reportEndpoints } from '#reports/routes';
+import { skanEndpoints } from '#skan/routes';
 import { boundRows } from './bound-rows.ts';
 import { type Parameters, parametersOf, toQuery } from './parameters.ts';
 import {
@@ -19,7 +19,7 @@ import {
 const PREFIX = '/v1/reports/';
 
 /** A report of the team API, from its documentation, so that a new report or parameter is one of the tools' too. */
-export type ReportOperation = { name: string; operation: Operation; parameters: Parameters };
+export type ReportEndpoint = { name: string; endpoint: Endpoint; parameters: Parameters };
 
 const MAX_ROWS = 200;
 const DEFAULT_ROWS = 50;
@@ -31,25 +31,25 @@ const limit = {
   description: 'The most rows. All others are summed up in one more, with is_other.',
 };
 
-export const REPORT_OPERATIONS: readonly ReportOperation[] = [
-  ...reportOperations,
-  ...skanOperations,
-  ...connectorOperations,
+export const REPORT_ENDPOINTS: readonly ReportEndpoint[] = [
+  ...reportEndpoints,
+  ...skanEndpoints,
+  ...connectorEndpoints,
 ]
   .filter(({ path }) => path.startsWith(PREFIX))
-  .map((operation) => {
-    const parameters = parametersOf(operation);
+  .map((endpoint) => {
+    const parameters = parametersOf(endpoint);
     const { properties } = parameters;
     return {
-      name: operation.path.slice(PREFIX.length),
-      operation,
+      name: endpoint.path.slice(PREFIX.length),
+      endpoint,
       parameters: { ...parameters, properties: properties.limit ? { ...properties, limit } : properties },
     };
   });
 
 const COMPARE = 'compare';
 /** Those of the tool `report`. */
-const REPORTED = REPORT_OPERATIONS.filter(({ name }) => name !== COMPARE);
+const REPORTED = REPORT_ENDPOINTS.filter(({ name }) => name !== COMPARE);
 
 /** The number of rows to ask for. The team API has more, and its own message for what is no number. */
 function limitOf(given: unknown): unknown {
@@ -76,14 +76,10 @@ const Rows = z.looseObject({
   before: z.looseObject({ data: z.array(z.looseObject({})) }).optional(),
 });
 
-async function readReport(
-  ask: Ask,
-  { operation, parameters }: ReportOperation,
-  args: Record<string, unknown>,
-) {
+async function readReport(ask: Ask, { endpoint, parameters }: ReportEndpoint, args: Record<string, unknown>) {
   const { properties } = parameters;
   const asked = properties.limit ? { ...args, limit: limitOf(args.limit) } : args;
-  const answer = Rows.parse(await askApi(ask, operation.path, toQuery(asked, parameters)));
+  const answer = Rows.parse(await askApi(ask, endpoint.path, toQuery(asked, parameters)));
   return boundRows(answer, waysOf(parameters));
 }
 
@@ -111,7 +107,7 @@ function mergedParameters(): JsonSchema {
   const report = {
     type: 'string',
     enum: REPORTED.map(({ name }) => name),
-    description: REPORTED.map(({ name, operation }) => `${name}: ${operation.summary}.`).join(' '),
+    description: REPORTED.map(({ name, endpoint }) => `${name}: ${endpoint.summary}.`).join(' '),
   };
   return {
     type: 'object',
@@ -157,20 +153,20 @@ export const reportTool: Tool = {
 };
 
 /** Throws if the API has no such report. */
-function operationOf(name: string): ReportOperation {
-  const found = REPORT_OPERATIONS.find((one) => one.name === name);
+function endpointOf(name: string): ReportEndpoint {
+  const found = REPORT_ENDPOINTS.find((one) => one.name === name);
   if (!found) throw new Error(`no report ${name}`);
   return found;
 }
 
-function compareOf(compare: ReportOperation): Tool {
-  const { operation, parameters } = compare;
+function compareOf(compare: ReportEndpoint): Tool {
+  const { endpoint, parameters } = compare;
   const { properties, required } = parameters;
-  const answer = z.looseObject({ ...(operation.answer.schema as z.ZodObject).shape, cut });
+  const answer = z.looseObject({ ...(endpoint.answer.schema as z.ZodObject).shape, cut });
   return {
     name: COMPARE,
-    title: operation.summary,
-    description: operation.description ?? operation.summary,
+    title: endpoint.summary,
+    description: endpoint.description ?? endpoint.summary,
     inputSchema: toolSchema(z.looseObject({}), 'input', {
       type: 'object',
       properties,
@@ -181,4 +177,4 @@ function compareOf(compare: ReportOperation): Tool {
     run: (ask, args) => readReport(ask, compare, args),
   };
 }
-export const compareTool = compareOf(operationOf(COMPARE));
+export const compareTool = compareOf(endpointOf(COMPARE));

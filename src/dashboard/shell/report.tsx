@@ -159,7 +159,7 @@ export async function answerReportCsv(
   const report: Report = REPORTS[name];
   const asked = ask(report.query, query);
   const answer = await report.read(c.env, view.application, asked, now);
-  return answerCsv(c, answer, await tableColumns(name, report.columnsOf(asked)), view);
+  return answerCsv(c, answer, tableColumns(name, report.columnsOf(asked)), view);
 }
 
 /** The most table rows on a page, so that one with long names stays below 300 KB. The API and CSV have more. */

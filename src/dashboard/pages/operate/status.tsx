@@ -308,8 +308,7 @@ async function statusPage(c: DashboardContext) {
   const totals = view
     ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
-  if (view && totals && wantsCsv(c))
-    return answerCsv(c, totals, await tableColumns('client-totals', []), view);
+  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, tableColumns('client-totals', []), view);
   const done = doneText(c);
   const [inspected] = inspection.applications;
   const mayChange = atLeast(person.role, 'admin');

@@ -171,7 +171,7 @@ function comparePage(c: DashboardContext) {
     }
     const report = await reportCompare(c.env, view.application, query, now);
     if (wantsCsv(c)) {
-      return answerCsv(c, report, await tableColumns('compare', []), view);
+      return answerCsv(c, report, tableColumns('compare', []), view);
     }
     const nameOf = (side: 'a' | 'b') =>
       isByPeriod

@@ -241,7 +241,7 @@ function funnelsPage(c: DashboardContext) {
     const rows = (whole ?? report).data;
     const earlier = new Map(rows.map((row, index) => [row, before?.data[index]]));
     if (wantsCsv(c)) {
-      return answerCsv(c, report, await tableColumns('funnel', REPORTS.funnel.columnsOf(query)), view);
+      return answerCsv(c, report, tableColumns('funnel', REPORTS.funnel.columnsOf(query)), view);
     }
     const incomplete = report.devices_with_incomplete_history;
     const [first] = rows;

@@ -1,30 +1,49 @@
+import * as z from 'zod';
 import type { createDocument } from 'zod-openapi';
-import { documentationAnchor } from '#http';
-import { Failure, type Operation, TeamFailure } from '#http/operations';
+import { documentationAnchor, type Endpoint, withExamples } from '#http';
+import { Failure, TeamFailure } from '#http/answers';
 
 type Documented = Parameters<typeof createDocument>[0];
 export type Paths = NonNullable<Documented['paths']>;
 
-/** The errors of every operation that requires a credential. */
+/** The errors of every endpoint that requires a credential. */
 const EVERYWHERE = {
   401: 'The credential is missing or invalid.',
   429: 'Too many requests. Retry after the number of seconds in `Retry-After`.',
   500: 'Unexpected error. If `Retry-After` is present, retry after that number of seconds.',
 };
 
-const schemesOf = (credential: Operation['credential']) => {
+const schemesOf = (credential: Endpoint['credential']) => {
   if (credential === null) return [];
   return credential === 'apiOrBearerKey' ? ['apiKey', 'bearerKey'] : [credential];
 };
 
-/** The error body of an operation. */
-const failureOf = ({ failure, credential }: Operation) =>
+/** The error body of an endpoint. */
+const failureOf = ({ failure, credential }: Endpoint) =>
   failure ?? (credential === 'teamToken' ? TeamFailure : Failure);
 
-/** An operation as an OpenAPI path item. */
-export function describeOperation(operation: Operation): Paths[string] {
-  const { method, tag, summary, description, credential, parameters, body, answer } = operation;
-  const hasInput = body || parameters?.query;
+/** The examples of a path's parameters as their schema. */
+const pathOf = (params: NonNullable<Endpoint['params']>) =>
+  z.object(
+    Object.fromEntries(Object.entries(params).map(([name, example]) => [name, z.string().meta({ example })])),
+  );
+
+/** An endpoint's parameters. */
+function parametersOf({ params, query, header }: Endpoint) {
+  if (!(params || query || header)) return {};
+  return {
+    requestParams: {
+      ...(params ? { path: pathOf(params) } : {}),
+      ...(query ? { query: withExamples(query) } : {}),
+      ...(header ? { header } : {}),
+    },
+  };
+}
+
+/** An endpoint as an OpenAPI path item. */
+export function describeEndpoint(endpoint: Endpoint): Paths[string] {
+  const { method, tag, summary, description, credential, query, body, answer } = endpoint;
+  const hasInput = body || query;
   const errors: Record<number, string> = {
     ...(credential ? EVERYWHERE : {}),
     ...(hasInput
@@ -36,9 +55,9 @@ export function describeOperation(operation: Operation): Paths[string] {
           415: 'The body has an encoding other than gzip or a charset other than UTF-8.',
         }
       : {}),
-    ...operation.errors,
+    ...endpoint.errors,
   };
-  const failure = { 'application/json': { schema: failureOf(operation) } };
+  const failure = { 'application/json': { schema: failureOf(endpoint) } };
   const content = {
     ...(answer.schema ? { 'application/json': { schema: answer.schema } } : {}),
     ...Object.fromEntries(
@@ -50,12 +69,12 @@ export function describeOperation(operation: Operation): Paths[string] {
   };
   return {
     [method]: {
-      operationId: documentationAnchor(method, operation.path),
+      operationId: documentationAnchor(method, endpoint.path),
       tags: [tag],
       summary,
       ...(description ? { description } : {}),
       security: schemesOf(credential).map((scheme) => ({ [scheme]: [] })),
-      ...(parameters ? { requestParams: parameters } : {}),
+      ...parametersOf(endpoint),
       ...(body
         ? {
             requestBody: {
@@ -71,12 +90,12 @@ export function describeOperation(operation: Operation): Paths[string] {
             },
           }
         : {}),
-      ...(operation.text
+      ...(endpoint.text
         ? {
             requestBody: {
               required: true,
               content: Object.fromEntries(
-                Object.entries(operation.text).map(([type, example]) => [
+                Object.entries(endpoint.text).map(([type, example]) => [
                   type,
                   { schema: { type: 'string' as const }, example },
                 ]),
@@ -85,11 +104,11 @@ export function describeOperation(operation: Operation): Paths[string] {
           }
         : {}),
       responses: {
-        [answer.status]: {
+        [answer.status ?? 200]: {
           description: answer.description,
           ...(Object.keys(content).length > 0 ? { content } : {}),
         },
-        ...operation.otherAnswers,
+        ...endpoint.otherAnswers,
         ...Object.fromEntries(
           Object.entries(errors).map(([status, text]) => [status, { description: text, content: failure }]),
         ),
