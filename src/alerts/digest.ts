@@ -1,5 +1,5 @@
 import { settleCounters } from '#counting';
-import { count, money, percent } from '#lib/format';
+import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
 import { PerformanceQuery, reportPerformance } from '#reports';
@@ -36,7 +36,7 @@ type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 function changeOf(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return '';
   const change = (now - before) / before;
-  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent(Math.abs(change))}`;
+  return `${signOf(change) || '±'}${percent(Math.abs(change))}`;
 }
 
 function figuresOf(now: Totals, before: readonly Totals[], currency: string): Message['figures'] {

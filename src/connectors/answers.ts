@@ -66,6 +66,9 @@ const figures = {
 
 export const Reconciliation = z.object({
   data: z.array(z.object({ day: day(), network: z.string(), ...figures })),
+  networks: z
+    .array(z.object({ network: z.string(), ...figures }))
+    .meta({ description: 'The days of each network together, highest reported revenue first.' }),
   totals: z.object(figures),
   currency: z.literal('usd'),
   timezone: z

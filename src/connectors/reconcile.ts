@@ -58,9 +58,15 @@ async function readArrived(env: Env, application: ApplicationRow, { from, to }: 
   }));
 }
 
-const NONE: AdSums = { impressions: 0, nanos: 0n };
+type Sides = Record<Side, AdSums>;
+const NONE: Sides = { arrived: { impressions: 0, nanos: 0n }, reported: { impressions: 0, nanos: 0n } };
 
-function shown({ arrived, reported }: Record<Side, AdSums>) {
+const plus = <Row extends Sides>(row: Row, side: Side, { impressions, nanos }: AdSums): Row => ({
+  ...row,
+  [side]: { impressions: row[side].impressions + impressions, nanos: row[side].nanos + nanos },
+});
+
+function shown({ arrived, reported }: Sides) {
   return {
     impressions_arrived: arrived.impressions,
     impressions_reported: reported.impressions,
@@ -85,17 +91,15 @@ export async function reconcileAdRevenue(
     readReported(database(env.DB), application.id, query),
     readArrived(env, application, query, now),
   ]);
-  const rows = new Map<string, { day: string; network: string } & Record<Side, AdSums>>();
-  const totals: Record<Side, AdSums> = { arrived: NONE, reported: NONE };
-  const add = (side: Side, day: string, network: string, { impressions, nanos }: AdSums) => {
+  const rows = new Map<string, { day: string; network: string } & Sides>();
+  const networks = new Map<string, Sides>();
+  let totals = NONE;
+  const add = (side: Side, day: string, network: string, sums: AdSums) => {
     const key = `${day} ${network}`;
-    const row = rows.get(key) ?? { day, network, arrived: NONE, reported: NONE };
-    const plus = (sums: AdSums) => ({
-      impressions: sums.impressions + impressions,
-      nanos: sums.nanos + nanos,
-    });
-    rows.set(key, { ...row, [side]: plus(row[side]) });
-    totals[side] = plus(totals[side]);
+    const row = rows.get(key) ?? { day, network, ...NONE };
+    rows.set(key, plus(row, side, sums));
+    networks.set(network, plus(networks.get(network) ?? NONE, side, sums));
+    totals = plus(totals, side, sums);
   };
   for (const { day, network, ...sums } of arrived) add('arrived', day, network, sums);
   for (const { day, network, impressions, nanos } of reported) {
@@ -106,5 +110,14 @@ export async function reconcileAdRevenue(
       left.day === right.day ? (left.network < right.network ? -1 : 1) : left.day < right.day ? -1 : 1,
     )
     .map(({ day, network, ...sums }) => ({ day, network, ...shown(sums) }));
-  return { data, totals: shown(totals), currency: CURRENCY, timezone: application.timezone };
+  const byNetwork = [...networks]
+    .sort(([, left], [, right]) => Number(right.reported.nanos - left.reported.nanos))
+    .map(([network, sums]) => ({ network, ...shown(sums) }));
+  return {
+    data,
+    networks: byNetwork,
+    totals: shown(totals),
+    currency: CURRENCY,
+    timezone: application.timezone,
+  };
 }

@@ -8,9 +8,11 @@ export { pruneCreativeRequests } from './get-or-create.ts';
 export { getOrCreateNamed } from './get-or-create-named.ts';
 export { listAdsets, listCampaigns } from './groups.ts';
 export {
+  countInventory,
   INVENTORY_LEVELS,
   type InventoryItem,
   type InventoryLevel,
+  type InventoryQuery,
   listInventory,
   MAX_INVENTORY,
   tokensOf,

@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, isNotNull, isNull, or, type SQL } from 'drizzle-orm';
+import { and, count, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { adsets, campaigns, containsSql, creatives, type Database, isAmong } from '#db';
+import { adsets, campaigns, containsSql, creatives, type Database, externalIds, isAmong } from '#db';
 
 export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
 export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
@@ -27,6 +27,8 @@ export type InventoryItem = {
   adset: string | null;
   campaign: string | null;
   archived: boolean;
+  /** The network that a creative's link is for, or else those of which it has ids. */
+  networks: string[];
   createdAt: number;
 };
 
@@ -36,42 +38,61 @@ export const namesContain = (q: string, ...columns: SQLiteColumn[]): SQL | undef
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
-/** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. One more than `MAX_INVENTORY` if there are more. */
-export async function listInventory(
-  db: Database,
-  applicationId: string,
-  { level, q, archived, ...within }: InventoryQuery,
-): Promise<InventoryItem[]> {
+/** Which campaigns, ad sets or creatives match the query. */
+function matching(applicationId: string, { level, q, archived, ...within }: InventoryQuery): SQL | undefined {
   const inCampaign = among(campaigns.id, within.campaign_id);
-  const inAdset = among(adsets.id, within.adset_id);
-  const named = (...columns: SQLiteColumn[]) => namesContain(q, ...columns);
   if (level === 'campaign') {
-    const rows = await db
-      .select({ id: campaigns.id, name: campaigns.name, createdAt: campaigns.createdAt })
-      .from(campaigns)
-      .where(and(eq(campaigns.applicationId, applicationId), inCampaign, named(campaigns.name)))
-      .orderBy(desc(campaigns.id))
-      .limit(MAX_INVENTORY + 1);
-    return rows.map((row) => ({ ...row, adset: null, campaign: null, archived: false }));
+    return and(eq(campaigns.applicationId, applicationId), inCampaign, namesContain(q, campaigns.name));
   }
+  const inAdset = and(inCampaign, among(adsets.id, within.adset_id));
   if (level === 'adset') {
-    const rows = await db
-      .select({ id: adsets.id, name: adsets.name, campaign: campaigns.name, createdAt: adsets.createdAt })
-      .from(adsets)
-      .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-      .where(
-        and(eq(adsets.applicationId, applicationId), inCampaign, inAdset, named(adsets.name, campaigns.name)),
-      )
-      .orderBy(desc(adsets.id))
-      .limit(MAX_INVENTORY + 1);
-    return rows.map((row) => ({ ...row, adset: null, archived: false }));
+    const named = namesContain(q, adsets.name, campaigns.name);
+    return and(eq(adsets.applicationId, applicationId), inAdset, named);
   }
-  const ofStatus =
+  return and(
+    eq(creatives.applicationId, applicationId),
+    inAdset,
+    among(creatives.id, within.creative_id),
     archived === undefined
       ? undefined
       : archived
         ? isNotNull(creatives.archivedAt)
-        : isNull(creatives.archivedAt);
+        : isNull(creatives.archivedAt),
+    namesContain(q, creatives.name, adsets.name, campaigns.name),
+  );
+}
+
+/** The networks of a creative as a JSON array. See `InventoryItem`. */
+const NETWORKS = sql<string>`iif(${creatives.network} IS NULL, (
+  SELECT json_group_array(DISTINCT ${externalIds.network}) FROM ${externalIds}
+  WHERE ${externalIds.itemId} = ${creatives.id}), json_array(${creatives.network}))`;
+
+/** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. One more than `MAX_INVENTORY` if there are more. */
+export async function listInventory(
+  db: Database,
+  applicationId: string,
+  query: InventoryQuery,
+): Promise<InventoryItem[]> {
+  const matches = matching(applicationId, query);
+  if (query.level === 'campaign') {
+    const rows = await db
+      .select({ id: campaigns.id, name: campaigns.name, createdAt: campaigns.createdAt })
+      .from(campaigns)
+      .where(matches)
+      .orderBy(desc(campaigns.id))
+      .limit(MAX_INVENTORY + 1);
+    return rows.map((row) => ({ ...row, adset: null, campaign: null, archived: false, networks: [] }));
+  }
+  if (query.level === 'adset') {
+    const rows = await db
+      .select({ id: adsets.id, name: adsets.name, campaign: campaigns.name, createdAt: adsets.createdAt })
+      .from(adsets)
+      .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+      .where(matches)
+      .orderBy(desc(adsets.id))
+      .limit(MAX_INVENTORY + 1);
+    return rows.map((row) => ({ ...row, adset: null, archived: false, networks: [] }));
+  }
   const rows = await db
     .select({
       id: creatives.id,
@@ -79,24 +100,33 @@ export async function listInventory(
       adset: adsets.name,
       campaign: campaigns.name,
       archivedAt: creatives.archivedAt,
+      networks: NETWORKS,
       createdAt: creatives.createdAt,
     })
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
     .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(
-      and(
-        eq(creatives.applicationId, applicationId),
-        inCampaign,
-        inAdset,
-        among(creatives.id, within.creative_id),
-        ofStatus,
-        named(creatives.name, adsets.name, campaigns.name),
-      ),
-    )
+    .where(matches)
     .orderBy(desc(creatives.id))
     .limit(MAX_INVENTORY + 1);
-  return rows.map(({ archivedAt, ...row }) => ({ ...row, archived: archivedAt !== null }));
+  return rows.map(({ archivedAt, networks, ...row }) => ({
+    ...row,
+    archived: archivedAt !== null,
+    networks: JSON.parse(networks),
+  }));
+}
+
+/** How many items `listInventory` would list without its limit. */
+export async function countInventory(
+  db: Database,
+  applicationId: string,
+  query: InventoryQuery,
+): Promise<number> {
+  const counted = db.select({ items: count() }).from(campaigns).$dynamic();
+  if (query.level !== 'campaign') counted.innerJoin(adsets, eq(adsets.campaignId, campaigns.id));
+  if (query.level === 'creative') counted.innerJoin(creatives, eq(creatives.adsetId, adsets.id));
+  const [found] = await counted.where(matching(applicationId, query));
+  return found?.items ?? 0;
 }
 
 /** The link tokens of these creatives, by id. */

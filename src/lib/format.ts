@@ -5,11 +5,20 @@ import { formatterPerZone } from './time.ts';
 
 export const NOTHING = '–';
 
+/** The true minus sign, as wide as a plus. */
+const MINUS = '−';
+
+/** The sign of a change, before its size; empty for none. */
+export const signOf = (value: number): string => (value > 0 ? '+' : value < 0 ? MINUS : '');
+
 const MAX_FORMATTERS = 1_000;
-const formatterOf = memoize(
-  MAX_FORMATTERS,
-  (options: string) => new Intl.NumberFormat('en', JSON.parse(options)),
-);
+const formatterOf = memoize(MAX_FORMATTERS, (options: string) => {
+  const format = new Intl.NumberFormat('en', { signDisplay: 'negative', ...JSON.parse(options) });
+  return {
+    format: (value: number) => format.format(value).replace('-', MINUS),
+    places: format.resolvedOptions().maximumFractionDigits ?? 0,
+  };
+});
 const formatter = (options: Intl.NumberFormatOptions) => formatterOf(JSON.stringify(options));
 
 type Figure = number | null | undefined;
@@ -60,11 +69,12 @@ export function money(value: Figure, currency: string, places?: number): string 
   return value > 0 && size < smallest / 2 ? `<${shown.format(smallest)}` : shown.format(value);
 }
 
-/** The decimals of a column of amounts: those of its largest. */
+/** The decimals of a column of amounts: those of its largest, and one more for fractions of cents if there are no whole amounts. */
 function placesOfAmounts(values: readonly number[], currency: string): number {
   const size = largest(values);
-  if (size > 0 && size < 1) return placesOfSmall(size);
-  return inCurrency(currency).resolvedOptions().maximumFractionDigits ?? 2;
+  const hasFractions = values.some((value) => Math.round(value * 1000) % 10 !== 0);
+  if (size > 0 && size < 1) return Math.max(placesOfSmall(size), hasFractions ? 3 : 2);
+  return inCurrency(currency).places;
 }
 
 /** From here on, a percentage has no decimals. */

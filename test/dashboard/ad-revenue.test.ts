@@ -36,12 +36,12 @@ it('shows the difference by day and network once there is a connector', async ()
   const shown = await pageOf(await viewer.get(path));
   const cells = 'tbody tr td, tbody tr th';
   expect(shown.card('Arrived and reported').texts(cells)).toEqual([
-    ...['Unity Ads', '0', '3,000', '-3,000', '$0.00', '$20.00', '-$20.00'],
-    ...['AppLovin', '0', '1,100', '-1,100', '$0.00', '$19.75', '-$19.75'],
+    ...['Unity Ads', '0', '3,000', '−3,000', '$0.00', '$20.00', '−$20.00'],
+    ...['AppLovin', '0', '1,100', '−1,100', '$0.00', '$19.75', '−$19.75'],
   ]);
   expect(shown.card('By day').texts(cells)).toEqual([
-    ...['Tue 3 Mar', 'Unity Ads', '0', '3,000', '-3,000', '$0.00', '$20.00', '-$20.00'],
-    ...['Tue 3 Mar', 'AppLovin', '0', '100', '-100', '$0.00', '$7.25', '-$7.25'],
-    ...['Mon 2 Mar', 'AppLovin', '0', '1,000', '-1,000', '$0.00', '$12.50', '-$12.50'],
+    ...['Tue 3 Mar', 'Unity Ads', '0', '3,000', '−3,000', '$0.00', '$20.00', '−$20.00'],
+    ...['Tue 3 Mar', 'AppLovin', '0', '100', '−100', '$0.00', '$7.25', '−$7.25'],
+    ...['Mon 2 Mar', 'AppLovin', '0', '1,000', '−1,000', '$0.00', '$12.50', '−$12.50'],
   ]);
 });

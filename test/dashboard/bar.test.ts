@@ -1,6 +1,8 @@
+import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { type Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -62,6 +64,20 @@ it('uses the currency of each application until one is chosen', async () => {
     app,
     currency: 'eur',
   });
+});
+
+it('offers the currencies in use first, most frequent first', async () => {
+  const { app, tenant, open } = await withPage();
+  const day = { day: '2026-03-02', creative_id: '' };
+  await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
+    { ...day, currency: 'jpy', purchases: 1 },
+    { ...day, currency: 'eur', purchases: 1 },
+    { ...day, day: '2026-03-03', currency: 'eur', purchases: 1 },
+    { ...day, day: '2025-03-03', currency: 'chf', purchases: 1 },
+  ]);
+  const bar = await open(`/ltv?app=${app}&from=2026-03-01&to=2026-03-07`);
+  expect(bar.texts('#bar-currency optgroup[label="In use"] option')).toEqual(['USD', 'EUR', 'JPY']);
+  expect(bar.texts('#bar-currency optgroup[label="All currencies"] option')).toContain('CHF');
 });
 
 it('shows each filter by its name, with a link that removes it alone', async () => {

@@ -46,7 +46,7 @@ it('shows the earlier figure of each group, and sorts by the change', async () =
   expect(down.cells('Figures by campaign', 'Campaign', 'Revenue')).toEqual([
     ['Summer', '$25.00 ▲ 150% more than $10.00'],
     ['Organic', '$0.00'],
-    ['Winter', '$5.00 ▼ 75% less than $20.00'],
+    ['Winter', '$5.00 ▼ 75.0% less than $20.00'],
   ]);
   const up = await breakdown('by=campaign&sort=change');
   expect(up.cells('Figures by campaign', 'Campaign')).toEqual([['Winter'], ['Organic'], ['Summer']]);
@@ -58,7 +58,7 @@ it('compares each day with the day at the same position, and does not compare we
   expect(days.cells('Figures by day', 'Day', 'Revenue')).toEqual([
     ['Sun 8 Mar', '$0.00'],
     ['Mon 9 Mar', '$25.00 ▲ 150% more than $10.00'],
-    ['Tue 10 Mar', '$5.00 ▼ 75% less than $20.00'],
+    ['Tue 10 Mar', '$5.00 ▼ 75.0% less than $20.00'],
   ]);
   expect((await breakdown('by=week')).table('Figures by week').headings.slice(0, 4)).toEqual([
     'Week',

@@ -121,7 +121,7 @@ it('adds the curve of the earlier period, unless there is no comparison', async 
 
 it.each([
   ['/retention?period=28d', RETENTION, ['8', '100%', '75%']],
-  ['/ltv?period=28d&cohort=week', LTV, ['8', '–', '$0.00']],
+  ['/ltv?period=28d&cohort=week', LTV, ['8', '–', '$0.000']],
 ])(
   '%s ends with an uncoloured row for the earlier period, unless there is no comparison',
   async (path, caption, expected) => {

@@ -73,8 +73,8 @@ type Table = { caption: string; group: string; metric: MetricName };
 
 /** A change as the pill in a figure's cell says it. */
 function pillText(metric: MetricName, is: number | null, was: number | null): string {
-  if (was === null || (was === 0 && !is)) return '';
-  const share = change(is ?? 0, was);
+  if (was === null || is === null || (was === 0 && is === 0)) return '';
+  const share = change(is, was);
   if (share === null) return ` new, ${show(metric, was)} before`;
   const [arrow, word] = share > 0 ? ['▲', 'more than'] : share < 0 ? ['▼', 'less than'] : ['', 'as much as'];
   return ` ${`${arrow} ${shareText(share)} ${word} ${show(metric, was)}${share === 0 ? ' before' : ''}`.trim()}`;

@@ -111,7 +111,7 @@ it('compares the spend with the period before, draws both and marks the first', 
   await upload('date,campaign,currency,amount\n2026-02-27,Spring,usd,10\n2026-03-02,Spring,usd,15');
   const page = await costs();
   expect(page.texts('.card-head .muted')).toContain('1 Mar – 5 Mar compared with 24 Feb – 28 Feb');
-  expect(page.figures).toMatchObject({ Spend: '$15.00 ▲ 50% more $10.00 before' });
+  expect(page.figures).toMatchObject({ Spend: '$15.00 ▲ 50.0% more $10.00 before' });
   expect(page.chart.series.map(({ name }) => name)).toEqual(['Spend', 'Spend, before']);
   const wider = await pageOf(await admin.get('/costs?from=2026-02-20&to=2026-03-05'));
   expect(wider.chart.notes.filter((note) => note !== '')).toEqual(['first spend']);

@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
-import { createCreative } from '../helpers/creatives.ts';
+import { addCreatives, createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
@@ -50,17 +50,6 @@ async function list(query: string) {
   return { page, names };
 }
 
-/** Adds so many creatives to the application's ad set. */
-const addSilent = ({ application }: Tenant, count: number) =>
-  env.DB.prepare(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
-     INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
-     SELECT substr(id, 1, 24) || printf('%012x', n), application_id, adset_id, 'Creative ' || n, token || n, n
-     FROM (SELECT * FROM creatives WHERE application_id = ?1 LIMIT 1), numbers`,
-  )
-    .bind(application.id, count)
-    .run();
-
 const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
 const TOTALS = ['Total, including organic and unmatched spend', ''];
 const OTHER_TOTALS = ['10', '5', '$2.00', '$0.50', '$6.00', '0%', ''];
@@ -92,7 +81,7 @@ it('shows what each had before, and its change, of the metric that the list is s
     ['– ▼ 100% less than $7.00'],
   ]);
   const byInstalls = (await list('sort=-installs')).page;
-  expect(byInstalls.cells('Creatives', 'Installs')[0]).toEqual(['4 ▼ 50% less than 8']);
+  expect(byInstalls.cells('Creatives', 'Installs')[0]).toEqual(['4 ▼ 50.0% less than 8']);
   const campaigns = (await list('by=campaign&sort=name')).page;
   expect(campaigns.cells('Campaigns', 'Revenue')[1]).toEqual(['$3.00 ▼ 62.5% less than $8.00']);
   const alone = (await list('compare=none')).page;
@@ -103,11 +92,16 @@ it('shows what each had before, and its change, of the metric that the list is s
 it('compares the total of each metric, of everything and of matches', async () => {
   const totalsOf = async (query: string) => (await list(query)).page.table('Creatives').totals;
   // After the link: installs, clicks, spend.
-  expect((await totalsOf('sort=installs')).slice(1, 5)).toEqual(['', '5 ▼ 50% less than 10', '10', '$2.00']);
-  expect((await totalsOf('q=spring&sort=installs')).slice(0, 4)).toEqual([
-    ...['Total of matches', '', '4 ▼ 60% less than 10', '10'],
+  expect((await totalsOf('sort=installs')).slice(1, 5)).toEqual([
+    '',
+    '5 ▼ 50.0% less than 10',
+    '10',
+    '$2.00',
   ]);
-  expect((await totalsOf('q=young&sort=installs')).slice(2, 3)).toEqual(['4 ▼ 50% less than 8']);
+  expect((await totalsOf('q=spring&sort=installs')).slice(0, 4)).toEqual([
+    ...['Total of matches', '', '4 ▼ 60.0% less than 10', '10'],
+  ]);
+  expect((await totalsOf('q=young&sort=installs')).slice(2, 3)).toEqual(['4 ▼ 50.0% less than 8']);
 });
 
 it('orders by the change of a metric, by link, heading and file', async () => {
@@ -222,7 +216,7 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
   );
   const csv = (await file.text()).trimEnd().split('\r\n');
   expect(csv[0]).toBe(
-    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,profit,roas,revenue_before,revenue_change,unconverted',
+    'campaign,adset,creative,creative_id,network,archived,clicks,installs,spend,cpi,revenue,profit,roas,revenue_before,revenue_change,unconverted',
   );
   expect(csv[1]?.split(',').slice(-3, -1)).toEqual(['7', '-7']);
   expect(csv.slice(1).map((line) => line.split(',').slice(0, 3).join())).toEqual([
@@ -254,7 +248,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
   expect(own.figures).toEqual({
     Spend: '$2.00 $0.00 before',
     Clicks: '10 0 before',
-    Installs: '4 ▼ 50% less 8 before',
+    Installs: '4 ▼ 50.0% less 8 before',
     CPI: '$0.50',
     Revenue: '$3.00 ▲ 200% more $1.00 before',
     ROAS: '0%',
@@ -341,7 +335,7 @@ it('sums up more matches than a report can compare, without a comparison that wo
     return page.table('Creatives').totals.slice(2, 4);
   };
   expect(await totals()).toEqual(['7 0% as much as 7 before', '0']);
-  await addSilent(made, 49);
+  await addCreatives(made, 49);
   expect(await totals()).toEqual(['7', '0']);
 });
 
@@ -353,7 +347,7 @@ it('says that it lists only the newest 5,000, and finds older ones by name', asy
     pageOf(await browser.get(`/creatives?app=${made.application.id}&${PERIOD}${query}`));
   const foot = async (query = '') => (await list(query)).texts('.card-foot p').join(' ');
   const only = 'Only the newest 5,000 are listed. Search by name to find older ones.';
-  await addSilent(made, 4_999);
+  await addCreatives(made, 4_999);
   expect(await foot()).toContain('1–50 of 5,000');
   expect(await foot()).not.toContain(only);
   expect((await list()).links.has('CSV')).toBe(true);
@@ -362,7 +356,7 @@ it('says that it lists only the newest 5,000, and finds older ones by name', asy
   )
     .bind(made.application.id)
     .run();
-  await addSilent(made, 1);
+  await addCreatives(made, 1);
   expect(await foot()).toContain(only);
   expect((await list()).links.has('CSV of the newest 5,000')).toBe(true);
   expect(await foot()).toContain('1–50 of 5,000');
@@ -372,11 +366,54 @@ it('says that it lists only the newest 5,000, and finds older ones by name', asy
   expect(found.texts('.card-foot p').join(' ')).not.toContain(only);
 });
 
+it('counts the items of each level, as far as a search and the filters select them', async () => {
+  const counts = async (query: string) =>
+    (await list(query)).page.all('.tabs-links a').map((tab) => tab.getAttribute('data-count') ?? null);
+  expect(await counts('')).toEqual(['2', '3', '3']);
+  expect(await counts('by=campaign&q=spring')).toEqual(['1', '2', '2']);
+  expect(await counts(`by=adset&creative_id=${cat.id}`)).toEqual(['2', '3', '1']);
+  // Which creatives a network has is known by their figures, too.
+  expect(await counts('by=campaign&network=tiktok')).toEqual(['2', '3', null]);
+});
+
+it('names the network of each creative, sorts by it, and lists those of a network alone', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'viewer');
+  const change = (id: string, body: object) =>
+    worker.team(made, `/v1/creatives/${id}`, { method: 'PATCH', body });
+  const [cat, dog, fox] = await Promise.all(
+    ['Cat', 'Dog', 'Fox'].map((name) =>
+      createCreative(worker, made, { creative: name, adset: 'A', campaign: 'C' }),
+    ),
+  );
+  if (!cat || !dog || !fox) throw new Error('no creatives');
+  await change(cat.id, { network: 'tiktok' });
+  await change(dog.id, { external_ids: [{ network: 'meta', id: '7' }] });
+  // Its devices came by a link for a network, for which it is no longer.
+  await change(fox.id, { network: 'tiktok' });
+  await fetchToken(worker, made, {
+    created_at: '2026-03-02T10:00:00.000Z',
+    data: { creative_token: fox.token },
+  });
+  await change(fox.id, { network: null });
+  const open = async (query: string) => pageOf(await browser.get(`/creatives?${PERIOD}${query}`));
+  const named = async (query: string) => (await open(query)).cells('Creatives', 'Creative', 'Network');
+  expect(await named('&sort=network')).toEqual([
+    ['Dog C › A', 'Meta'],
+    ['Cat C › A', 'TikTok'],
+    ['Fox C › A', ''],
+  ]);
+  expect(await named('&network=tiktok&sort=name')).toEqual([
+    ['Cat C › A', 'TikTok'],
+    ['Fox C › A', ''],
+  ]);
+});
+
 it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   await createCreative(worker, made, { creative: 'First', adset: 'A', campaign: 'C' });
-  await addSilent(made, 1_999);
+  await addCreatives(made, 1_999);
   const { results } = await env.DB.prepare(
     `SELECT id, created_at AS number FROM creatives WHERE application_id = ?1 AND name <> 'First'`,
   )
@@ -398,6 +435,7 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over
     expect(html.length).toBeLessThan(300 * 1024);
     const names = [...html.matchAll(/<a class="cut"[^>]*>([^<]*)</g)].map(([, name = '']) => name);
     expect(names).toEqual([...ranked, 'First'].slice(50 * (page - 1), 50 * page));
+    expect(html).toContain('data-count="2,000"');
   }
 });
 

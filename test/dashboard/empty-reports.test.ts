@@ -25,6 +25,7 @@ describe('an empty report says what fills it', () => {
   it.each([
     ['/ltv', 'LTV and ROAS appear once your app’s first device arrives.'],
     ['/retention', 'Retention appears once your app’s first device arrives.'],
+    ['/breakdown?by=country', 'Figures appear once your app’s first device arrives.'],
     ['/funnels', 'Funnels appear once your app’s first device arrives.'],
     ['/funnels?step=purchase&step=ad', 'The funnel appears once a device reaches “Purchase”.'],
     ['/ads', 'Ad revenue appears once your backend sends custom.ad events.'],
@@ -51,6 +52,7 @@ describe('a period without data leads to one with data', () => {
   it.each([
     ['/ltv?show=roas', 'No devices acquired in this period.', { show: 'roas', cohort: 'all' }],
     ['/retention', 'No devices acquired in this period.', { kind: 'classic', cohort: 'week' }],
+    ['/breakdown?by=country&and=os', 'No figures in this period.', { by: 'country', and: 'os' }],
     ['/funnels', 'No devices acquired in this period.', { steps: 'install,ad,purchase' }],
     [
       '/funnels?step=purchase&step=ad',
@@ -83,8 +85,9 @@ it('says that filters match nothing, whatever the period', async () => {
 });
 
 it('draws no axis where every figure is 0', async () => {
-  const { open } = await withPages();
-  const shown = await open('/breakdown');
+  const { tenant, open } = await withPages();
+  await fetchToken(worker, tenant, { created_at: '2026-03-02T10:00:00.000Z' });
+  const shown = await open('/breakdown?from=2026-03-01&to=2026-03-07');
   expect(shown.card('Revenue by day').texts('.empty')).toEqual(['Every figure in this period is 0.']);
   expect(shown.all('[data-chart]')).toEqual([]);
 });

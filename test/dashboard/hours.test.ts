@@ -64,7 +64,7 @@ describe('today', () => {
     ]);
     // $45 of the $52 came until nine; yesterday $30 of $530.
     expect(figures.figures).toMatchObject({
-      Revenue: '$45.00 ▲ 50% more $30.00 before $52.00 so far',
+      Revenue: '$45.00 ▲ 50.0% more $30.00 before $52.00 so far',
       DAU: '2 so far',
     });
   });
@@ -114,8 +114,8 @@ describe('today', () => {
       'Sun 15 Mar until 09:00 compared with Sat 14 Mar until 09:00',
     ]);
     expect(shown.cells('Figures by creative', 'Creative', 'Revenue')).toEqual([
-      ['Castle', '$30.00 ▲ 50% more than $20.00'],
-      ['Dragon', '$15.00 ▲ 50% more than $10.00'],
+      ['Castle', '$30.00 ▲ 50.0% more than $20.00'],
+      ['Dragon', '$15.00 ▲ 50.0% more than $10.00'],
     ]);
     // What has no hours is not known until nine.
     expect(shown.table('Figures by creative').headings).not.toContain('DAU');

@@ -53,7 +53,7 @@ it('shows and compares the days that are over, and says what there is with today
     '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
   ]);
   expect(card.figures).toEqual({
-    Revenue: '$90.00 ▲ 50% more $60.00 before $92.00 with today so far',
+    Revenue: '$90.00 ▲ 50.0% more $60.00 before $92.00 with today so far',
     Installs: '0 0 before 0 with today so far',
     DAU: '0 0 before 0 with today so far',
     ARPDAU: '– – with today so far',
@@ -87,8 +87,8 @@ it('names what changed revenue most, and leads to it', async () => {
 
 it('lists the top campaigns with their revenue in the earlier period', async () => {
   expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
-    headings: ['Campaign', 'Spend', 'Installs', 'Revenue', 'ROAS', 'Profit'],
-    rows: [['Summer', '$5.00', '0', '$90.00 ▲ 50% more than $60.00', '0%', '$85.00']],
+    headings: ['Campaign', 'Revenue', 'Spend', 'Installs', 'ROAS', 'Profit'],
+    rows: [['Summer', '$90.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$85.00']],
     totals: [],
   });
 });
@@ -124,8 +124,13 @@ it.each([
   ['roas', '2026-02-14', true],
   ['roas', '2026-02-13', false],
   ['revenue', '2026-03-10', false],
-] as const)('says whether %s up to %s is still growing: %s', (name, to, is) => {
-  const days = { from: '2026-01-01', to };
+  // Day 7 is over for the devices acquired until 7 March.
+  ['roas_d7', '2026-03-14', false, '2026-03-01'],
+  ['roas_d7', '2026-03-14', true, '2026-03-02'],
+  ['roas_d7', '2026-03-07', false, '2026-03-07'],
+  ['retention_d1', '2026-03-14', true, '2026-03-14'],
+] as const)('says whether %s up to %s is still growing: %s', (name, to, is, from: string = '2026-01-01') => {
+  const days = { from, to };
   expect(isGrowing(name, { now: days, before: days }, { today: '2026-03-15' })).toBe(is);
 });
 
@@ -175,7 +180,7 @@ it('shows net figures in place of gross ones, and leads back', async () => {
     'Net revenue, before',
   ]);
   const { figures } = net.card('This period');
-  expect(figures['Net revenue']).toBe('$63.00 ▲ 50% more $42.00 before $64.40 with today so far');
+  expect(figures['Net revenue']).toBe('$63.00 ▲ 50.0% more $42.00 before $64.40 with today so far');
   expect(figures).not.toHaveProperty('Revenue');
   expect(net.cells('Campaigns with the highest revenue', 'Campaign', 'Net revenue')).toEqual([
     ['Summer', expect.stringMatching(/^\$63\.00/)],

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
 import { certainty } from '../../src/dashboard/pages/reports/compare-sides.tsx';
 import { duration } from '../../src/dashboard/shell/format.ts';
-import { createCreative } from '../helpers/creatives.ts';
+import { sendCohort } from '../helpers/cohorts.ts';
+import { addCreatives, createCreative } from '../helpers/creatives.ts';
 import { pageOf, queryOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -195,6 +196,30 @@ it('makes no prediction from too little data, and says why', async () => {
     'Purchases: Fewer than 50 devices have purchased in a currency with an exchange rate.',
   );
   expect((await page('/ltv')).cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
+});
+
+it('predicts without being asked once there is enough data, but not against a choice', async () => {
+  const tenant = await createTenant();
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  await sendCohort(tenant, { ago: 40, devices: 200, payers: 100 });
+  const cards = async (query: string) =>
+    (await pageOf(await browser.get(`/ltv?app=${tenant.application.id}&period=90d${query}`))).cards;
+  const predicted = 'Predicted LTV after another 90 days';
+  expect(await cards('')).toContain(predicted);
+  expect(await cards('&predict=none')).not.toContain(predicted);
+});
+
+it('finds the sides of a comparison among all creatives', async () => {
+  const { browser, app, tenant, id } = await withHistory();
+  await addCreatives(tenant, 200);
+  const offered = async (query: string) => {
+    const shown = await pageOf(await browser.get(`/compare?by=creative&app=${app}&${PERIOD}${query}`));
+    return shown.texts('#field-a option');
+  };
+  // Those with installs come first, then the newest; older ones are found by their names only.
+  expect((await offered('')).join()).not.toContain('Creative 57 (');
+  expect((await offered('&q=creative+57')).join()).toMatch(/^Creative 57 \(/);
+  expect((await offered(`&q=creative+57&a=${id}`))[0]).toBe('Dragon (Summer › All)');
 });
 
 it('offers countries and systems as filters, and narrows the figures to them', async () => {

@@ -69,6 +69,40 @@ test('restores controls and figures together with back and forward', async () =>
   assert.deepEqual(await shown(), second);
 });
 
+test('opens menus within the screen of a phone', async () => {
+  const context = await browser.newContext({
+    viewport: { width: 390, height: 844 },
+    storageState: await page.context().storageState(),
+  });
+  const phone = await context.newPage();
+  for (const [path, name] of [
+    ['/creatives', 'Columns'],
+    ['/creatives', 'New creative'],
+    ['/breakdown', 'Columns'],
+    ['/funnels', '+ Add a step'],
+  ] as const) {
+    await phone.goto(demo.base_url + path);
+    const menu = phone.locator('details.pop', { has: phone.locator('summary', { hasText: name }) });
+    await menu.locator('summary').click();
+    const box = await menu.locator('.sheet').boundingBox();
+    assert.ok(
+      box && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844,
+      `${name}: ${box?.x}`,
+    );
+  }
+  await context.close();
+});
+
+test('adds a step at the end of a funnel', async () => {
+  await page.goto(`${demo.base_url}/funnels?steps=install,ad`);
+  await page.locator('summary', { hasText: 'Add a step' }).click();
+  await page.getByLabel('Next step').selectOption({ label: 'Purchase' });
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.waitForURL(/next=purchase/);
+  const steps = await page.locator('.funnel tbody td:first-child').allInnerTexts();
+  assert.deepEqual(steps, ['Install', 'Ad impression', 'Purchase']);
+});
+
 test('reads all charts of a page at the same place', async () => {
   await page.goto(`${demo.base_url}/ltv`);
   const plots = page.locator('[data-chart]');

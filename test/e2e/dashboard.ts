@@ -238,6 +238,9 @@ test('shows every page over a simulated history', { timeout: 600_000 }, async (s
         ...['a.button', '.pages a', 'button:not(.legend button)'],
       ])
         assert.equal(await page.locator(hidden).filter({ visible: true }).count(), 0, path + hidden);
+      // What is compared stands behind a mark on a screen.
+      const compared = page.locator('.info .compared').filter({ visible: true });
+      assert.match(await compared.first().innerText(), /compared with/, path);
     }
     await page.locator('.legend button').first().waitFor();
     assert.match(

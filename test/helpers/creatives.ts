@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import type { Tenant } from './tenant.ts';
 import type { TestWorker } from './worker.ts';
 
@@ -46,3 +47,14 @@ export async function createCreative(
   if (!id) throw new Error('the creative is not in the list');
   return { id, path, token: path.slice(path.lastIndexOf('/') + 1), answer };
 }
+
+/** Adds so many creatives to the application's ad set. */
+export const addCreatives = ({ application }: Tenant, count: number) =>
+  env.DB.prepare(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+     INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
+     SELECT substr(id, 1, 24) || printf('%012x', n), application_id, adset_id, 'Creative ' || n, token || n, n
+     FROM (SELECT * FROM creatives WHERE application_id = ?1 LIMIT 1), numbers`,
+  )
+    .bind(application.id, count)
+    .run();

@@ -7,7 +7,7 @@ it.each([
   [0, 'usd', '$0.00'],
   [0.5, 'usd', '$0.50'],
   [0.5921, 'usd', '$0.59'],
-  [-0.28, 'eur', '-€0.28'],
+  [-0.28, 'eur', '−€0.28'],
   [0.0917, 'usd', '$0.0917'],
   [0.05, 'usd', '$0.05'],
   [0.00035, 'usd', '$0.00035'],
@@ -24,7 +24,10 @@ const columnOf = ({ text, places }: FigureFormat, values: readonly number[]) =>
 
 it.each([
   ['amounts', amountsIn('usd'), [1234.5, 0.004, 0], ['$1,234.50', '<$0.01', '$0.00']],
+  ['losses', amountsIn('usd'), [-74.5, -0.001], ['−$74.50', '$0.00']],
   ['small amounts', amountsIn('usd'), [0.0571, 0.0003], ['$0.0571', '$0.0003']],
+  ['amounts below one', amountsIn('usd'), [0.117, 0.0412], ['$0.117', '$0.041']],
+  ['whole cents', amountsIn('usd'), [0.5, 0.12], ['$0.50', '$0.12']],
   ['amounts without minor units', amountsIn('jpy'), [152.4, 3], ['¥152', '¥3']],
   ['ratios', RATIOS, [0.777, 0.36], ['77.7%', '36.0%']],
   ['large ratios', RATIOS, [0.777, 3.25], ['78%', '325%']],

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { PAGES_OF_ONE } from '../helpers/dashboard-pages.ts';
+import { PAGES_OF_ONE, PLAIN_PAGES } from '../helpers/dashboard-pages.ts';
 
 export type Pictured = {
   /** Unique, and the picture's file name. */
@@ -25,8 +25,17 @@ async function pagesOfOne(page: Page, baseUrl: string): Promise<Map<string, stri
   return found;
 }
 
-/** `/creatives/:id` is `creatives-one`. */
-const nameOf = (route: string) => route.slice(1).replaceAll(/:\w+/g, 'one').replaceAll('/', '-');
+/** `/creatives/:id` is `creatives-one`, `/ltv?group=creative&predict=90` is `ltv-creative`. */
+function nameOf(route: string): string {
+  const [path = '', query = ''] = route.split('?');
+  const [first = ''] = new URLSearchParams(query).values();
+  const parts = [...path.replaceAll(/:\w+/g, 'one').split('/'), ...first.split('/')];
+  return parts.filter((part) => part !== '').join('-') || 'overview';
+}
+
+/** Opens the first visible one of some menus. */
+const opens = (selector: string) => (page: Page) =>
+  page.locator(selector).filter({ visible: true }).first().click();
 
 /** The link that a form makes for people who are not signed in. */
 async function newLink(page: Page, address: string, label: string): Promise<string> {
@@ -48,53 +57,29 @@ export async function PAGES(page: Page, { base_url, application }: Demo): Promis
   const invitation = await newLink(page, `${base_url}/settings/members`, 'Name or email');
   const nothing = 'from=2020-01-06&to=2020-01-12';
   return [
-    { name: 'overview', address: '/' },
-    { name: 'creatives', address: '/creatives' },
+    ...PLAIN_PAGES.map((address) => ({ name: nameOf(address), address })),
     { name: 'campaigns', address: '/creatives?by=campaign' },
-    { name: 'breakdown', address: '/breakdown?by=country' },
-    { name: 'breakdown-day', address: '/breakdown?by=day' },
-    { name: 'ads', address: '/ads' },
-    { name: 'skan', address: '/skan' },
-    { name: 'skan-schema', address: '/skan/schema' },
-    { name: 'doubts', address: '/doubts' },
-    { name: 'ad-revenue', address: '/ad-revenue' },
-    { name: 'connectors', address: '/connectors' },
-    { name: 'retention', address: '/retention' },
-    { name: 'ltv', address: '/ltv' },
-    { name: 'ltv-predicted', address: '/ltv?group=creative&predict=90' },
-    { name: 'funnels', address: '/funnels?step=install&step=retention&step=ad&step=purchase' },
-    { name: 'compare', address: '/compare?by=creative' },
-    { name: 'costs', address: '/costs' },
-    { name: 'rates', address: '/costs/rates' },
-    { name: 'alerts', address: '/alerts' },
-    {
-      name: 'new-alert',
-      address: '/alerts/new?metric=roas&condition=below&threshold=150&days=7&group_by=campaign&preview=30',
-    },
-    { name: 'notes', address: '/notes' },
-    { name: 'views', address: '/views' },
-    { name: 'debugger', address: '/debugger' },
-    { name: 'health', address: '/status' },
-    { name: 'get-started', address: '/get-started' },
-    { name: 'applications', address: '/settings/applications' },
-    { name: 'destinations', address: '/settings/destinations' },
-    { name: 'new-destination', address: '/settings/destinations/new' },
+    { name: 'adsets', address: '/creatives?by=adset' },
+    { name: 'creatives-returns', address: '/creatives?set=returns' },
+    { name: 'creatives-filtered', address: '/creatives?country=DE&country=US&q=a' },
+    { name: 'networks-shown', address: '/breakdown?by=network' },
+    { name: 'breakdown-country', address: '/breakdown?by=country' },
+    { name: 'retention-day', address: '/retention?cohort=day&group=country' },
+    { name: 'steps', address: '/funnels?step=install&step=retention&step=ad&step=purchase&group=country' },
+    { name: 'compare-country', address: '/compare?by=country' },
     {
       name: 'new-webhook',
       address: `/settings/destinations/new?app=${application.id}&kind=webhook`,
     },
-    { name: 'filter-values', address: '/filters?kind=creative_id&back=/' },
-    { name: 'tokens', address: '/settings/tokens' },
-    { name: 'members', address: '/settings/members' },
-    { name: 'audit', address: '/settings/audit' },
-    { name: 'account', address: '/settings/account' },
     { name: 'not-found', address: '/nothing-here' },
-    { name: 'docs', address: '/docs' },
-    { name: 'search', address: '/search?q=cat' },
-    { name: 'parts', address: '/_styles' },
+    { name: 'docs', address: '/docs', isPublic: true },
     { name: 'sign-in', address: '/login', isPublic: true },
     { name: 'shared', address: shared, isPublic: true },
     { name: 'join', address: invitation, isPublic: true },
+    { name: 'reset', address: '/reset-password/none', isPublic: true },
+    { name: 'open-filters', address: '/', act: opens('.view-bar > summary, .add-filter > summary') },
+    { name: 'open-columns', address: '/creatives', act: opens('.tabs-tools details summary') },
+    { name: 'open-new-creative', address: '/creatives', act: opens('#new summary') },
     ...['overview', 'creatives', 'breakdown', 'ads', 'retention', 'ltv', 'funnels', 'costs', 'skan'].map(
       (name) => ({
         name: `${name}-empty`,

@@ -6,7 +6,6 @@ import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
 import { count } from './format.ts';
-import { Icon } from './icons.tsx';
 import { cutMiddle } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
@@ -47,7 +46,6 @@ const Pick = ({ id, label, children }: PropsWithChildren<{ id: string; label: st
   <div class="field pick">
     <label for={id}>{label}</label>
     {children}
-    <Icon name="chevron" className="i chev" />
   </div>
 );
 

@@ -52,11 +52,19 @@ export const FormMenu = ({
   id,
   open = false,
   kind = '',
+  from = 'right',
   children,
-}: PropsWithChildren<{ label: string; id: string; open?: boolean; kind?: '' | 'quiet' }>) => (
+}: PropsWithChildren<{
+  label: string;
+  id: string;
+  open?: boolean;
+  kind?: '' | 'quiet';
+  /** The side of the button at which the form begins. */
+  from?: 'left' | 'right';
+}>) => (
   <details class="pop" id={id} data-pop open={open}>
     <summary class={`button ${kind}`.trim()}>{label}</summary>
-    <div class="sheet right form">{children}</div>
+    <div class={`sheet ${from} form`}>{children}</div>
   </details>
 );
 

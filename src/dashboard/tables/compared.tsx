@@ -3,7 +3,7 @@ import { sharedReads } from '#db';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
-import { shortDays } from '../shell/dates.ts';
+import { dateText, shortDays } from '../shell/dates.ts';
 import { count, percent } from '../shell/format.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
@@ -139,10 +139,27 @@ export function change(now: number | null, before: number | null): number | null
   return now === null || before === null || before <= 0 ? null : now / before - 1;
 }
 
-/** Whether a metric of the compared days will still grow with the age of their devices, so that its change would mislead. */
-export const isGrowing = (name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
-  daysBetween(now.to, today) <
-  (OF_ACQUIRED.includes(name) ? MATURE_DAYS : (METRIC_DEFINITIONS[name].day ?? -1) + 1);
+/**
+ * The last of the compared days of whose devices day N is over, for a metric by day N that has younger devices, too; null for any other metric
+ * and if it has none.
+ */
+function lastOver(name: MetricName, { now }: Compared, { today }: Pick<View, 'today'>): string | null {
+  const { day } = METRIC_DEFINITIONS[name];
+  if (day === undefined) return null;
+  const last = addDays(today, -day - 1);
+  return last < now.to ? last : null;
+}
+
+/**
+ * Whether the change of a metric of the compared days would mislead, because their devices are young. A metric by day N counts each day of their
+ * lives only for the devices that have completed it, so it can be compared once day N is over for at least half of the days.
+ */
+export function isGrowing(name: MetricName, periods: Compared, { today }: Pick<View, 'today'>): boolean {
+  const { from, to } = periods.now;
+  if (OF_ACQUIRED.includes(name)) return daysBetween(to, today) < MATURE_DAYS;
+  const last = lastOver(name, periods, { today });
+  return last !== null && 2 * (daysBetween(from, last) + 1) < daysBetween(from, to) + 1;
+}
 
 const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
   const { more } = METRIC_DEFINITIONS[name];
@@ -152,10 +169,14 @@ const toneOf = (name: MetricName, by: number): 'up' | 'down' | 'muted' => {
 
 /** From here on, a change is easier to read as a multiple: 737×, not 73,635%. */
 const MULTIPLE = 10;
+/** From here on, a change has no decimals; below it has one, so that the changes of a column are as long. */
+const LARGE_CHANGE = 1;
 
 /** The size of a change, without its direction. */
 export const shareText = (by: number): string =>
-  by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
+  by >= MULTIPLE
+    ? `${count(Math.round(by + 1))}×`
+    : percent(Math.abs(by), by === 0 || Math.abs(by) >= LARGE_CHANGE ? 0 : 1);
 
 /** A change as a small pill; with what it was before, for a cell that shows nothing else of it. */
 export const Pill = ({ name, by, before }: { name: MetricName; by: number; before?: string }) => {
@@ -216,7 +237,8 @@ export const ComparedDays = ({
 }) => {
   const days = comparedDays(view);
   if (!days) return null;
-  if (!periods) return <span class="muted">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
+  if (!periods)
+    return <span class="muted compared">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
   const { today } = view;
   const { now, before, untilHour } = periods;
   const until = untilHour === null ? '' : ` until ${clock(untilHour)}`;
@@ -228,12 +250,21 @@ export const ComparedDays = ({
     metric &&
     isGrowing(metric, periods, view) &&
     `; ${METRIC_DEFINITIONS[metric].label} is still growing, without a change`;
+  const over = metric && !growing && overText(metric, periods, view);
   return (
-    <span class="muted">
+    <span class="muted compared">
       {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
+      {over && `. ${over}`}
     </span>
   );
 };
+
+/** Which devices of the compared days have completed the day of a metric by day N; null if all have, and for any other metric. */
+export function overText(name: MetricName, periods: Compared, view: Pick<View, 'today'>): string | null {
+  const last = lastOver(name, periods, view);
+  if (last === null || last < periods.now.from) return null;
+  return `Day ${METRIC_DEFINITIONS[name].day} is over for the devices acquired until ${dateText(last, view.today)}.`;
+}
 
 /** Why no part of today is compared; empty if its first hour is not over or the figures have no hours. */
 function whyNoHours(view: View, days: Compared): string {

@@ -1,7 +1,7 @@
 import { database } from '#db';
 import { findFirstDay } from '#reports';
 import { Blank, Card } from '../shell/parts.tsx';
-import { FILTER_NAMES, type View, viewQuery } from '../shell/view.ts';
+import { FILTER_NAMES, type View, type ViewChanges, viewQuery } from '../shell/view.ts';
 
 /** A link, as its text and address. */
 type Way = readonly [text: string, href: string];
@@ -11,7 +11,7 @@ type EmptyReportProps = {
   view: View;
   path: string;
   /** The page's own parameters, which the links keep. */
-  carry?: Record<string, string>;
+  carry?: ViewChanges;
   /** What is missing, within a sentence: `devices acquired`. */
   what: string;
   /** What fills the report, as a sentence, and where that is done, if the reader may do it. */

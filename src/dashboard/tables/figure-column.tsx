@@ -3,7 +3,14 @@ import type { Column } from '../shell/parts.tsx';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
 import { type Earlier, MetricCell } from './lacking.tsx';
-import { isProfit, METRIC_DEFINITIONS, type MetricName, metricColumn, placesOf } from './metrics.ts';
+import {
+  isProfit,
+  METRIC_DEFINITIONS,
+  type MetricName,
+  metricColumn,
+  nothingOf,
+  placesOf,
+} from './metrics.ts';
 
 type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
 
@@ -49,7 +56,12 @@ export function figureColumn<Row>(
         <>
           {shade === '' ? shown : <span class={`shade ${shade}`}>{shown}</span>}
           {earlierOf && (
-            <ChangePill name={name} now={value ?? 0} earlier={earlierOf(row)} currency={currency} />
+            <ChangePill
+              name={name}
+              now={figures ? value : nothingOf(name)}
+              earlier={earlierOf(row)}
+              currency={currency}
+            />
           )}
         </>
       );

@@ -3,7 +3,15 @@ import { sparkOf } from '../charts/geometry.ts';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
-import { type ComparedReport, change, comparedTotal, isCompared, isGrowing, Pill } from './compared.tsx';
+import {
+  type ComparedReport,
+  change,
+  comparedTotal,
+  isCompared,
+  isGrowing,
+  overText,
+  Pill,
+} from './compared.tsx';
 import { EarlierCell, earlierOf, MetricMark } from './lacking.tsx';
 import { METRIC_DEFINITIONS, type MetricName, nothingOf, showMetric } from './metrics.ts';
 import { isHourly } from './part-of-day.ts';
@@ -73,6 +81,7 @@ const Card = ({
   const by = earlier && !growing ? change(comparedTotal(compared, name), earlier.value) : null;
   const isKnown = earlier !== null && earlier.value !== null;
   const note = hasOwn ? soFar(name, view, compared) : null;
+  const over = periods && overText(name, periods, view);
   return (
     <div class={isChosen ? 'figure chosen' : 'figure'}>
       <dt>
@@ -111,6 +120,7 @@ const Card = ({
               </p>
             )}
             {note && <p>{note}</p>}
+            {over && <p class="definition">{over}</p>}
             {hint && <p class="definition">{hint}</p>}
           </Info>
         )}

@@ -1,4 +1,11 @@
-import { listInventory, MAX_INVENTORY } from '#creatives';
+import {
+  countInventory,
+  INVENTORY_LEVELS,
+  type InventoryLevel,
+  type InventoryQuery,
+  listInventory,
+  MAX_INVENTORY,
+} from '#creatives';
 import { database } from '#db';
 import { MAX_FILTER_VALUES } from '#http';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
@@ -14,6 +21,7 @@ import {
   isByChange,
   isWhole,
   metricsIn,
+  networksText,
 } from './inventory-table.tsx';
 import { earlierOf } from './lacking.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
@@ -32,11 +40,37 @@ function metricsOf(asked: InventoryRequest): MetricName[] {
   return [...new Set<MetricName>([...metricsIn(asked), ...sorted, comparedMetric(asked), 'spend'])];
 }
 
+/** What the view and the request select of an application's inventory. */
+const inventoryOf = ({ filters }: View, { level, q }: InventoryRequest): InventoryQuery => {
+  const { campaign_id, adset_id, creative_id } = filters;
+  return { level, q, campaign_id, adset_id, creative_id };
+};
+
+/** The number of items at each level but the requested one, as far as it is known without their figures. */
+export async function countOthers(
+  c: DashboardContext,
+  view: View,
+  asked: InventoryRequest,
+): Promise<Map<InventoryLevel, number>> {
+  const db = database(c.env.DB);
+  const others = INVENTORY_LEVELS.filter(
+    (level) => level !== asked.level && !(level === 'creative' && view.filters.network),
+  );
+  if (isRestricted(c.get('person'), view)) return new Map();
+  return new Map(
+    await Promise.all(
+      others.map(async (level) => {
+        const query = inventoryOf(view, { ...asked, level });
+        return [level, await countInventory(db, view.application.id, query)] as const;
+      }),
+    ),
+  );
+}
+
 /** Every item of the application at this level, with its figures for the period, in the requested order. `isCut`: there are older items, which are not read. */
 export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest, now: number) {
-  const { level, status, q } = asked;
+  const { level, status } = asked;
   const periods = comparedPeriods(view, [level], metricsOf(asked));
-  const { campaign_id, adset_id, creative_id } = view.filters;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level, ...(periods ? askedOf(periods) : {}) }),
     limit: MAX_INVENTORY,
@@ -44,11 +78,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
   };
   const [found, report] = await Promise.all([
     listInventory(database(c.env.DB), view.application.id, {
-      level,
-      q,
-      campaign_id,
-      adset_id,
-      creative_id,
+      ...inventoryOf(view, asked),
       ...(level === 'creative' && (status === 'active' || status === 'archived')
         ? { archived: status === 'archived' }
         : {}),
@@ -56,12 +86,14 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
     // The inventory defines the list, so the report must not group any of it under `other`.
     reportPerformance(c.env, view.application, query, now),
   ]);
-  // Countries and the like do not divide the inventory, only its figures.
+  // Countries and the like do not divide the inventory, only its figures; networks divide both.
   const restricted = isRestricted(c.get('person'), view);
+  const networks = level === 'creative' && view.filters.network;
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = found.slice(0, MAX_INVENTORY).flatMap((item): InventoryRow[] => {
     const own = figures.get(item.id);
     if (restricted && !own) return [];
+    if (networks && !own && !item.networks.some((name) => networks.includes(name))) return [];
     if (status === 'silent' && own) return [];
     return [{ item, figures: own }];
   });
@@ -80,6 +112,7 @@ export function sortItems(
     ...changesIn(compared.get(row.item.id), metric),
     row,
     name: row.item.name,
+    network: networksText(row.item) || null,
     created: row.item.createdAt,
   }));
   const direction = asked.sort.startsWith('-') ? '-' : '';

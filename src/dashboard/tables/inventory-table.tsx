@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { SEGMENT, valueName } from '#catalogue';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
@@ -14,6 +15,7 @@ import { figureColumn } from './figure-column.tsx';
 import { MetricCell } from './lacking.tsx';
 import {
   firstOrder,
+  headingsOf,
   METRIC_DEFINITIONS,
   METRIC_NAMES,
   type MetricName,
@@ -45,7 +47,7 @@ export const COLUMN_SETS = {
     metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'profit', 'roas'],
   },
   monetisation: {
-    label: 'Monetisation',
+    label: 'Monetization',
     metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
   },
   returns: {
@@ -126,16 +128,6 @@ export const parametersOf = ({
   q,
 });
 
-const heading = (view: View, asked: InventoryRequest, name: string, first: string) => {
-  const turned = first.startsWith('-') ? name : `-${name}`;
-  const sort = asked.sort === first ? turned : first;
-  return {
-    sortHref: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, sort }) })}`,
-    ...(asked.sort === name ? { sorted: 'ascending' as const } : {}),
-    ...(asked.sort === `-${name}` ? { sorted: 'descending' as const } : {}),
-  };
-};
-
 /** Colours of the pictures that stand for creatives. */
 const THUMBS = 5;
 
@@ -171,6 +163,10 @@ const NameCell = ({ view, asked, item }: { view: View; asked: InventoryRequest; 
   );
 };
 
+/** The names of an item's networks; empty if none is known. */
+export const networksText = ({ networks }: InventoryItem): string =>
+  networks.map((network) => valueName('network', network)).join(', ');
+
 /** The columns of the inventory's table. `links` are the tracking links of creatives, `compared` the rows of `compareRows`, both by id. */
 export function columnsOf(
   view: View,
@@ -180,12 +176,22 @@ export function columnsOf(
   compared: ReadonlyMap<string, Figures>,
 ): Column<InventoryRow>[] {
   const metric = comparedMetric(asked);
+  const heading = headingsOf(
+    asked.sort,
+    (sort) => `/creatives${viewQuery(view, parametersOf({ ...asked, sort }))}`,
+  );
   // First, because a phone shows little more.
   const metrics = [metric, ...metricsIn(asked).filter((name) => name !== metric)];
   const isCompared = areCompared([...compared.values()], metric);
   const earlierOf = ({ item }: InventoryRow) => earlierIn(compared.get(item.id), metric);
   const order = changeOrder('change', metric);
-  const { sortHref: href, ...byChange } = heading(view, asked, order, `-${order}`);
+  const { sortHref: href, ...byChange } = heading(order, `-${order}`);
+  const network: Column<InventoryRow> = {
+    label: SEGMENT.network.label,
+    wideOnly: true,
+    ...heading('network', 'network'),
+    cell: ({ item }) => networksText(item),
+  };
   const link: Column<InventoryRow> = {
     label: 'Link',
     wideOnly: true,
@@ -197,9 +203,10 @@ export function columnsOf(
   return [
     {
       label: LABEL[asked.level],
-      ...heading(view, asked, 'name', 'name'),
+      ...heading('name', 'name'),
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
+    ...(rows.some(({ item }) => item.networks.length > 0) ? [network] : []),
     ...(links.size > 0 ? [link] : []),
     ...metrics.map((name): Column<InventoryRow> => {
       const isChanged = isCompared && name === metric;
@@ -211,14 +218,14 @@ export function columnsOf(
           ({ figures }) => figures,
           isChanged ? earlierOf : undefined,
         ),
-        ...heading(view, asked, name, firstOrder(name)),
+        ...heading(name, firstOrder(name)),
         ...(isChanged ? { also: { label: 'change', href, ...byChange } } : {}),
       };
     }),
     {
       label: 'Created',
       wideOnly: true,
-      ...heading(view, asked, 'created', '-created'),
+      ...heading('created', '-created'),
       cell: ({ item }) => dateText(dayIn(view.application.timezone, item.createdAt), view.today),
     },
   ];

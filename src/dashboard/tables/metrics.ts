@@ -31,6 +31,17 @@ export const isProfit = (name: MetricName): boolean => PROFITS.includes(name);
 /** The order in which the first press on a metric's heading sorts: what most matters on top. */
 export const firstOrder = (name: MetricName): string => (isProfit(name) ? name : `-${name}`);
 
+/**
+ * Makes the links of a table's headings: each sorts by its column, in the `first` order of it, or turns the order that the table has. `-` before a
+ * column's name is for largest first.
+ */
+export const headingsOf =
+  (sort: string, addressOf: (sort: string) => string) => (name: string, first: string) => ({
+    sortHref: addressOf(sort === first ? (first.startsWith('-') ? name : `-${name}`) : first),
+    ...(sort === name ? { sorted: 'ascending' as const } : {}),
+    ...(sort === `-${name}` ? { sorted: 'descending' as const } : {}),
+  });
+
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null =>
   METRIC_DEFINITIONS[name].kind === 'ratio' ? null : 0;

@@ -168,7 +168,7 @@ function setupPage(c: DashboardContext, values: Record<string, string>, faults: 
     c,
     { status: faults.length > 0 ? 400 : 200 },
     <form method="post" action="/setup" class="stack">
-      <p>{WHAT_THIS_IS}</p>
+      <p class="muted">{WHAT_THIS_IS}</p>
       <p>Create your team and its owner account. Everyone else joins by invitation.</p>
       <Field label="Team" name="team" value={values.team ?? ''} faults={faults} required />
       <PersonFields values={values} faults={faults} />

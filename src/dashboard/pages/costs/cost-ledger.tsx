@@ -96,6 +96,7 @@ export function LedgerCard({
   ];
   const edit: Column<Cost> = {
     label: 'Edit',
+    numeric: true,
     // What a connector fetched, its next run would restore.
     cell: (row) =>
       row.connector_id === null ? (

@@ -138,6 +138,7 @@ export async function MappedNames({ db, view, mayChange }: { db: Database; view:
             ? [
                 {
                   label: 'Actions',
+                  numeric: true,
                   cell: (name: (typeof mapped)[number]) => (
                     <Action
                       to={`/costs/names/remove${viewQuery(view)}`}

@@ -252,10 +252,14 @@ export async function creativePage(
               <p class="empty">No spend on devices acquired in this period is known.</p>
             )}
           </Card>
-          <Card title="Retention and LTV">
-            <p class="muted">
-              Devices acquired in this period. A day counts only devices for which it is over.
-            </p>
+          <Card
+            title="Retention and LTV"
+            info={
+              <Info about="retention and LTV">
+                <p>Devices acquired in this period. A day counts only devices for which it is over.</p>
+              </Info>
+            }
+          >
             <LifetimeTable
               retention={(retention.data.find(isOwn)?.days ?? {}) as RetentionDays}
               ltv={(lifetime?.days ?? {}) as RetentionDays}

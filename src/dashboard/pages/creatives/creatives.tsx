@@ -6,6 +6,7 @@ import {
   changeCreative,
   createCreative,
   INVENTORY_LEVELS,
+  type InventoryLevel,
   listAdsets,
   listCampaigns,
   MAX_INVENTORY,
@@ -41,7 +42,7 @@ import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
 import { ComparedDays, isGrowing } from '../../tables/compared.tsx';
-import { compareRows, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
+import { compareRows, countOthers, readRows, readTotals, sortItems } from '../../tables/inventory-rows.ts';
 import {
   COLUMN_SETS,
   columnsOf,
@@ -65,29 +66,29 @@ import { toLinkChanges } from './link-settings.tsx';
 const PAGE = 50;
 const NAMES_OFFERED = 200;
 
-const Tabs = <Name extends string>({
-  label,
-  names,
-  current,
-  href,
-  total,
+/** The levels of the inventory, each with its number of items, if it is known. */
+const Levels = ({
+  view,
+  asked,
+  counts,
 }: {
-  label: string;
-  names: readonly (readonly [Name, string])[];
-  current: Name;
-  /** The number of items behind the current tab. */
-  total: number;
-  href: (name: Name) => string;
+  view: View;
+  asked: InventoryRequest;
+  counts: ReadonlyMap<InventoryLevel, number>;
 }) => (
-  <nav class="tabs-links" aria-label={label}>
-    {names.map(([name, text]) => (
-      <a
-        href={href(name)}
-        {...(name === current ? { 'aria-current': 'page' as const, 'data-count': count(total) } : {})}
-      >
-        {text}
-      </a>
-    ))}
+  <nav class="tabs-links" aria-label="Level">
+    {INVENTORY_LEVELS.map((level) => {
+      const items = counts.get(level);
+      return (
+        <a
+          href={`/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
+          {...(level === asked.level ? { 'aria-current': 'page' as const } : {})}
+          {...(items === undefined ? {} : { 'data-count': count(items) })}
+        >
+          {LABELS[level]}
+        </a>
+      );
+    })}
   </nav>
 );
 
@@ -217,7 +218,7 @@ function listPage(c: DashboardContext) {
         ...(item.adset === null ? {} : { adset: item.adset }),
         [asked.level]: item.name,
         [`${asked.level}_id`]: item.id,
-        ...(asked.level === 'creative' ? { archived: item.archived } : {}),
+        ...(asked.level === 'creative' ? { network: item.networks.join(', '), archived: item.archived } : {}),
         ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
         ...changesIn(all?.byId.get(item.id), comparedMetric(asked)),
         ...lackingIn(all?.byId.get(item.id)),
@@ -229,13 +230,14 @@ function listPage(c: DashboardContext) {
     const person = c.get('person');
     const mayChange = atLeast(person.role, 'admin');
     const isEmpty = rows.length === 0 && isWhole(asked);
-    const [tokens, { compared, byId }, sums, newCreative] = await Promise.all([
+    const [tokens, { compared, byId }, sums, newCreative, others] = await Promise.all([
       asked.level === 'creative' && !isGuest(person)
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
       all ?? compare(shown),
       readTotals(c, view, asked, found, now),
       mayChange ? NewCreative(c, view, isEmpty) : null,
+      countOthers(c, view, asked),
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const metric = comparedMetric(asked);
@@ -246,13 +248,7 @@ function listPage(c: DashboardContext) {
         {!isGuest(person) && <StoreWarning application={view.application} mayChange={mayChange} />}
         <LeftOut report={report} />
         <div class="tabs">
-          <Tabs
-            label="Level"
-            names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
-            current={asked.level}
-            total={rows.length}
-            href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
-          />
+          <Levels view={view} asked={asked} counts={new Map([...others, [asked.level, rows.length]])} />
           <div class="tabs-tools">
             <Search view={view} asked={asked} />
             <Columns view={view} asked={asked} />

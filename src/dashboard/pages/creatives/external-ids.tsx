@@ -48,6 +48,7 @@ export const ExternalIds = ({ creative, ids, submitted, search }: ExternalIdsPro
           { label: 'ID', cell: ({ id }) => <code>{id}</code> },
           {
             label: 'Actions',
+            numeric: true,
             cell: (id) => <Action to={to('/remove')} label="Remove" kind="quiet" fields={id} />,
           },
         ]}

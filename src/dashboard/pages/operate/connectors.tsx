@@ -76,6 +76,7 @@ const Connectors = ({
             ? [
                 {
                   label: 'Actions',
+                  numeric: true,
                   cell: (row: Connector) => (
                     <Action
                       to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`}

@@ -39,7 +39,6 @@ async function SoFar({ env, view, device }: { env: Env; view: View; device: Stor
     ['Refunds', revenue.refunds],
     ['Net revenue', revenue.net],
   ] as const;
-  const places = amounts.places(figures.map(([, value]) => value));
   const fee = percent(application.storeFeeBasisPoints / 10_000);
   return (
     <Card
@@ -55,11 +54,7 @@ async function SoFar({ env, view, device }: { env: Env; view: View; device: Stor
     >
       <dl class="figures">
         {figures.map(([label, value]) => (
-          <Figure
-            label={label}
-            value={amounts.text(value, places)}
-            mark={<Mark amounts={revenue.unconverted} />}
-          />
+          <Figure label={label} value={amounts.text(value)} mark={<Mark amounts={revenue.unconverted} />} />
         ))}
         <Figure label="Days active" value={count(DaySet.parse(device.activeDays).size)} />
       </dl>

@@ -9,7 +9,7 @@ import { renderPage } from '../../shell/page.tsx';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
 import { AppleAnswer } from './apple-answer.tsx';
-import { EventJson, InDebugger, summary, typeLabel } from './event-parts.tsx';
+import { EventJson, InDebugger, STATUSES, summary, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 import { ReferrerAnswer } from './referrer-answer.tsx';
 
@@ -23,8 +23,8 @@ const MEANING: Record<EventStatus['status'], string> = {
 
 /** An event in a raw event file has no log time, only the time of counting. */
 function logged({ logged_at, settled_by }: EventStatus, zone: string): string {
-  if (logged_at) return `logged ${exactTimeText(Date.parse(logged_at), zone)}`;
-  return settled_by ? 'logged' : 'not logged yet';
+  if (logged_at) return `Logged ${exactTimeText(Date.parse(logged_at), zone)}`;
+  return settled_by ? 'Logged' : 'Not logged yet';
 }
 
 const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => (
@@ -44,7 +44,7 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />
-        received {exactTimeText(Date.parse(status.received_at), zone)}
+        Received {exactTimeText(Date.parse(status.received_at), zone)}
       </li>
       <li>
         <span class={`light ${status.logged_at || status.settled_by ? 'on' : ''}`} aria-hidden="true" />
@@ -53,8 +53,8 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
       <li>
         <span class={`light ${status.settled_by ? 'on' : ''}`} aria-hidden="true" />
         {status.settled_by
-          ? `${status.status} by ${exactTimeText(Date.parse(status.settled_by), zone)}`
-          : 'not counted yet'}
+          ? `${STATUSES[status.status].label} by ${exactTimeText(Date.parse(status.settled_by), zone)}`
+          : 'Not counted yet'}
       </li>
     </ol>
     {status.duplicate_of && (

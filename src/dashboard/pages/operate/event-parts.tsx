@@ -41,7 +41,8 @@ export const EventJson = ({ event, what = '' }: { event: ShownEvent; what?: stri
   );
 };
 
-const STATUSES: Record<ShownStatus, { label: string; kind: string; hint: string }> = {
+/** How each status of an event is shown. */
+export const STATUSES: Record<ShownStatus, { label: string; kind: string; hint: string }> = {
   queued: { label: 'Queued', kind: 'waiting', hint: 'Stored and waiting to be counted' },
   counted: { label: 'Counted', kind: 'good', hint: 'Included in reports' },
   duplicate: { label: 'Duplicate', kind: '', hint: 'Repeats an event that was already counted' },

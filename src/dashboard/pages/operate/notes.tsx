@@ -87,6 +87,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
             ? [
                 {
                   label: 'Actions',
+                  numeric: true,
                   cell: ({ id, text }: (typeof page.data)[number]) => (
                     <Action
                       to={`/notes/${id}/remove${viewQuery(view)}`}

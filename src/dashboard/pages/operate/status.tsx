@@ -117,7 +117,7 @@ const PipelineFigures = ({
         />
         <Figure
           label="Newest event"
-          value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
+          value={lastAppendedAt === null ? 'None yet' : ago(lastAppendedAt, now)}
           note={lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone)}
         />
         <Figure
@@ -128,7 +128,7 @@ const PipelineFigures = ({
         />
         <Figure
           label="Snapshot"
-          value={snapshot === null ? 'none yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
+          value={snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
           note={snapshot?.failure ?? 'written every night'}
           bad={snapshot !== null && snapshot.failure !== null}
         />
@@ -270,6 +270,7 @@ function ParkedCard({
             ? [
                 {
                   label: 'Actions',
+                  numeric: true,
                   cell: (message: ParkedMessage) => (
                     <span class="actions">
                       <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />

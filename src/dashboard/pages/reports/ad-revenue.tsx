@@ -21,13 +21,12 @@ import { type View, viewQuery } from '../../shell/view.ts';
 const PATH = '/ad-revenue';
 
 type Report = Awaited<ReturnType<typeof reconcileAdRevenue>>;
-type Row = Report['data'][number];
-
 type Figures = Report['totals'];
 
 /** Columns of the same decimals throughout. */
 function figureColumns(rows: readonly Figures[], currency: string) {
   const amounts = amountsIn(currency);
+  const unit = { unit: currency.toUpperCase() };
   const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') => {
     const places = amounts.places(rows.map((row) => row[name]));
     return (row: Figures) => amounts.text(row[name], places);
@@ -36,27 +35,10 @@ function figureColumns(rows: readonly Figures[], currency: string) {
     { label: 'Impressions', numeric: true, cell: (row: Figures) => count(row.impressions_arrived) },
     { label: 'Reported impressions', numeric: true, cell: (row: Figures) => count(row.impressions_reported) },
     { label: 'Difference', numeric: true, cell: (row: Figures) => count(row.impressions_difference) },
-    { label: 'Ad revenue', numeric: true, cell: amountOf('revenue_arrived') },
-    { label: 'Reported revenue', numeric: true, cell: amountOf('revenue_reported') },
-    { label: 'Difference', numeric: true, cell: amountOf('revenue_difference') },
+    { label: 'Ad revenue', ...unit, numeric: true, cell: amountOf('revenue_arrived') },
+    { label: 'Reported revenue', ...unit, numeric: true, cell: amountOf('revenue_reported') },
+    { label: 'Difference', ...unit, numeric: true, cell: amountOf('revenue_difference') },
   ];
-}
-
-/** The rows of each network together, those with the most reported revenue first. */
-function byNetwork(rows: readonly Row[]): (Figures & { network: string })[] {
-  const sum = (own: readonly Row[], name: keyof Figures) =>
-    own.reduce((total, row) => total + Number(row[name] ?? 0), 0);
-  return [...Map.groupBy(rows, ({ network }) => network)]
-    .map(([network, own]) => ({
-      network,
-      impressions_arrived: sum(own, 'impressions_arrived'),
-      impressions_reported: sum(own, 'impressions_reported'),
-      impressions_difference: sum(own, 'impressions_difference'),
-      revenue_arrived: sum(own, 'revenue_arrived'),
-      revenue_reported: sum(own, 'revenue_reported'),
-      revenue_difference: sum(own, 'revenue_difference'),
-    }))
-    .sort((left, right) => right.revenue_reported - left.revenue_reported);
 }
 
 /** What arrived beside what platforms report, of the last days of the period. */
@@ -66,8 +48,7 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
     daysBetween(view.from, to) >= MAX_RECONCILED_DAYS ? addDays(to, 1 - MAX_RECONCILED_DAYS) : view.from;
   const query = ask(ReconciliationQuery, { application_id: application.id, from, to });
   const report = await reconcileAdRevenue(c.env, application, query, now);
-  const networks = byNetwork(report.data);
-  const columns = figureColumns([...networks, report.totals], report.currency);
+  const columns = figureColumns([...report.networks, report.totals], report.currency);
   const networkOf = {
     label: 'Network',
     cell: (row: { network: string }) => valueName('media_source', row.network),
@@ -80,8 +61,7 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
           <Info about="the figures">
             <p>
               {from === view.from ? '' : `The last ${MAX_RECONCILED_DAYS} days of the period. `}
-              In US dollars. Platforms count days in UTC, so single days differ if the application has another
-              time zone.
+              Platforms count days in UTC, so single days differ if the application has another time zone.
             </p>
             <Zone view={view} />
           </Info>
@@ -89,7 +69,7 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
       >
         <Table
           caption="Ad revenue that arrived and that platforms report, by network"
-          rows={networks}
+          rows={report.networks}
           empty="Neither impressions nor a report in this period."
           columns={[networkOf, ...columns]}
           totals={['Total', ...columns.map(({ cell }) => cell(report.totals))]}

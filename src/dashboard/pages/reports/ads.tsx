@@ -37,8 +37,8 @@ import {
   isDeviceGroup,
 } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { performanceColumns } from '../../tables/performance-columns.tsx';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
-import { performanceColumns } from './breakdown.tsx';
 
 const FIGURES = [
   'ad_revenue',

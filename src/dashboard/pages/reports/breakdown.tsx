@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import { HOURS_KEPT_DAYS } from '#catalogue';
-import { firstDayOfHours, givenBy, isDimension, type PerformanceReport, rollupOf } from '#reports';
+import { isolate } from '#lib/input/isolate';
+import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, type Column, Field, Notice, Table } from '../../shell/parts.tsx';
+import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -22,14 +22,13 @@ import {
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
-import { type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
+import { viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns, readColumns } from '../../tables/columns.tsx';
 import { ComparedDays, isGrowing, readCompared } from '../../tables/compared.tsx';
 import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
-import { GROUPINGS, GroupCell, groupLabel, groupWord, isTimeGroup } from '../../tables/groups.tsx';
+import { NoFigures } from '../../tables/empty-report.tsx';
+import { GROUPINGS, GroupCell, groupWord, isTimeGroup } from '../../tables/groups.tsx';
 import {
-  firstOrder,
   METRIC_DEFINITIONS,
   METRIC_NAMES,
   type MetricName,
@@ -37,61 +36,8 @@ import {
   sortRows,
 } from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
-import { areCompared, changeOrder, earlierIn, withBefore } from '../../tables/row-changes.ts';
-
-type Row = PerformanceReport['data'][number];
-
-/** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
-export function performanceColumns(
-  rows: readonly Row[],
-  groups: readonly string[],
-  shown: {
-    view: View;
-    path: string;
-    sort: string;
-    parameters: ViewChanges;
-    first?: readonly MetricName[];
-    /** The metrics to show; all that the groupings support if left out. */
-    metrics?: readonly MetricName[];
-    /** The metric whose change is in its cells and orders the rows. */
-    compared?: MetricName;
-    /** The text of a row in a grouping's column. */
-    cell: (name: string, row: Row) => Child;
-  },
-): Column<Row>[] {
-  const { view, path, sort, parameters } = shown;
-  const sorted = (name: string) => {
-    if (sort === name) return { sorted: 'ascending' as const };
-    return sort === `-${name}` ? { sorted: 'descending' as const } : {};
-  };
-  const heading = (name: string, first: string) => {
-    const turned = first.startsWith('-') ? name : `-${name}`;
-    return {
-      sortHref: path + viewQuery(view, { ...parameters, sort: sort === first ? turned : first }),
-      ...sorted(name),
-    };
-  };
-  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...SHOWN_METRICS])];
-  const given = ordered.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
-  const changed = shown.compared && areCompared(rows, shown.compared) ? shown.compared : null;
-  const earlierOf = changed ? (row: Row) => earlierIn(row, changed) : undefined;
-  const { sortHref: href, ...byChange } = heading('change', '-change');
-  const order = { href, ...byChange };
-  return [
-    ...groups.map((name) => ({
-      label: groupLabel(name),
-      ...heading(name, name),
-      cell: (row: Row) => shown.cell(name, row),
-    })),
-    ...given.map(
-      (name): Column<Row> => ({
-        ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOf : undefined),
-        ...heading(name, firstOrder(name)),
-        ...(changed === name ? { also: { label: 'change', ...order } } : {}),
-      }),
-    ),
-  ];
-}
+import { performanceColumns } from '../../tables/performance-columns.tsx';
+import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 
 /** The grouping that a click on a row leads to, filtered by that row. */
 const FINER: Readonly<Record<string, string>> = {
@@ -110,7 +56,7 @@ const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_r
 /** The columns of a table of which none were chosen, as far as its groupings have them. */
 const SUMMARY: readonly MetricName[] = [
   ...(['revenue', 'installs', 'dau', 'arpdau', 'spend', 'cpi', 'roas', 'profit'] as const),
-  ...(['impressions', 'ad_revenue', 'purchases', 'purchase_revenue'] as const),
+  ...(['ad_revenue', 'purchases', 'purchase_revenue'] as const),
 ];
 /** Groupings that have fewer of them show all that they have. */
 const MIN_SUMMARY = 3;
@@ -206,6 +152,7 @@ function breakdownPage(c: DashboardContext) {
         </>
       ),
     });
+    const title = `${METRIC_DEFINITIONS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`;
     return (
       <>
         <LeftOut report={report} />
@@ -235,56 +182,68 @@ function breakdownPage(c: DashboardContext) {
             Apply
           </button>
         </form>
-        <Card
-          title={`${METRIC_DEFINITIONS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}
-        >
-          <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
-        </Card>
-        <Card
-          title="All figures"
-          info={
-            <Info about="the figures">
-              <p>
-                <ComparedDays view={view} compared={compared} metric={metric} />
-              </p>
-              <Zone view={view} />
-            </Info>
-          }
-          aside={
-            <span class="asides">
-              <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
-              <ColumnsMenu
-                view={view}
-                path="/breakdown"
-                parameters={unchosen}
-                sets={(['summary', 'all'] as const).map((set) => ({
-                  label: set === 'all' ? 'All metrics' : 'Summary',
-                  href: `/breakdown${viewQuery(view, { ...unchosen, set })}`,
-                  isChosen: asked.columns === null && (set === 'all') === asked.isAll,
-                }))}
-                chosen={chosenColumns}
+        {rows.length === 0 && q === '' ? (
+          <NoFigures
+            env={c.env}
+            title={title}
+            view={view}
+            path="/breakdown"
+            carry={carry}
+            what="figures"
+            fill="Figures appear once your app’s first device arrives."
+          />
+        ) : (
+          <>
+            <Card title={title}>
+              <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
+            </Card>
+            <Card
+              title="All figures"
+              info={
+                <Info about="the figures">
+                  <p>
+                    <ComparedDays view={view} compared={compared} metric={metric} />
+                  </p>
+                  <Zone view={view} />
+                </Info>
+              }
+              aside={
+                <span class="asides">
+                  <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
+                  <ColumnsMenu
+                    view={view}
+                    path="/breakdown"
+                    parameters={unchosen}
+                    sets={(['summary', 'all'] as const).map((set) => ({
+                      label: set === 'all' ? 'All metrics' : 'Summary',
+                      href: `/breakdown${viewQuery(view, { ...unchosen, set })}`,
+                      isChosen: asked.columns === null && (set === 'all') === asked.isAll,
+                    }))}
+                    chosen={chosenColumns}
+                  />
+                  <CsvLink view={view} path="/breakdown" parameters={parameters} />
+                </span>
+              }
+            >
+              <Table
+                caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
+                rows={rows}
+                empty={`Nothing matches “${isolate(q)}”.`}
+                columns={columns}
               />
-              <CsvLink view={view} path="/breakdown" parameters={parameters} />
-            </span>
-          }
-        >
-          <Table
-            caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
-            rows={rows}
-            empty="No data in this period."
-            columns={columns}
-          />
-          <RowCount
-            shown={report.data.filter((row) => !row.is_other).length}
-            total={report.total_rows}
-            q={q}
-          />
-          {groups.includes('hour') || compared.periods?.untilHour ? (
-            <WithoutHours />
-          ) : (
-            <WithoutSpend groups={groups} view={view} />
-          )}
-        </Card>
+              <RowCount
+                shown={report.data.filter((row) => !row.is_other).length}
+                total={report.total_rows}
+                q={q}
+              />
+              {groups.includes('hour') || compared.periods?.untilHour ? (
+                <WithoutHours />
+              ) : (
+                <WithoutSpend groups={groups} view={view} />
+              )}
+            </Card>
+          </>
+        )}
       </>
     );
   });

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { reportCompare } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { dateText } from '../../shell/dates.ts';
-import { amountsIn, count, type FigureFormat, NOTHING, RATIOS } from '../../shell/format.ts';
+import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { Mark } from '../../tables/lacking.tsx';
@@ -83,9 +83,8 @@ const differenceWriter =
   (write: Writer): Writer =>
   (row, value) => {
     if (value === null) return NOTHING;
-    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
     const size = Math.abs(value);
-    return sign + (isAmount(row) ? write(row, size) : `${(size * 100).toFixed(2)} pts`);
+    return signOf(value) + (isAmount(row) ? write(row, size) : `${(size * 100).toFixed(2)} pts`);
   };
 
 /** Two sides next to each other: what the comparison says, and each metric with its difference. `names` are isolated, for sentences. */

@@ -224,7 +224,7 @@ function doubtsPage(c: DashboardContext) {
     const places = RATIOS.places([totals, ...rows].flatMap((row) => doubtedShare(row) ?? []));
     return (
       <>
-        <Card title="Attributed installs">
+        <Card title="In this period">
           <dl class="figures">
             {FIGURES.map(([name, label, hint]) => (
               <Figure label={label} hint={hint} metric={name} value={count(totals[name])} />

@@ -83,12 +83,12 @@ const StepsForm = ({
 }) => (
   <form method="get" action="/funnels" class="stack">
     <ViewFields view={view} />
-    {Array.from({ length: Math.min(STEPS, steps.length + 1) }, (_, index) => (
+    {steps.map((step, index) => (
       <Field
-        label={index < steps.length ? `Step ${index + 1}` : 'Add a step'}
+        label={`Step ${index + 1}`}
         name={`step-${index}`}
         submitted="step"
-        value={steps[index] ?? ''}
+        value={step}
         options={[
           ...(index > 0 ? [['', 'None'] as const] : []),
           ...offered.map((step) => [step, labelOf(step)] as const),
@@ -118,6 +118,30 @@ const StepsForm = ({
     />
     <button type="submit">Apply</button>
   </form>
+);
+
+/** Adds a step after the last one. */
+const AddStep = ({
+  view,
+  carry,
+  offered,
+}: {
+  view: View;
+  carry: Readonly<Record<string, string>>;
+  offered: readonly string[];
+}) => (
+  <FormMenu label="+ Add a step" id="add-step" kind="quiet" from="left">
+    <form method="get" action="/funnels" class="stack">
+      <ViewFields view={view} changes={carry} />
+      <Field
+        label="Next step"
+        name="step-next"
+        submitted="next"
+        options={offered.map((step) => [step, labelOf(step)] as const)}
+      />
+      <button type="submit">Add</button>
+    </form>
+  </FormMenu>
 );
 
 /** The largest groups, each with a funnel of its own at the same scale. The table has all. */
@@ -161,7 +185,8 @@ const Multiples = ({
 
 function funnelsPage(c: DashboardContext) {
   const listed = c.req.query('steps')?.split(',').map(fromStep);
-  const chosen = (c.req.queries('step') ?? listed ?? []).filter((step) => step !== '').slice(0, STEPS);
+  const asked = c.req.queries('step') ?? listed ?? [];
+  const chosen = [...asked, c.req.query('next') ?? ''].filter((step) => step !== '').slice(0, STEPS);
   const steps = chosen.length > 0 ? chosen : DEFAULT_STEPS;
   const window = c.req.query('window') ?? '';
   const group = c.req.query('group') ?? '';
@@ -171,16 +196,18 @@ function funnelsPage(c: DashboardContext) {
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
   return renderReport(c, page, async (view, now, answerWith) => {
-    const asked = viewAsked(view);
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
-      ...asked,
+      ...viewAsked(view),
       ...compared?.now,
       steps: carry.steps,
       ...(window ? { window_hours: window } : {}),
       ...(group ? { group_by: group } : {}),
     });
-    const names = { ...ask(PerformanceQuery, { ...asked, group_by: 'event_name' }), ...EVENTS_ONLY };
+    const names = {
+      ...ask(PerformanceQuery, { ...viewAsked(view), group_by: 'event_name' }),
+      ...EVENTS_ONLY,
+    };
     const [events, views] = await Promise.all([
       reportPerformance(c.env, view.application, names, now),
       // A guest sees one view, and not the names of the others.
@@ -328,6 +355,7 @@ function funnelsPage(c: DashboardContext) {
               },
             ]}
           />
+          {steps.length < STEPS && <AddStep view={view} carry={carry} offered={offered} />}
           {incomplete > 0 && (
             <p class="hint">
               {`${count(incomplete)} devices had more events than funnels store, so a later step of theirs may be missing.`}

@@ -1,5 +1,5 @@
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
-import { count, money } from '../../shell/format.ts';
+import { count, money, signOf } from '../../shell/format.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
@@ -84,7 +84,7 @@ export async function Movers(env: Env, view: View, now: number) {
               <small>{groupWord(group)}</small>
             </span>
             <span class={by > 0 ? 'pill up' : 'pill down'}>
-              {by > 0 ? '+' : '−'}
+              {signOf(by)}
               {money(Math.abs(by), view.currency)}
             </span>
             <span class="muted">{`${count(also.before)} → ${count(also.now)} ${ALSO[alsoName] ?? ''}`}</span>

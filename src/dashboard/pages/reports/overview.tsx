@@ -32,7 +32,8 @@ const BY_TIME = [
   'roas_d7',
   'profit',
 ] as const satisfies readonly MetricName[];
-const CAMPAIGN_FIGURES = ['spend', 'installs', 'revenue', 'roas', 'profit'] as const;
+/** The one that the campaigns are sorted by comes first, because a phone shows little more. */
+const CAMPAIGN_FIGURES = ['revenue', 'spend', 'installs', 'roas', 'profit'] as const;
 const MAX_CAMPAIGNS = 5;
 
 type Row = PerformanceReport['data'][number];

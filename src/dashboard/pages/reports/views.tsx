@@ -104,7 +104,9 @@ const NewForms = ({
             faults={faultsOf('link')}
             options={LIFETIMES}
           />
-          <button type="submit">Create link</button>
+          <button type="submit" class="quiet">
+            Create link
+          </button>
         </form>
       )}
       {mayShare && (
@@ -167,6 +169,7 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
             { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
             {
               label: 'Actions',
+              numeric: true,
               cell: (view) =>
                 mayShare || view.createdBy === email ? (
                   <Action
@@ -199,6 +202,7 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
               },
               {
                 label: 'Actions',
+                numeric: true,
                 cell: (link) => (
                   <Action
                     to={`/views/links/${link.hash}/revoke`}

@@ -17,7 +17,7 @@ import { checkForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { exactTimeText, timeText } from '../../shell/dates.ts';
-import { NOTHING, percent } from '../../shell/format.ts';
+import { count, NOTHING, percent } from '../../shell/format.ts';
 import type { DashboardContext } from '../../shell/guard.ts';
 import { Action, Card, Field, Figure, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
@@ -63,13 +63,13 @@ const Figures = ({ health, zone }: { health: DestinationHealth; zone: string }) 
     <Figure
       label="Failed in the last hours"
       value={shareFailing(health)}
-      note={`${health.failed} of ${health.attempts} attempts`}
+      note={`${count(health.failed)} of ${count(health.attempts)} attempts`}
       bad={health.failed > 0}
     />
-    <Figure label="To be sent again" value={String(health.pending)} />
+    <Figure label="To be sent again" value={count(health.pending)} />
     <Figure
       label="Failures in a row"
-      value={String(health.failuresInRow)}
+      value={count(health.failuresInRow)}
       note="Off at 20"
       bad={health.failuresInRow > 0}
     />

@@ -141,6 +141,7 @@ export const ImpressionsCard = ({
           { label: 'In use', cell: ({ name }) => (name === chosen ? 'Yes' : NOTHING) },
           {
             label: 'Actions',
+            numeric: true,
             cell: ({ name, label }) =>
               name === chosen ? (
                 <Action

@@ -132,6 +132,7 @@ const columnsOf = (view: View, mayChange: boolean): Column<SchemaVersion>[] => [
   },
   {
     label: 'Actions',
+    numeric: true,
     cell: ({ valid_from: version }) => (
       <>
         <a href={`${PATH}${viewQuery(view, { version })}#version`}>{mayChange ? 'Edit' : 'Show'}</a>{' '}
