@@ -27,7 +27,8 @@ const statementsOf = perStore((store) => ({
   insert: store
     .insert(log)
     .values({
-      batch: placeholder('batch'),
+      // Null for the next one.
+      batch: sql`coalesce(${placeholder('batch')}, (SELECT 1 + ${last} FROM ${progress}))`,
       eventCount: placeholder('eventCount'),
       appendedAt: placeholder('appendedAt'),
       receivedAt: placeholder('receivedAt'),
@@ -89,7 +90,6 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
 
 /** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
 export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
-  let next = lastBatch(store);
   let first = 0;
   for (const row of batch.rows) {
     const own = indexes.flatMap((index) =>
@@ -98,7 +98,7 @@ export function appendSome(store: Store, batch: PackedBatch, indexes: readonly n
     first += row.count;
     if (own.length === 0) continue;
     const values = rowValues(own.length === row.count ? row : pickEvents(row, own), now);
-    statementsOf(store).insert.run({ batch: ++next, ...values });
+    statementsOf(store).insert.run({ batch: null, ...values });
   }
 }
 

@@ -88,7 +88,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['catalogue', 'lib'],
   },
   counting: {
-    imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'networks', 'rollup'],
+    imports: ['attribution', 'catalogue', 'db', 'env', 'lake', 'lib', 'networks', 'rollup'],
     owns: ['counter_flushes', 'delayed_messages'],
     reads: ['parked_messages'],
     writes: {
