@@ -328,6 +328,21 @@ describe('AdAttributionKit', () => {
     expect(rows).toContainEqual(['AdAttributionKit', 'Verified with a key for development: in no report']);
     expect(await figures()).toEqual(before);
   });
+
+  it('counts a replay once, and flags one with another value', async () => {
+    await setApp(AAK_APP);
+    for (const copy of [AAK_POSTBACK, { ...AAK_POSTBACK, 'conversion-value': 1 }])
+      expect((await post(AAK, copy)).status).toBe(200);
+    await setApp(SKAN_APP);
+    const rows = (await debuggerOf()).cells('Newest postbacks of Apple', 'Framework', 'Verification');
+    expect(rows).toContainEqual([
+      'AdAttributionKit',
+      expect.stringMatching(
+        /^Verified with a key for development: in no report; .*; 1 of them with other values, which do not count$/,
+      ),
+    ]);
+    expect(await figures()).toEqual(before);
+  });
 });
 
 describe('the App Store', () => {
