@@ -1,9 +1,9 @@
 import type { AppleAnswer } from '#attribution';
-import type { LoggedEvent, Segment } from '#catalogue';
+import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type { ToldConsent } from '#networks';
-import type { SharedTransaction } from './keys/shared-transactions.ts';
+import type { TransactionStep } from '#rollup';
 import type {
   ClientTotals,
   Cohort,
@@ -22,6 +22,14 @@ import type {
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).
+
+/** A transaction as one counter tells another one of it: all that it counted, unless the purchase is its own. */
+export type SharedTransaction = { id: string; steps: SharedStep[] };
+export type SharedStep = Omit<TransactionStep, 'deviceId' | 'segments' | 'countedBy' | 'is'> & {
+  is: Exclude<TransactionStepKind, 'purchase'>;
+  segment: Segment;
+  cohort: Segment;
+};
 
 /** A device as described by its backend in `/fetch-token`. */
 export type DeviceDescription = {

@@ -1,5 +1,6 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
+import type { SharedTransaction } from './api.ts';
 import type { SeenShards } from './create-devices.ts';
 import { CreditingCounter } from './crediting-counter.ts';
 import {
@@ -7,7 +8,6 @@ import {
   forgetUntold,
   hasUntold,
   readUntold,
-  type SharedTransaction,
   takeOver,
 } from './keys/shared-transactions.ts';
 import { knownShards, lastBatch } from './log.ts';

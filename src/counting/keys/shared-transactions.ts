@@ -1,7 +1,8 @@
 import { asc, lte } from 'drizzle-orm';
-import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
+import type { LoggedEvent, TransactionStepKind } from '#catalogue';
 import { newId } from '#lib/ids';
-import { hasStep, type TransactionStep } from '#rollup';
+import { hasStep } from '#rollup';
+import type { SharedStep, SharedTransaction } from '../api.ts';
 import { appendFresh } from '../log.ts';
 import { packEvents } from '../pack.ts';
 import { openSegments } from '../runs/segments.ts';
@@ -18,14 +19,6 @@ import { readSteps } from './transaction-book.ts';
 // Of two counters, whichever commits later asks the other one and finds what it has. A counter knows of all before it, which thereby learn of it.
 
 type StoreEvent = Extract<LoggedEvent, { type: 'store' }>;
-
-/** A transaction as one counter tells another one of it: all that it counted, unless the purchase is its own. */
-export type SharedTransaction = { id: string; steps: SharedStep[] };
-type SharedStep = Omit<TransactionStep, 'deviceId' | 'segments' | 'countedBy' | 'is'> & {
-  is: keyof typeof STATUS;
-  segment: Segment;
-  cohort: Segment;
-};
 
 /** Whether an event is what another counter has: it is counted, but no raw event. */
 export const isTakenOver = (event: LoggedEvent): boolean => 'counted' in event && event.counted !== undefined;
