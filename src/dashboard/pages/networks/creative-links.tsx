@@ -47,7 +47,7 @@ export const CreativeLinks = ({
   creatives: OwnCreatives;
   mayChange: boolean;
 }) => (
-  <>
+  <div class="creative-links">
     {(q !== '' || listed.length > 1) && <TableSearch view={view} path={path} q={q} />}
     {listed.length === 0 && <p class="empty">{`No creative for ${network.name} contains “${q}”.`}</p>}
     {listed.map(({ creative, link, servers }, at) => (
@@ -74,5 +74,5 @@ export const CreativeLinks = ({
       </details>
     ))}
     {hasMore && <p class="hint">{`The newest ${LISTED}. Search for others by name, campaign or ad set.`}</p>}
-  </>
+  </div>
 );
