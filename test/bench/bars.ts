@@ -41,7 +41,6 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   report_ratio_by_country_of_one_creative: ['<=', 1.5],
   usd_per_million_single: ['<=', 1.95],
   usd_per_million_batch: ['<=', 0.4],
-  d1_bytes_per_event: ['<=', 5],
   // A database has 10 GB.
   d1_bytes_after_year: ['<=', 1_000_000_000],
   hot_bytes_per_event: ['<=', 30],
