@@ -186,9 +186,7 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
     events += row.eventCount;
     keyBytes += own;
     if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
-    const stored = statementsOf(store).keys.get({ batch: row.batch });
-    const words = stored ? keyWordsOf(stored, () => textOf(store, row.batch)) : new Uint32Array();
-    chosen.push({ ...row, keys: words });
+    chosen.push({ ...row, keys: readKeyWords(store, row.batch) });
     if (chosen.length % BATCHES_PER_STEP === 0) yield;
   }
   return chosen;
@@ -201,6 +199,12 @@ export function readBatch(store: Store, applicationId: string, batch: number): (
 
 const textOf = (store: Store, batch: number): string =>
   statementsOf(store).events.get({ batch })?.events ?? '[]';
+
+/** The hashed keys of a batch's events: see `pack.ts`. */
+export function readKeyWords(store: Store, batch: number): Uint32Array {
+  const row = statementsOf(store).keys.get({ batch });
+  return row ? keyWordsOf(row, () => textOf(store, batch)) : new Uint32Array();
+}
 
 /** The hashes of the devices of a batch's events: see `pack.ts`. */
 export function readDeviceWords(store: Store, batch: number): Uint32Array {

@@ -3,8 +3,8 @@ import type { LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import type { CountedAmount } from '../api.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
-import { readBatch } from '../log.ts';
-import { KEY_WORDS, keyWordsOf } from '../pack.ts';
+import { readBatch, readKeyWords } from '../log.ts';
+import { KEY_WORDS } from '../pack.ts';
 import { log } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { outcomesOf } from './log-reader.ts';
@@ -24,32 +24,49 @@ export function countedAmounts(
     const index = batch === null ? -1 : read(batch).findIndex((event) => event?.id === id);
     return batch === null || index < 0 ? null : { batch, index };
   });
-  const last = Math.max(0, ...places.map((place) => place?.batch ?? 0));
-  const rows = store
-    .select({ batch: log.batch, keys: log.keys, events: log.events })
-    .from(log)
-    .where(lte(log.batch, last))
-    .orderBy(asc(log.batch));
-  // By key: what has it, in order of arrival.
-  const byKey = new Map<string, Place[]>();
+  const wanted = new Set(places.flatMap((place) => (place ? [nameOf(place)] : [])));
   const keysAt = new Map<string, string[]>();
-  for (const { batch, ...row } of rows.all()) {
-    const words = keyWordsOf(row, () => row.events);
-    for (let at = 0; at < words.length; at += KEY_WORDS) {
-      const [index = 0, ...hash] = words.subarray(at, at + KEY_WORDS);
-      const key = hash.join();
-      byKey.set(key, [...(byKey.get(key) ?? []), { batch, index }]);
-      keysAt.set(`${batch}:${index}`, [...(keysAt.get(`${batch}:${index}`) ?? []), key]);
+  for (const batch of new Set(places.flatMap((place) => place?.batch ?? []))) {
+    for (const [index, key] of keysOf(store, batch)) {
+      const name = nameOf({ batch, index });
+      if (wanted.has(name)) keysAt.set(name, [...(keysAt.get(name) ?? []), key]);
     }
+  }
+  // By key of these events: what has it, in order of arrival. Batch by batch, because the log may have more keys than memory has room for.
+  const byKey = new Map([...keysAt.values()].flat().map((key): [string, Place[]] => [key, []]));
+  const last = Math.max(0, ...places.map((place) => place?.batch ?? 0));
+  const batches = byKey.size === 0 ? [] : batchesThrough(store, last);
+  for (const batch of batches) {
+    for (const [index, key] of keysOf(store, batch)) byKey.get(key)?.push({ batch, index });
   }
   const isCounted = ({ batch, index }: Place) => outcomesOf(store, [batch]).get(batch)?.[index] === undefined;
   return places.map((place) => {
     if (!place) return null;
-    const keys = keysAt.get(`${place.batch}:${place.index}`) ?? [];
+    const keys = keysAt.get(nameOf(place)) ?? [];
     const others = keys.flatMap((key) => byKey.get(key) ?? []);
     const first = others.find((other) => isBefore(other, place) && isCounted(other));
     return first ? amountOf(read(first.batch)[first.index] ?? null) : null;
   });
+}
+
+const nameOf = ({ batch, index }: Place) => `${batch}:${index}`;
+
+const batchesThrough = (store: Store, last: number): number[] =>
+  store
+    .select({ batch: log.batch })
+    .from(log)
+    .where(lte(log.batch, last))
+    .orderBy(asc(log.batch))
+    .all()
+    .map(({ batch }) => batch);
+
+/** The keys of a batch's events, as texts of their hashes, each with the event's index. */
+function* keysOf(store: Store, batch: number): Generator<[index: number, key: string]> {
+  const words = readKeyWords(store, batch);
+  for (let at = 0; at < words.length; at += KEY_WORDS) {
+    const [index = 0, ...hash] = words.subarray(at, at + KEY_WORDS);
+    yield [index, hash.join()];
+  }
 }
 
 const isBefore = (left: Place, right: Place) =>

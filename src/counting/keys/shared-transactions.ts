@@ -7,7 +7,7 @@ import { appendFresh } from '../log.ts';
 import { packEvents } from '../pack.ts';
 import { openSegments } from '../runs/segments.ts';
 import { untoldTransactions } from '../schema.ts';
-import type { Store } from '../store.ts';
+import { perStore, type Store } from '../store.ts';
 import type { SeenIds } from './seen-ids.ts';
 import { readSteps } from './transaction-book.ts';
 
@@ -42,8 +42,12 @@ export function readUntold(store: Store, limit: number): { ids: string[]; lastPa
   return { ids: [...ids], lastPart: rows.at(-1)?.part ?? 0 };
 }
 
-export const hasUntold = (store: Store): boolean =>
-  store.select({ part: untoldTransactions.part }).from(untoldTransactions).limit(1).get() !== undefined;
+/** Prepared, because each append asks. */
+const firstUntold = perStore((store) =>
+  store.select({ part: untoldTransactions.part }).from(untoldTransactions).limit(1).prepare(),
+);
+
+export const hasUntold = (store: Store): boolean => firstUntold(store).get() !== undefined;
 
 export function forgetUntold(store: Store, lastPart: number): void {
   store.delete(untoldTransactions).where(lte(untoldTransactions.part, lastPart)).run();
