@@ -171,60 +171,53 @@ const appFile = {
   credential: null,
 } as const;
 
+const following = {
+  method: 'get',
+  answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
+  otherAnswers: {
+    200: { description: 'A page that leads to the store.', content: html },
+    404: { description: 'Link not found.', content: html },
+  },
+  handlers: [follow],
+} as const;
+
+const measuring = {
+  method: 'post',
+  body: { schema: Measurement, examples: { measured: MEASURED } },
+  maxBytes: MEASUREMENT_BYTES,
+  answer: { status: 204, description: 'The measurements were accepted.' },
+  errors: { 404: 'Link not found.' },
+  first: [unlessServer],
+  handle: (c: AppContext, { body }: { body: Measurement }) => measure(c, body),
+} as const;
+
 /** The links, which most isolates receive nothing else than beside events. */
 export const linkEndpoints: Endpoint[] = [
   {
     ...shared,
-    method: 'get',
     summary: 'Follow a tracking link',
     description:
       'The destination of an ad. It records the click and sends the person to the store. On Android, the store URL carries the `click_id` in its referrer. On other systems, a page measures the device first. Link previews and `HEAD` requests are not counted. Query parameters are passed on to the destination and stored with the click: up to 20, each name and value up to 256 characters. Longer ones are not stored. `GET /v1/events?type=click` returns them as `params`, with the click\'s `country`.\n\nWith `s2s`, the secret in `server_links` of `GET /v1/creatives/{id}/links`, the server of a network reports a click or, with `event=impression`, an impression, and is answered with JSON instead: `{"success": true, "counted": true, "id": …}`. `ip` and `ua` are the address and user agent of the device, `country` its country, `time` when it happened (of the last 28 days), `id` the network\'s own id. With `id` and `time`, a repeat counts once. The link takes `POST` likewise, with the parameters in the URL. Malformed parameters are answered with 400, a wrong secret with 401; after a 500, repeat the request. Robots are answered with `counted` false.',
-    answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
-    otherAnswers: {
-      200: { description: 'A page that leads to the store.', content: html },
-      404: { description: 'Link not found.', content: html },
-    },
-    handlers: [follow],
+    ...following,
   },
   endpoint({
     ...shared,
-    method: 'post',
     summary: 'Add measurements to a click',
     description: 'Sent by the page of a tracking link.',
-    body: {
-      schema: Measurement,
-      examples: { measured: MEASURED },
-    },
-    maxBytes: MEASUREMENT_BYTES,
-    answer: { status: 204, description: 'The measurements were accepted.' },
-    errors: { 404: 'Link not found.' },
-    first: [unlessServer],
-    handle: (c, { body }) => measure(c, body),
+    ...measuring,
   }),
   {
     ...appLink,
-    method: 'get',
     summary: 'Follow a link that opens the app',
     description:
       "A creative's `app_link`. A device that has the application's app opens it without calling this address. On every other device it is like the tracking link.",
-    answer: { status: 302, description: 'A redirect to the store, or to the fallback URL.' },
-    otherAnswers: {
-      200: { description: 'A page that leads to the store.', content: html },
-      404: { description: 'Link not found.', content: html },
-    },
-    handlers: [follow],
+    ...following,
   },
   endpoint({
     ...appLink,
-    method: 'post',
     summary: 'Add measurements to a click on such a link',
     description: 'Sent by its page.',
-    body: { schema: Measurement, examples: { measured: MEASURED } },
-    maxBytes: MEASUREMENT_BYTES,
-    answer: { status: 204, description: 'The measurements were accepted.' },
-    errors: { 404: 'Link not found.' },
-    first: [unlessServer],
-    handle: (c, { body }) => measure(c, body),
+    ...measuring,
   }),
 ];
 
