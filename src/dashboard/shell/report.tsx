@@ -185,10 +185,20 @@ export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewC
 );
 
 /** The input of a search by name, in a form. */
-export const NameSearch = ({ q }: { q: string }) => (
+export const NameSearch = ({
+  q,
+  label = 'Search',
+  placeholder = 'Filter by name',
+  ...rest
+}: {
+  q: string;
+  label?: string;
+  placeholder?: string;
+  class?: string;
+}) => (
   <>
     <label for="field-q" class="visually-hidden">
-      Search
+      {label}
     </label>
     <input
       id="field-q"
@@ -196,8 +206,9 @@ export const NameSearch = ({ q }: { q: string }) => (
       name="q"
       value={q}
       maxlength={256}
-      placeholder="Filter by name"
+      placeholder={placeholder}
       autocomplete="off"
+      {...rest}
     />
   </>
 );

@@ -14,6 +14,7 @@ import {
   answerCsv,
   ask,
   CsvLink,
+  NameSearch,
   renderReport,
   searchOf,
   ViewFields,
@@ -130,20 +131,7 @@ function comparePage(c: DashboardContext) {
         )}
         <Field label="Revenue" name="revenue" value={revenueIn(isNet)} options={REVENUES} />
         {isNamed && (
-          <>
-            <label for="field-q" class="visually-hidden">
-              Find among all names
-            </label>
-            <input
-              id="field-q"
-              type="search"
-              name="q"
-              value={q}
-              maxlength={256}
-              placeholder="Find among all names"
-              class="find"
-            />
-          </>
+          <NameSearch q={q} label="Find among all names" placeholder="Find among all names" class="find" />
         )}
         <button type="submit" class="quiet" data-apply>
           Apply
