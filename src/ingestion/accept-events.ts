@@ -56,11 +56,9 @@ const warningsOf = ({ created_at, warnings }: EventEnvelope, now: number): Fault
   ...warnings,
 ];
 
-/** The first lines of this version's messages, by the tokens of their events. */
-const headsOf = (env: Env, { id }: AuthenticatedApplication) => {
-  const [settled, open] = [messageHead(id, versionOf(env), false), messageHead(id, versionOf(env), true)];
-  return ({ creditOpen }: TokenClaims) => (creditOpen ? open : settled);
-};
+/** The first line of a message of this version with events whose tokens agree in `creditOpen`. */
+const headOf = (env: Env, { id }: AuthenticatedApplication, creditOpen = false): string =>
+  messageHead(id, versionOf(env), creditOpen);
 
 /** What the sender said about the device. */
 type SentDevice = Readonly<Record<string, string | undefined>>;
@@ -132,8 +130,8 @@ export async function acceptEvent(
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
   const place = { applicationId: application.id, shard: claims.shard };
-  if (!(await enqueueEvent(env, place, headsOf(env, application)(claims), JSON.stringify(event))))
-    throw unavailable();
+  const head = headOf(env, application, claims.creditOpen);
+  if (!(await enqueueEvent(env, place, head, JSON.stringify(event)))) throw unavailable();
   return acceptedEvent(id, warningsOf(envelope, now));
 }
 
@@ -192,7 +190,7 @@ export async function acceptBatch(
   const parsed = items.map((item) => EventEnvelope.safeParse(item));
   const tokens = new Set(parsed.flatMap(({ data }) => data?.creativeToken ?? []));
   const claimsByToken = await authoriseAll(env, application, tokens, now);
-  const headOf = headsOf(env, application);
+  const [settled, open] = [headOf(env, application), headOf(env, application, true)];
   const outcomes = parsed.map(({ data: envelope, error }, index): Item => {
     if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
     const claims = claimsByToken.get(envelope.creativeToken);
@@ -203,7 +201,7 @@ export async function acceptBatch(
     const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
     const bytes = measureEvent(text);
     if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
-    const line = { text, bytes, shard: claims.shard, head: headOf(claims) };
+    const line = { text, bytes, shard: claims.shard, head: claims.creditOpen ? open : settled };
     return { id, line, warnings: warningsOf(envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));

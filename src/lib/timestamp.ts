@@ -18,7 +18,7 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 const INVISIBLE = /[\u200e\u200f\u061c]/g;
 const DIGIT = /\p{Nd}/gu;
 const SEPARATED =
-  /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T\s]+)(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,9}))?)?\s*(?:Z|([+-])(\d{2}):?(\d{2})?)?$/i;
+  /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,2})([T\s]+)(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,9}))?)?\s*(Z|([+-])(\d{2}):?(\d{2})?)?$/i;
 const LONE_DAY = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,2}$/;
 
 const NOT_A_TIME = 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601';
@@ -48,18 +48,20 @@ export function readTimestamp(text: string): SentTime | { fault: string } {
   const plain = (PRINTABLE_ASCII.test(text) ? text : toAsciiDigits(text.replace(INVISIBLE, ''))).trim();
   const match = SEPARATED.exec(plain);
   if (!match) return { fault: LONE_DAY.test(plain) ? NO_CLOCK : NOT_A_TIME };
-  const [year = 0, month = 0, date = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(toNumber);
+  const [year, month, date] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[5]), Number(match[6]), Number(match[7] ?? 0)];
+  const [separator = '', fraction, zone, sign] = [match[4], match[8], match[9], match[10]];
   if (hour > 23 || minute > 59 || second > 59) return { fault: NOT_A_TIME };
   // A local time without a zone is ambiguous.
-  if (/T/i.test(plain) && !/Z$|[+-]\d{2}:?(?:\d{2})?$/i.test(plain)) return { fault: NO_ZONE };
-  const offsetMinutes = (toNumber(match[9]) * 60 + toNumber(match[10])) * (match[8] === '-' ? -1 : 1);
+  if (zone === undefined && /T/i.test(separator)) return { fault: NO_ZONE };
+  const offsetMinutes = (Number(match[11] ?? 0) * 60 + Number(match[12] ?? 0)) * (sign === '-' ? -1 : 1);
   if (Math.abs(offsetMinutes) > 14 * 60) return { fault: NOT_A_TIME };
   const { first, last } = GREGORIAN_YEARS;
   if (year < first || year > last) {
     if (month < 1 || month > 13 || date < 1 || date > 32) return { fault: NO_SUCH_DAY };
     return { at: null, day: year * 400 + month * 32 + date };
   }
-  const millis = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
+  const millis = fraction === undefined ? 0 : Math.floor(Number(`0.${fraction}`) * 1000);
   const local = Date.UTC(year, month - 1, date, hour, minute, second, millis);
   // `Date` rolls a day that does not exist over to one that does.
   const read = new Date(local);
@@ -67,8 +69,6 @@ export function readTimestamp(text: string): SentTime | { fault: string } {
   const at = local - offsetMinutes * 60_000;
   return { at, day: Math.floor(at / DAY_MS) };
 }
-
-const toNumber = (digits = '0') => Number(digits);
 
 /** Epoch milliseconds of a time in seconds or milliseconds since 1970, or as `readTimestamp` reads it. Null for anything else. */
 export function readEpochOrText(text: string): number | null {

@@ -38,14 +38,18 @@ const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
       ...more,
     );
 
-/** Whether the schemas below return this text unchanged. */
+/** Printable ASCII without spaces around it, as nearly all texts are. */
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
+
+const isWithin = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= max;
+
+const isTrimmed = (text: string): boolean =>
+  text.trim() === text && text.isWellFormed() && !text.includes('\0');
+
+/** Whether the schemas of texts return this unchanged. */
 const isPlainText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' &&
-  value.length > 0 &&
-  value.length <= max &&
-  value.trim() === value &&
-  value.isWellFormed() &&
-  !value.includes('\0');
+  isWithin(value, max) && (PLAIN.test(value) || isTrimmed(value));
 
 const required = () => z.minLength(1, 'is required');
 
@@ -65,7 +69,9 @@ export const optionalText = perLimit((max) =>
 
 const oneLine = () => z.refine<string>((text) => !hasControlCharacters(text), CONTROL_FAULT);
 
-const isPlainName = (value: unknown, max: number) => isPlainText(value, max) && !hasControlCharacters(value);
+/** Whether the schemas of names return this unchanged. */
+const isPlainName = (value: unknown, max: number) =>
+  isWithin(value, max) && (PLAIN.test(value) || (isTrimmed(value) && !hasControlCharacters(value)));
 
 /** As `requiredText`, without control characters. */
 export const requiredName = perLimit((max) =>

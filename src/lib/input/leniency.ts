@@ -64,25 +64,21 @@ export function replaceable<Schema extends z.ZodType>(
 /** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
 
-function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
-  if (value instanceof Dropped) {
-    if (warnings.length < MAX_WARNINGS) warnings.push({ path, message: value.message });
-    return value.replacement;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  let swept: Record<string, unknown> | undefined;
-  for (const [name, field] of Object.entries(value)) {
+/** Replaces what was dropped in an object that a schema has made, and in the objects in it. */
+function sweep(parsed: Record<string, unknown>, path: string, warnings: Fault[]): void {
+  for (const name in parsed) {
+    const field = parsed[name];
     if (typeof field !== 'object' || field === null) continue;
-    const clean = sweep(field, path === '' ? name : `${path}.${name}`, warnings);
-    if (clean === field) continue;
-    swept ??= { ...value };
-    swept[name] = clean;
+    if (field instanceof Dropped) {
+      if (warnings.length < MAX_WARNINGS) warnings.push({ path: path + name, message: field.message });
+      parsed[name] = field.replacement;
+    } else sweep(field as Record<string, unknown>, `${path}${name}.`, warnings);
   }
-  return swept ?? value;
 }
 
 /** Removes the dropped fields from a parsed body and adds `warnings`, which name them. For use in `.transform()`. */
 export function withWarnings<Body extends object>(body: Body) {
   const warnings: Fault[] = [];
-  return { ...(sweep(body, '', warnings) as Body), warnings };
+  sweep(body as Record<string, unknown>, '', warnings);
+  return Object.assign(body, { warnings });
 }
