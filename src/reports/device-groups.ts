@@ -2,9 +2,9 @@ import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
 import type { DeviceGroup } from '#counting';
-import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
-import { REPORT_DIMENSIONS } from './dimensions.ts';
-import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
+import { adsets, campaigns, creatives, type Database } from '#db';
+import { isNamed, REPORT_DIMENSIONS } from './dimensions.ts';
+import { CREATIVE_GROUPS, type CreativeGroup, CreativeNames } from './names.ts';
 
 // Device selection and grouping in reports that query the counters.
 
@@ -38,26 +38,6 @@ export async function nameById(
   return row?.name ?? null;
 }
 
-/** Id and name of a creative, or of its ad set or campaign. */
-type GroupName = { id: string; name: string };
-
-/** The creative, ad set or campaign that each of these creatives counts under. Unknown ids and other applications' are missing. */
-async function nameCreatives(
-  db: Database,
-  applicationId: string,
-  group: CreativeGroup,
-  ids: readonly string[],
-): Promise<Map<string, GroupName>> {
-  const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
-  const rows = await db
-    .select({ creativeId: creatives.id, id, name })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(and(eq(creatives.applicationId, applicationId), isAmong(creatives.id, ids)));
-  return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
-}
-
 /** Merges the counters' groups that have the same name; `null` means organic devices. Leaves out those without a key. */
 export async function labelGroups<Part extends { key: string | null }>(
   db: Database,
@@ -66,20 +46,12 @@ export async function labelGroups<Part extends { key: string | null }>(
   answered: readonly Part[],
 ): Promise<{ columns: Record<string, string | null>; parts: Part[] }[]> {
   const parts = answered.filter(({ key }) => key !== null);
-  if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
-  if (!isOfCreatives(group)) {
-    const groups = Map.groupBy(parts, ({ key }) => key);
-    return [...groups].map(([key, own]) => ({
-      columns: REPORT_DIMENSIONS[group].show(key || null),
-      parts: own,
-    }));
-  }
-  const ids = [...new Set(parts.flatMap(({ key }) => key || []))];
-  const names =
-    ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, GroupName>();
-  const groups = Map.groupBy(parts, ({ key }) => names.get(key ?? '')?.id ?? '');
-  return [...groups].map(([id, own]) => ({
-    columns: { [group]: names.get(own[0]?.key ?? '')?.name ?? null, [`${group}_id`]: id || null },
+  if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts }];
+  const names = new CreativeNames(db, applicationId, [group].filter(isNamed));
+  await names.use(parts.flatMap(({ key }) => key || []));
+  const shownAs = (key: string | null) => (isNamed(group) ? names.of(key ?? '', group) : key) || null;
+  return [...Map.groupBy(parts, ({ key }) => shownAs(key))].map(([value, own]) => ({
+    columns: REPORT_DIMENSIONS[group].show(value),
     parts: own,
   }));
 }

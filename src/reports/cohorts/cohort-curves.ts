@@ -1,7 +1,7 @@
 import { NANOS_PER_HIGH } from '#rollup';
 import { RATE_SCALE, type RateDigits } from '../engine/converted-sums.ts';
 import { SAME_CURRENCY } from '../engine/day-rates.ts';
-import { suffixSums } from './cohort-details.ts';
+import { suffixSums } from './cohort-activity.ts';
 
 const NANOS = 1e9;
 

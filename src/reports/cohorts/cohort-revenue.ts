@@ -1,13 +1,13 @@
 import { netOfFee } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
-import { type Chunk, type Entries, organicIn, valuesIn } from '../engine/chunk.ts';
+import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { CohortCurves } from './cohort-curves.ts';
-import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
+import { acquiredColumn, type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(
@@ -106,28 +106,25 @@ export class RevenueReader {
   }
 
   async read(chunk: Chunk): Promise<void> {
-    const { columns, isOfCosts } = chunk;
+    const { isOfCosts } = chunk;
     const conversions = await conversionsOf(this.rates, chunk);
-    const currencies = valuesIn(chunk, 'currency');
-    this.days = valuesIn(chunk, 'day');
-    this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
-    const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
-    const currencyAt = columns.indexOf('currency');
-    const organic = organicIn(chunk);
+    const currencies = columnOf(chunk, 'currency');
+    const [days, acquired] = [columnOf(chunk, 'day'), columnOf(chunk, acquiredColumn(chunk))];
+    const { numbers, organic } = organicIn(chunk);
+    this.days = days.values;
+    this.acquired = acquired.values;
     this.between = [];
     await this.places.open(chunk);
     const { at } = this;
-    const { size, keys, sums } = chunk.entries;
-    for (let entry = 0; entry < size; entry++) {
+    for (let entry = 0; entry < chunk.size; entry++) {
       at.day = this.places.dayAt(entry);
-      at.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
+      at.age = isOfCosts ? 0 : this.ageOf(acquired.numbers[entry] ?? 0, days.numbers[entry] ?? 0);
       // The day must be over, and not after the last requested day number.
       if (at.age >= at.day.ago || at.age >= this.ages) continue;
       at.row = this.places.rowAt(entry);
-      at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+      at.currency = currencies.values[currencies.numbers[entry] ?? 0] ?? '';
       at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
-      const isOrganic = organic.value >= 0 && keys[organic.at]?.[entry] === organic.value;
-      this.add(sums, entry, isOfCosts, isOrganic);
+      this.add(chunk.sums, entry, isOfCosts, numbers[entry] === organic);
     }
   }
 
@@ -137,7 +134,7 @@ export class RevenueReader {
     return this.between[at] ?? 0;
   }
 
-  private add(sums: Entries['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
+  private add(sums: Chunk['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
     let [low, high] = [0, 0];
     for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
       low += sums[at]?.[entry] ?? 0;
@@ -152,7 +149,7 @@ export class RevenueReader {
 }
 
 /** What is left of an entry's revenue, in two parts, of which the first is not negative. */
-function netParts(sums: Entries['sums'], entry: number, net: Net): [low: number, high: number] {
+function netParts(sums: Chunk['sums'], entry: number, net: Net): [low: number, high: number] {
   const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
   const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);
   const high = nanos / BigInt(NANOS_PER_HIGH) - (nanos < 0n ? 1n : 0n);

@@ -12,7 +12,7 @@ import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
-import { cohortScan, namesOf, type ReadCohorts, readCohorts } from './cohort-scan.ts';
+import { namesOf, type ReadCohorts, readCohorts } from './cohort-scan.ts';
 import { type CohortQuestion, knowsSpend } from './cohorts.ts';
 import { daysOf, rowsOf } from './retention.ts';
 
@@ -45,10 +45,11 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   const net = query.net ? application : null;
   const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates, net });
   const hasSpend = knowsSpend(asked);
-  const { numbers } = cohorts.places;
+  const { activity, places } = cohorts;
+  const { numbers } = places;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
-    const size = cohorts.sizes[row] ?? 0;
-    const eligible = cohorts.details.eligibleByAge(row);
+    const size = activity.sizes[row] ?? 0;
+    const eligible = activity.eligibleByAge(row);
     const exact = new Map(
       numbers.map((number, index) => {
         const revenue = value.revenue.of(row, index);
@@ -100,9 +101,9 @@ async function readValue(
     net,
   }: { cohorts: ReadCohorts; rates: DayRates; net: Pick<Reported, 'storeFeeBasisPoints'> | null },
 ): Promise<CohortRevenue> {
-  const value = new CohortRevenue(cohorts.sizes.length, cohorts.places.numbers, rates);
+  const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
   const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
-  const scan = cohortScan(applicationId, 'cohort_revenue', asked);
+  const scan = { ...asked, applicationId, rollup: 'cohort_revenue' as const, names: namesOf(asked) };
   for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
   if (!knowsSpend(asked)) return value;
   const names = [...new Set(['day' as const, ...namesOf(asked)])];

@@ -21,10 +21,11 @@ export async function reportRetention(
 ) {
   const asked = { ...query, filters: filtersOf(query), today: dayIn(application.timezone, now) };
   const cohorts = await readCohorts(stores, application.id, asked);
+  const { activity } = cohorts;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
-    const size = cohorts.sizes[row] ?? 0;
+    const size = activity.sizes[row] ?? 0;
     const dayOf = (number: number) => {
-      const { eligible, active, later } = cohorts.details.of(row, number);
+      const { eligible, active, later } = activity.of(row, number);
       const complete = eligible === size;
       return { eligible, complete, active, classic: per(active, eligible), rolling: per(later, eligible) };
     };
@@ -39,7 +40,7 @@ export const daysOf = <Day>(days: readonly number[], dayOf: (number: number) => 
 
 /** The rows of a report by cohort: earliest cohort first, in each part the largest first, and last what was cut off. */
 export function rowsOf(
-  { ranked, sizes, restDays }: ReadCohorts,
+  { ranked, activity, restDays }: ReadCohorts,
   asked: CohortQuestion,
 ): { key: CohortKey; row: number }[] {
   const bounds = boundsWithin(asked);
@@ -56,6 +57,6 @@ export function rowsOf(
     return left.cohort_from < right.cohort_from ? -1 : 1;
   });
   // Cohorts without devices are part of it, too: alone, they are no row.
-  if (restDays === null || (sizes[REST_ROW] ?? 0) <= 0) return shown;
+  if (restDays === null || (activity.sizes[REST_ROW] ?? 0) <= 0) return shown;
   return [...shown, { key: restKey(restDays.first, restDays.last, asked.group_by), row: REST_ROW }];
 }
