@@ -4,11 +4,11 @@ import { currencyCode } from '#http';
 import { amountField, fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
-import { type DeviceGrouping, deviceGroupBy, otherColumns } from './device-groups.ts';
-import { type NamedColumns, REPORT_DIMENSIONS } from './dimensions.ts';
+import { type DeviceGrouping, deviceGroupBy } from './device-groups.ts';
+import { type NamedColumns, OTHER, otherColumns, REPORT_DIMENSIONS } from './dimensions.ts';
 import { readGroupSums } from './engine/group-sums.ts';
 import { emptySums } from './engine/group-table.ts';
-import { type Cut, keyValues, OTHER, REST } from './engine/question.ts';
+import { type Cut, keyValues, REST } from './engine/question.ts';
 import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
 

@@ -1,11 +1,11 @@
 import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
 import type { CubeStores } from '#rollup';
-import { type DimensionName, givenBy, type NamedColumns } from './dimensions.ts';
+import { type DimensionName, givenBy, type NamedColumns, shownOf } from './dimensions.ts';
 import { readReportSums } from './engine/group-sums.ts';
 import { keyValues, REST } from './engine/question.ts';
 import { checkHoursKept } from './hours.ts';
 import { metricOf } from './metrics.ts';
-import { compareShown, type PerformanceQuery, shownOf } from './performance.ts';
+import { compareShown, type PerformanceQuery } from './performance.ts';
 import { filtersOf, type Reported } from './query.ts';
 
 /** Days, of which the last may end at an hour of the clock. */

@@ -13,7 +13,8 @@ import {
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
 import { readRates } from './cohorts/rates.ts';
-import { type DeviceGrouping, GROUPS, isOfCreatives, nameById } from './device-groups.ts';
+import { type DeviceGrouping, GROUPS, nameById } from './device-groups.ts';
+import { isNamed } from './dimensions.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
 import {
@@ -117,7 +118,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
     ];
   }
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
-    const name = isOfCreatives(by)
+    const name = isNamed(by)
       ? await nameById(database(env.DB), applicationId, by, value)
       : shownValue(by, normalised(by, value));
     if (name === null)

@@ -1,7 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
-import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database } from '#db';
 import { isNamed, REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup, CreativeNames } from './names.ts';
@@ -14,13 +13,12 @@ export type DeviceGrouping = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
 
-export const isOfCreatives = (group: string): group is CreativeGroup =>
-  (CREATIVE_GROUPS as readonly string[]).includes(group);
-
 /** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
-export function counterGroup(group: DeviceGrouping | undefined): DeviceGroup | null {
+export function counterGroup<Group extends DeviceGrouping>(
+  group: Group | undefined,
+): 'creative' | Exclude<Group, CreativeGroup> | null {
   if (group === undefined) return null;
-  return isOfCreatives(group) ? 'creative' : group;
+  return isNamed(group) ? 'creative' : (group as Exclude<Group, CreativeGroup>);
 }
 
 /** The name of an application's creative, ad set or campaign by id; null if there is none. */
@@ -55,10 +53,3 @@ export async function labelGroups<Part extends { key: string | null }>(
     parts: own,
   }));
 }
-
-/** The columns of the row that sums up all groups without a row. */
-export const otherColumns = (group: DeviceGrouping): Record<string, string | null | true> => ({
-  [group]: 'other',
-  ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
-  is_other: true,
-});

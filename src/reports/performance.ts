@@ -24,13 +24,15 @@ import {
   isDimension,
   isTime,
   type NamedColumns,
+  otherColumns,
   REPORT_DIMENSIONS,
   rollupOf,
+  shownOf,
   spansOf,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
 import { readReportSums } from './engine/group-sums.ts';
-import { type Cut, keyValues, OTHER, REST } from './engine/question.ts';
+import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
 import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
@@ -166,8 +168,7 @@ export async function reportPerformance(
     // Over several periods, a device may have paid in more than one.
     const given = payers === null ? new Set([...gives].filter((name) => !OF_PAYERS.includes(name))) : gives;
     data.push({
-      ...otherShown(names),
-      is_other: true,
+      ...otherColumns(...names),
       ...metricsOf(
         { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0 },
         restDays,
@@ -222,16 +223,6 @@ export function withOnly<Row extends MetricValues>(row: Row, metrics: readonly M
 }
 
 type Values = readonly (string | null)[];
-
-/** The columns of a group, from the values of its key. */
-export const shownOf = (values: Values, names: readonly DimensionName[]): NamedColumns =>
-  Object.assign({}, ...names.map((name, index) => REPORT_DIMENSIONS[name].show(values[index] ?? null)));
-
-/** The columns of the row that sums up the rest: `other` as each name, and no id. */
-function otherShown(names: readonly DimensionName[]): NamedColumns {
-  const columns = Object.keys(shownOf([], names));
-  return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
-}
 
 /** Compares groups by their columns, the order of a report's rows. */
 export function compareShown(left: NamedColumns, right: NamedColumns): number {

@@ -1,8 +1,6 @@
-import { isCostDimension } from '#catalogue';
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
-import { type DeviceGrouping, isOfCreatives } from '../device-groups.ts';
-import { knowsSpendIn, REPORT_DIMENSIONS } from '../dimensions.ts';
-import { OTHER } from '../engine/question.ts';
+import type { DeviceGrouping } from '../device-groups.ts';
+import { otherColumns, REPORT_DIMENSIONS } from '../dimensions.ts';
 import type { ReportFilters } from '../query.ts';
 
 type Cohort = Part;
@@ -21,13 +19,6 @@ export type CohortQuestion = CohortGrouping & {
   /** The application's. Day N of a cohort counts once it is over. */
   today: string;
 };
-
-/** Costs name campaigns, ad sets and creatives, and state some dimensions, so spend is unknown for any other grouping. */
-export const knowsSpend = ({
-  group_by: group,
-  filters,
-}: Pick<CohortQuestion, 'group_by' | 'filters'>): boolean =>
-  knowsSpendIn(filters) && (!group || isOfCreatives(group) || isCostDimension(group));
 
 /** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */
 export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: true } & Record<
@@ -62,7 +53,5 @@ export function groupColumns(
 export const restKey = (first: string, last: string, group: DeviceGrouping = 'creative'): CohortKey => ({
   cohort_from: first,
   cohort_to: last,
-  [group]: OTHER,
-  ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
-  is_other: true,
+  ...otherColumns(group),
 });

@@ -4,7 +4,8 @@ import { amountField } from '#lib/money';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
-import { scanCosts } from '../engine/cost-scan.ts';
+import { knowsSpendIn } from '../dimensions.ts';
+import { hasCosts, scanCosts } from '../engine/cost-scan.ts';
 import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
@@ -12,8 +13,7 @@ import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
-import { namesOf, type ReadCohorts, readCohorts } from './cohort-scan.ts';
-import { type CohortQuestion, knowsSpend } from './cohorts.ts';
+import { namesOf, readCohorts } from './cohort-scan.ts';
 import { daysOf, rowsOf } from './retention.ts';
 
 export const LtvQuery = z
@@ -43,8 +43,16 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     to: END_OF_TIME,
   });
   const net = query.net ? application : null;
-  const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates, net });
-  const hasSpend = knowsSpend(asked);
+  const names = namesOf(asked);
+  const hasSpend = hasCosts(names) && knowsSpendIn(asked.filters);
+  const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
+  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
+  const scan = { ...asked, applicationId: application.id, names };
+  for await (const chunk of scanCube(stores, { ...scan, rollup: 'cohort_revenue' })) await reader.read(chunk);
+  if (hasSpend) {
+    const costs = { ...scan, reporting, names: [...new Set(['day' as const, ...names])] };
+    for await (const chunk of scanCosts(stores.DB, costs)) await reader.read(chunk);
+  }
   const { activity, places } = cohorts;
   const { numbers } = places;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
@@ -86,28 +94,6 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     net: query.net,
     timezone: application.timezone,
     unconverted: unconvertedOf(value.unconverted),
-    ...(hasSpend ? await readUnallocatedSpend(stores.DB, { ...asked, applicationId: application.id }) : {}),
+    ...(hasSpend ? await readUnallocatedSpend(stores.DB, scan) : {}),
   };
-}
-
-/** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */
-async function readValue(
-  stores: CubeStores,
-  applicationId: string,
-  asked: CohortQuestion & { reporting: string },
-  {
-    cohorts,
-    rates,
-    net,
-  }: { cohorts: ReadCohorts; rates: DayRates; net: Pick<Reported, 'storeFeeBasisPoints'> | null },
-): Promise<CohortRevenue> {
-  const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
-  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
-  const scan = { ...asked, applicationId, rollup: 'cohort_revenue' as const, names: namesOf(asked) };
-  for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
-  if (!knowsSpend(asked)) return value;
-  const names = [...new Set(['day' as const, ...namesOf(asked)])];
-  for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names }))
-    await reader.read(chunk);
-  return value;
 }

@@ -3,7 +3,8 @@ import { askPurchases, type PurchasesAnswer } from '#counting';
 import { database } from '#db';
 import { currencyCode } from '#http';
 import { dayIn } from '#lib/time';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from '../device-groups.ts';
+import { counterGroup, deviceGroupBy, labelGroups } from '../device-groups.ts';
+import { otherColumns } from '../dimensions.ts';
 import { deviceFilterOf } from '../payers.ts';
 import {
   checkPeriod,
