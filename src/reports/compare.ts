@@ -8,6 +8,7 @@ import {
   type Fault,
   invalidRequest,
   isCountryFilter,
+  optionalDay,
   optionalText,
 } from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
@@ -17,15 +18,7 @@ import { type DeviceGrouping, GROUPS, nameById } from './device-groups.ts';
 import { isNamed } from './dimensions.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
-import {
-  checkPeriod,
-  dayNumbers,
-  filtersOf,
-  netOrGross,
-  optionalDay,
-  period,
-  type Reported,
-} from './query.ts';
+import { checkPeriod, dayNumbers, filtersOf, netOrGross, period, type Reported } from './query.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 
