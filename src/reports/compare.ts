@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isSegmentDimension, normalised, per, SEGMENT_DIMENSIONS, shownValue } from '#catalogue';
 import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
+import { findNames } from '#creatives';
 import { database } from '#db';
 import {
   COUNTRY_FAULT,
@@ -14,7 +15,7 @@ import {
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
 import { readRates } from './cohorts/rates.ts';
-import { type DeviceGrouping, GROUPS, nameById } from './device-groups.ts';
+import { type DeviceGrouping, GROUPS } from './device-groups.ts';
 import { isNamed } from './dimensions.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
@@ -112,7 +113,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   }
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
     const name = isNamed(by)
-      ? await nameById(database(env.DB), applicationId, by, value)
+      ? ((await findNames(database(env.DB), applicationId, by, [value])).get(value)?.name ?? null)
       : shownValue(by, normalised(by, value));
     if (name === null)
       throw invalidRequest([{ path, message: `must be the id of one of this application's ${by}s` }]);

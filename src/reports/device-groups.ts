@@ -1,7 +1,6 @@
-import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
-import { adsets, campaigns, creatives, type Database } from '#db';
+import type { Database } from '#db';
 import { isNamed, REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup, CreativeNames } from './names.ts';
 
@@ -19,21 +18,6 @@ export function counterGroup<Group extends DeviceGrouping>(
 ): 'creative' | Exclude<Group, CreativeGroup> | null {
   if (group === undefined) return null;
   return isNamed(group) ? 'creative' : (group as Exclude<Group, CreativeGroup>);
-}
-
-/** The name of an application's creative, ad set or campaign by id; null if there is none. */
-export async function nameById(
-  db: Database,
-  applicationId: string,
-  group: CreativeGroup,
-  id: string,
-): Promise<string | null> {
-  const table = { creative: creatives, adset: adsets, campaign: campaigns }[group];
-  const [row] = await db
-    .select({ name: table.name })
-    .from(table)
-    .where(and(eq(table.id, id), eq(table.applicationId, applicationId)));
-  return row?.name ?? null;
 }
 
 /** Merges the counters' groups that have the same name; `null` means organic devices. Leaves out those without a key. */

@@ -2,17 +2,22 @@ import * as z from 'zod';
 import {
   ALL_METRICS,
   type Cohort,
+  type CohortMetric,
   HOURLY_METRICS,
   isCohortMetric,
   METRICS,
   type Metric,
   type MetricDefinition,
+  type MoneyMetric,
   OF_PAYERS,
   OF_SPEND,
   PLAIN_METRICS,
+  type PlainMetric,
+  type Sums,
 } from '#catalogue';
 import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
+import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
@@ -34,9 +39,8 @@ import { COMPARISONS } from './earlier-days.ts';
 import { readReportSums } from './engine/group-sums.ts';
 import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
-import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
+import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
-import { type MetricValues, metricsOf, noMetrics } from './metrics.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
 
@@ -77,6 +81,51 @@ export const PerformanceQuery = z
     message: 'is available in JSON only; ask for the earlier days by themselves',
   });
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
+
+/**
+ * Metrics of cohorts are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
+ * and spend lack, `roas_unconverted` what the revenue behind ROAS lacks, `cohort_unconverted` what the metrics of cohorts do; they are added only if
+ * there is any. So is `incomplete_days`.
+ */
+type MetricValues = Record<PlainMetric, number | null> &
+  Partial<Record<CohortMetric, number | null>> &
+  Partial<Record<`${MoneyMetric}_exact`, string>> & {
+    unconverted?: Unconverted;
+    roas_unconverted?: Unconverted;
+    cohort_unconverted?: Unconverted;
+    incomplete_days?: number[];
+  };
+
+/** The metrics of a group without figures. */
+const noMetrics = (asked: readonly Metric[] = []): Record<string, null> =>
+  Object.fromEntries([...PLAIN_METRICS, ...asked].map((name) => [name, null]));
+
+/** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
+function metricsOf(
+  sums: Sums,
+  days: number,
+  given: ReadonlySet<Metric>,
+  nothing = noMetrics(),
+): MetricValues {
+  // One object for all of them: a report by creative has thousands of rows.
+  const values: Record<string, number | string | null | Unconverted | number[]> = { ...nothing };
+  let showsMoney = false;
+  for (const name of given) {
+    const metric: MetricDefinition = METRICS[name];
+    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
+    else values[name] = metric.value(sums, days);
+    showsMoney ||= metric.unit === 'money' && !isCohortMetric(name);
+  }
+  if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));
+  if (values.roas !== null || values.roas_blended !== null) {
+    Object.assign(values, unconvertedField(sums.unconvertedAcquired, 'roas_unconverted'));
+  }
+  if (sums.cohort) {
+    Object.assign(values, unconvertedField(sums.cohort.unconverted, 'cohort_unconverted'));
+    if (sums.cohort.incompleteDays.length > 0) values.incomplete_days = [...sums.cohort.incompleteDays];
+  }
+  return values as unknown as MetricValues;
+}
 
 type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
@@ -214,12 +263,6 @@ async function readCohorts(
     return day === undefined || figure === undefined ? [] : [{ day, figure }];
   });
   return days.length === 0 ? null : readGroupCohorts(env, application, { ...asked, days }, keys);
-}
-
-/** A row or totals with these metrics only. */
-export function withOnly<Row extends MetricValues>(row: Row, metrics: readonly Metric[]): Partial<Row> {
-  const dropped = new Set<string>(PLAIN_METRICS.filter((name) => !metrics.includes(name)));
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !dropped.has(name))) as Partial<Row>;
 }
 
 type Values = readonly (string | null)[];

@@ -1,5 +1,12 @@
 import type * as z from 'zod';
-import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS, PLAIN_METRICS } from '#catalogue';
+import {
+  ALL_METRICS,
+  HOURLY_METRICS,
+  HOURS_KEPT_DAYS,
+  METRICS,
+  type Metric,
+  PLAIN_METRICS,
+} from '#catalogue';
 import { EXAMPLE } from '#http';
 import { AdsQuery, reportAds } from './ads.ts';
 import {
@@ -22,7 +29,7 @@ import { columnsOf, type DimensionName } from './dimensions.ts';
 import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts/doubts.ts';
 import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
-import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';
+import { PerformanceQuery, reportPerformance } from './performance.ts';
 import type { Reported } from './query.ts';
 
 /** A query of any report. */
@@ -55,6 +62,12 @@ type Grouped = { group_by?: DimensionName | undefined };
 const ofGroup = ({ group_by: group }: Grouped) => columnsOf(group ? [group] : []);
 /** Cohorts without a grouping have the columns of one by creative. */
 const ofCohort = ({ group_by: group = 'creative' }: Grouped) => columnsOf([group]);
+
+/** A row or totals with these metrics only. */
+function withOnly<Row extends object>(row: Row, metrics: readonly Metric[]): Partial<Row> {
+  const dropped = new Set<string>(PLAIN_METRICS.filter((name) => !metrics.includes(name)));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !dropped.has(name))) as Partial<Row>;
+}
 
 const rest =
   'A report has at most `limit` rows: the latest days, weeks or months, and within each the largest groups by revenue, impressions and other counts. The last row, with `is_other`, sums up all other groups, so that the rows add up to the totals.';

@@ -1,4 +1,5 @@
-import { netOfFee } from '#catalogue';
+import { netOfFee, per } from '#catalogue';
+import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
 import { NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
 import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
@@ -6,7 +7,7 @@ import { nanosOf } from '../engine/converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
-import { CohortCurves } from './cohort-curves.ts';
+import { CohortCurves, type Curve } from './cohort-curves.ts';
 import { acquiredColumn, type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
@@ -27,17 +28,17 @@ type RevenuePlace = { day: CohortDay | null; row: number; age: number; currency:
 export class CohortRevenue {
   readonly revenue: CohortAmounts;
   readonly spend: CohortAmounts;
-  readonly curves: CohortCurves;
+  private readonly curves: CohortCurves;
   /** What could not be converted: over all cohorts, and by row and index of a requested day number whose figures lack it. */
   readonly unconverted = new Map<string, bigint>();
   private readonly unconvertedCells = new UnratedSums();
-  private readonly width: number;
+  /** The requested day numbers, ascending. */
+  private readonly numbers: readonly number[];
   /** By age, the index of the first day number that revenue of that age counts for. */
   private readonly slots: readonly number[];
 
-  /** `numbers` are the requested day numbers, ascending. */
   constructor(rows: number, numbers: readonly number[], rates: DayRates) {
-    this.width = numbers.length;
+    this.numbers = numbers;
     this.revenue = new CohortAmounts(rows, numbers.length, rates.rates);
     this.spend = new CohortAmounts(rows, numbers.length, rates.rates);
     const ages = (numbers.at(-1) ?? 0) + 1;
@@ -59,16 +60,29 @@ export class CohortRevenue {
     else this.curves.addRevenue(row, age, low, high, conversion);
   }
 
+  /**
+   * What a device has earned by each day, and what each unit of spend has: see `CohortCurves`. `eligible` counts the devices whose day is over.
+   */
+  curvesOf(row: number, eligible: Float64Array, knowsSpend: boolean): { ltv: Curve; roas: Curve } {
+    return this.curves.of(row, eligible, (age) => {
+      const index = this.numbers.indexOf(age);
+      if (index < 0) return null;
+      const earned = fromNanos(this.revenue.of(row, index));
+      const spent = knowsSpend ? fromNanos(this.spend.of(row, index)) : null;
+      return { ltv: per(earned, eligible[age] ?? 0), roas: per(earned, spent) };
+    });
+  }
+
   /** Lists an amount that the figures of a row lack from a requested day number on. */
   private miss(row: number, from: number, currency: string, amount: bigint): void {
-    for (let index = from; index < this.width; index++) {
-      this.unconvertedCells.add(row * this.width + index, currency, amount);
+    for (let index = from; index < this.numbers.length; index++) {
+      this.unconvertedCells.add(row * this.numbers.length + index, currency, amount);
     }
   }
 
   /** What the figures of a row by a requested day number lack. */
   unconvertedOf(row: number, index: number): Unrated {
-    return this.unconvertedCells.of(row * this.width + index);
+    return this.unconvertedCells.of(row * this.numbers.length + index);
   }
 }
 

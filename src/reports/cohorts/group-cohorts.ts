@@ -7,7 +7,6 @@ import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { GroupCells } from '../engine/group-cells.ts';
 import { REST } from '../engine/question.ts';
-import { plainRatiosOf } from '../metrics.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported, ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
@@ -89,14 +88,9 @@ export async function readGroupCohorts(
   return (key) => {
     const row = rows.get(key) ?? REST_ROW;
     const eligible = activity.eligibleByAge(row);
-    const curvesOf = (value: CohortRevenue) =>
-      value.curves.of(row, eligible, (age) => {
-        const index = numbers.indexOf(age);
-        if (index < 0) return null;
-        const [revenue, spend] = [value.revenue.of(row, index), value.spend.of(row, index)];
-        return plainRatiosOf({ eligible: eligible[age] ?? 0, revenue, spend });
-      });
-    const curves = targets.map(({ figure, curve, to }) => [figure, curvesOf(to)[curve]] as const);
+    const curves = targets.map(
+      ({ figure, curve, to }) => [figure, to.curvesOf(row, eligible, true)[curve]] as const,
+    );
     const figures = numbers.map((day) => {
       const { eligible: over, active } = activity.of(row, day);
       const own = {

@@ -10,7 +10,6 @@ import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
-import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
 import { namesOf, readCohorts } from './cohort-scan.ts';
@@ -58,21 +57,11 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
     const size = activity.sizes[row] ?? 0;
     const eligible = activity.eligibleByAge(row);
-    const exact = new Map(
-      numbers.map((number, index) => {
-        const revenue = value.revenue.of(row, index);
-        const spend = hasSpend ? value.spend.of(row, index) : null;
-        return [
-          number,
-          { revenue, ratios: plainRatiosOf({ eligible: eligible[number] ?? 0, revenue, spend }) },
-        ];
-      }),
-    );
-    const curves = value.curves.of(row, eligible, (age) => exact.get(age)?.ratios ?? null);
+    const curves = value.curvesOf(row, eligible, hasSpend);
     const dayOf = (number: number) => ({
       eligible: eligible[number] ?? 0,
       complete: eligible[number] === size,
-      ...amountField('revenue', exact.get(number)?.revenue ?? 0n),
+      ...amountField('revenue', value.revenue.of(row, numbers.indexOf(number))),
       ltv: curves.ltv[number] ?? null,
       roas: curves.roas[number] ?? null,
       ...(eligible[number] ? unconvertedField(value.unconvertedOf(row, numbers.indexOf(number))) : {}),
