@@ -1,6 +1,6 @@
 import { type RollupTable, type Segment, segmentOf } from '#catalogue';
 import type { Additions } from '../tables.ts';
-import type { OpenPart } from './open-part.ts';
+import type { OpenPart } from './read-parts.ts';
 
 /** A segment of parts with its number, from 1 on. */
 export type NumberedSegment = Segment & { index: number };
