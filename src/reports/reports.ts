@@ -9,6 +9,7 @@ import {
 } from '#catalogue';
 import { EXAMPLE } from '#http';
 import { AdsQuery, reportAds } from './ads.ts';
+import type { fresh } from './answer-fields.ts';
 import {
   Ads,
   ClientTotals,
@@ -35,7 +36,7 @@ import type { Reported } from './query.ts';
 /** A query of any report. */
 type AnyQuery = z.ZodObject &
   z.ZodType<{ application_id: string; from: string; to: string; format: 'json' | 'csv' }>;
-type AnyAnswer = z.ZodObject<{ data: z.ZodArray<z.ZodObject>; timezone: z.ZodString }>;
+type AnyAnswer = z.ZodObject<{ data: z.ZodArray<z.ZodObject> } & typeof fresh>;
 
 /** What a report's endpoint, its documentation and its CSV are made of. */
 export type Report<Query extends AnyQuery = AnyQuery, Answer extends AnyAnswer = AnyAnswer> = {

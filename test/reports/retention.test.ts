@@ -6,8 +6,7 @@ import { addDays } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { CohortActivity } from '../../src/reports/cohorts/cohort-activity.ts';
 import { CohortRanking } from '../../src/reports/cohorts/cohort-ranking.ts';
-import { namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
-import type { CohortQuestion } from '../../src/reports/cohorts/cohorts.ts';
+import { type CohortQuestion, namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
 

@@ -1,13 +1,29 @@
 import { database } from '#db';
+import type { Part } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
+import type { DeviceGrouping } from '../device-groups.ts';
 import { type DimensionName, isNamed } from '../dimensions.ts';
 import { scanCube } from '../engine/cube-scan.ts';
 import { CreativeNames } from '../names.ts';
+import type { ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
 import type { CohortPlaces } from './cohort-places.ts';
 import { CohortRanking } from './cohort-ranking.ts';
-import type { CohortQuestion } from './cohorts.ts';
+
+/** The cohorts of a report: the latest `limit` of those acquired in the period, then the largest. */
+export type CohortQuestion = {
+  cohort: Part;
+  group_by?: DeviceGrouping | undefined;
+  from: string;
+  to: string;
+  limit: number;
+  /** Day numbers since acquisition. */
+  days: readonly number[];
+  filters: ReportFilters;
+  /** The application's. Day N of a cohort counts once it is over. */
+  today: string;
+};
 
 /** The cohorts of a report, with their devices. */
 export type ReadCohorts = {

@@ -12,8 +12,8 @@ import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
+import { rowsOf, tableOf } from './cohort-rows.ts';
 import { namesOf, readCohorts } from './cohort-scan.ts';
-import { daysOf, rowsOf } from './retention.ts';
 
 export const LtvQuery = z
   .object({
@@ -73,7 +73,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
       ...key,
       size,
       payback_day: payback < 0 ? null : payback,
-      days: daysOf(query.days, dayOf),
+      days: tableOf(query.days, dayOf),
     };
   });
   return {

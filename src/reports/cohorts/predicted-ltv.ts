@@ -7,7 +7,7 @@ import { counterGroup, deviceGroupBy, labelGroups } from '../device-groups.ts';
 import { otherColumns } from '../dimensions.ts';
 import { deviceFilterOf } from '../payers.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, period, type Reported } from '../query.ts';
-import { boundsWithin, type CohortKey } from './cohorts.ts';
+import { boundsWithin, type CohortKey } from './cohort-rows.ts';
 import { predictCohort } from './predict-cohort.ts';
 import { readRates } from './rates.ts';
 
@@ -63,7 +63,7 @@ export async function reportPredictedLtv(
     rates,
     net,
   });
-  const bounds = boundsWithin({ cohort, from, to });
+  const bounds = boundsWithin(cohort, { from, to });
   const cohorts: (CohortPurchases & { from: string; size: number })[] = [];
   for (const [part, own] of Map.groupBy(answer, (one) => one.cohort)) {
     const bound = bounds.get(part) ?? { cohort_from: from, cohort_to: to };
