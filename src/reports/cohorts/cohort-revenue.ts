@@ -1,9 +1,11 @@
 import { netOfFee, per } from '#catalogue';
 import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
-import { NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type CubeStores, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
 import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
+import { scanCosts } from '../engine/cost-scan.ts';
+import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
@@ -119,7 +121,20 @@ export class RevenueReader {
     this.ages = (places.numbers.at(-1) ?? 0) + 1;
   }
 
-  async read(chunk: Chunk): Promise<void> {
+  /** Reads what devices have earned and, if it is wanted, what was spent on the days on which they were acquired. */
+  async scan(
+    stores: CubeStores,
+    asked: Omit<CubeScan, 'rollup'> & { reporting: string },
+    wantsSpend: boolean,
+  ): Promise<void> {
+    const earned: CubeScan = { ...asked, rollup: 'cohort_revenue' };
+    for await (const chunk of scanCube(stores, earned)) await this.read(chunk);
+    if (!wantsSpend) return;
+    const spent = { ...asked, names: [...new Set(['day' as const, ...asked.names])] };
+    for await (const chunk of scanCosts(stores.DB, spent)) await this.read(chunk);
+  }
+
+  private async read(chunk: Chunk): Promise<void> {
     const { isOfCosts } = chunk;
     const conversions = await conversionsOf(this.rates, chunk);
     const currencies = columnOf(chunk, 'currency');

@@ -2,7 +2,7 @@ import { type Cohort, type CohortFigure, per } from '#catalogue';
 import { database } from '#db';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed, knowsSpendIn } from '../dimensions.ts';
-import { hasCosts, scanCosts } from '../engine/cost-scan.ts';
+import { hasCosts } from '../engine/cost-scan.ts';
 import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { GroupCells } from '../engine/group-cells.ts';
@@ -76,14 +76,8 @@ export async function readGroupCohorts(
   const scan = { ...asked, applicationId: application.id };
   const ofActivity = { rollup: 'cohort_activity' as const, sums: ['active_devices'], ages: [0, ...numbers] };
   for await (const chunk of scanCube(stores, { ...scan, ...ofActivity })) await activity.read(chunk);
-  if (targets.length > 0) {
-    for await (const chunk of scanCube(stores, { ...scan, rollup: 'cohort_revenue' }))
-      await revenue.read(chunk);
-  }
-  if (targets.some(({ needsSpend }) => needsSpend)) {
-    const costs = { ...scan, names: [...new Set(['day' as const, ...names])] };
-    for await (const chunk of scanCosts(stores.DB, costs)) await revenue.read(chunk);
-  }
+  const wantsSpend = targets.some(({ needsSpend }) => needsSpend);
+  if (targets.length > 0) await revenue.scan(stores, scan, wantsSpend);
 
   return (key) => {
     const row = rows.get(key) ?? REST_ROW;

@@ -5,8 +5,7 @@ import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
 import { knowsSpendIn } from '../dimensions.ts';
-import { hasCosts, scanCosts } from '../engine/cost-scan.ts';
-import { scanCube } from '../engine/cube-scan.ts';
+import { hasCosts } from '../engine/cost-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
@@ -46,12 +45,8 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
   const hasSpend = hasCosts(names) && knowsSpendIn(asked.filters);
   const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
   const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
-  const scan = { ...asked, applicationId: application.id, names };
-  for await (const chunk of scanCube(stores, { ...scan, rollup: 'cohort_revenue' })) await reader.read(chunk);
-  if (hasSpend) {
-    const costs = { ...scan, reporting, names: [...new Set(['day' as const, ...names])] };
-    for await (const chunk of scanCosts(stores.DB, costs)) await reader.read(chunk);
-  }
+  const scan = { ...asked, applicationId: application.id, names, reporting };
+  await reader.scan(stores, scan, hasSpend);
   const { activity, places } = cohorts;
   const { numbers } = places;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
