@@ -12,7 +12,7 @@ import { type DeviceReport, paramsOf } from './device-report.ts';
 import { doubtInstall, sourceDayOf } from './doubt-install.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Hints, mayBeGuessed } from './match.ts';
-import { decryptMetaAd, metaSourceOf, networkAdOf, showMetaAd } from './meta-referrer.ts';
+import { decryptMetaAd, metaSourceOf, showMetaAd } from './meta-referrer.ts';
 import type { AdItems, NetworkAd } from './network-ad.ts';
 import { playReferrerOf } from './play-referrer.ts';
 import { MATCH_RULES, ruleOf } from './rules/list.ts';
@@ -48,7 +48,7 @@ async function readMetaAd(key: string | null, { install_referrer }: DeviceReport
   if (key === null) return null;
   const source = metaSourceOf(install_referrer);
   const ad = source && (await decryptMetaAd(source, key));
-  return ad && { ad: networkAdOf(ad), shown: showMetaAd(ad) };
+  return ad && { ad, shown: showMetaAd(ad) };
 }
 
 const adKey = (ad: NetworkAd) => JSON.stringify(ad);

@@ -10,6 +10,7 @@ import {
   excluded,
   impressions,
   isAmong,
+  jsonValues,
   named,
   tokens,
   toStatement,
@@ -22,7 +23,7 @@ import { creditImpressions, impressionStatement, undoImpression } from './impres
 import { inRounds, olderThan } from './prune.ts';
 import { isImpressionId } from './rules/rule.ts';
 
-/** The columns that a record fills, in the order of its row. */
+/** The columns that a record fills. */
 const COLUMNS = [
   clicks.applicationId,
   clicks.id,
@@ -46,41 +47,15 @@ const COLUMNS = [
  * same row. The exception is the OS family: only a measurement distinguishes an iPad from a Mac, so its family overrides the user agent's.
  */
 function mergeStatement(db: D1Database, records: readonly ClickRecord[]): D1PreparedStatement {
-  const rows = records.map((record) => [
-    record.application_id,
-    record.id,
-    record.creative_id,
-    idTime(record.id),
-    record.os_family,
-    record.os_version ?? null,
-    record.device_model ?? null,
-    record.ip_hash ?? null,
-    record.timezone ?? null,
-    record.screen_width ?? null,
-    record.screen_height ?? null,
-    record.pixel_ratio ?? null,
-    record.country ?? null,
-    record.params ? JSON.stringify(record.params) : null,
-    record.network ?? null,
-  ]);
+  const rows = records.map((record) => ({ ...record, clicked_at: idTime(record.id) }));
   const { applicationId, id, timezone, osFamily } = clicks;
-  const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
-  const kept = [
-    clicks.osVersion,
-    clicks.deviceModel,
-    clicks.ipHash,
-    timezone,
-    clicks.screenWidth,
-    clicks.screenHeight,
-    clicks.pixelRatio,
-    clicks.country,
-    clicks.params,
-    clicks.network,
-  ].map((column) => sql`${named(column)} = coalesce(${column}, ${excluded(column)})`);
+  const kept = COLUMNS.filter((column) => !column.notNull).map(
+    (column) => sql`${named(column)} = coalesce(${column}, ${excluded(column)})`,
+  );
   return toStatement(
     db,
     sql`INSERT INTO ${clicks} (${columnList(COLUMNS)})
-      SELECT ${commaList(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true
+      SELECT ${jsonValues(COLUMNS)} FROM json_each(${JSON.stringify(rows)}) WHERE true
       ON CONFLICT (${columnList([applicationId, id])}) DO UPDATE SET
         ${named(osFamily)} = CASE WHEN ${timezone} IS NULL
             AND (${excluded(timezone)} IS NOT NULL OR ${osFamily} = 'other')

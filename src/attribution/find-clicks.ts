@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import {
   batchWithRetry,
   clicks,
@@ -6,7 +6,6 @@ import {
   creatives,
   impressions,
   isAmong,
-  named,
   prepareTemplate,
   toStatement,
 } from '#db';
@@ -45,24 +44,6 @@ export type FoundClicks = {
 /** `network` is the one that its link is for; null if the clicks tell. */
 type FoundCreative = { token: string; id: string; network: string | null };
 
-export type ClickRow = {
-  id: string;
-  creative_id: string;
-  clicked_at: number;
-  os_family: string;
-  os_version: string | null;
-  device_model: string | null;
-  ip_hash: string | null;
-  timezone: string | null;
-  screen_width: number | null;
-  screen_height: number | null;
-  pixel_ratio: number | null;
-  country: string | null;
-  network: string | null;
-  claimed_by: string | null;
-  named_installs: number;
-};
-
 /**
  * The number of clicks of each kind that are weighed, newest first. Among more clicks that look alike, no single one would be likely
  * anyway. Only a larger flood can push a genuine click out, and not if the device's address is known, because that has a range of its own.
@@ -73,26 +54,29 @@ const MAX_SCANNED = 500;
 
 const { applicationId, id, ipHash, osFamily, timezone } = clicks;
 
-/** The columns of a `ClickRow`. */
-const COLUMNS = commaList(
-  [
-    id,
-    clicks.creativeId,
-    clicks.clickedAt,
-    osFamily,
-    clicks.osVersion,
-    clicks.deviceModel,
-    ipHash,
-    timezone,
-    clicks.screenWidth,
-    clicks.screenHeight,
-    clicks.pixelRatio,
-    clicks.country,
-    clicks.network,
-    clicks.claimedBy,
-    clicks.namedInstalls,
-  ].map((column) => sql`${column} AS ${named(column)}`),
-);
+/** What is read of a click. */
+const READ = {
+  id,
+  creativeId: clicks.creativeId,
+  clickedAt: clicks.clickedAt,
+  osFamily,
+  osVersion: clicks.osVersion,
+  deviceModel: clicks.deviceModel,
+  ipHash,
+  timezone,
+  screenWidth: clicks.screenWidth,
+  screenHeight: clicks.screenHeight,
+  pixelRatio: clicks.pixelRatio,
+  country: clicks.country,
+  network: clicks.network,
+  claimedBy: clicks.claimedBy,
+  namedInstalls: clicks.namedInstalls,
+};
+export type ClickRow = Pick<typeof clicks.$inferSelect, keyof typeof READ>;
+
+const columnsAs = (columns: Readonly<Record<keyof typeof READ, SQLWrapper>>) =>
+  commaList(Object.entries(columns).map(([name, column]) => sql`${column} AS ${sql.identifier(name)}`));
+const COLUMNS = columnsAs(READ);
 
 const readCreatives = (application: string, linkTokens: readonly string[], ids: readonly string[]) => sql`
   SELECT ${creatives.token} AS token, ${creatives.id} AS id, ${creatives.network} AS network FROM ${creatives}
@@ -142,25 +126,28 @@ const readByTimezone = prepareTemplate(
   sql`${newest(BY_TIMEZONE, sql`${OF_FAMILY} AND ${timezone} = ${placeholder('zone')}`)} UNION ALL ${UNMEASURED}`,
 );
 const readByFamily = prepareTemplate(
-  sql`${UNMEASURED} UNION ALL ${newest(sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${placeholder('family')}`,
+  sql`${UNMEASURED} UNION ALL ${newest(sql``, sql`true`, MAX_SCANNED)} WHERE ${sql.identifier('osFamily')} = ${placeholder('family')}`,
 );
 
 /** No page measures the device of an impression. */
 const readShownAtAddress = prepareTemplate(sql`
-  SELECT ${commaList([
-    impressions.id,
-    impressions.creativeId,
-    sql`${impressions.shownAt} AS clicked_at`,
-    impressions.osFamily,
-    impressions.osVersion,
-    impressions.deviceModel,
-    impressions.ipHash,
-    sql`NULL AS timezone, NULL AS screen_width, NULL AS screen_height, NULL AS pixel_ratio`,
-    impressions.country,
-    impressions.network,
-    impressions.claimedBy,
-    sql`0 AS named_installs`,
-  ])} FROM ${impressions} INDEXED BY impressions_by_ip
+  SELECT ${columnsAs({
+    id: impressions.id,
+    creativeId: impressions.creativeId,
+    clickedAt: impressions.shownAt,
+    osFamily: impressions.osFamily,
+    osVersion: impressions.osVersion,
+    deviceModel: impressions.deviceModel,
+    ipHash: impressions.ipHash,
+    timezone: sql`NULL`,
+    screenWidth: sql`NULL`,
+    screenHeight: sql`NULL`,
+    pixelRatio: sql`NULL`,
+    country: impressions.country,
+    network: impressions.network,
+    claimedBy: impressions.claimedBy,
+    namedInstalls: sql`0`,
+  })} FROM ${impressions} INDEXED BY impressions_by_ip
   WHERE ${impressions.applicationId} = ${placeholder('application')} AND ${impressions.ipHash} = ${placeholder('hash')}
     AND ${impressions.id} >= ${placeholder('first')}
   ORDER BY ${impressions.id} DESC LIMIT ${sql.raw(String(MAX_WEIGHED))}`);
@@ -272,22 +259,13 @@ export async function findClicks(
  * taken, nor as another device's install.
  */
 export function toClick(row: ClickRow, claim: string): Click {
-  const isOwn = row.claimed_by === claim;
+  const { screenWidth: width, screenHeight: height, claimedBy, ...click } = row;
+  const isOwn = claimedBy === claim;
   return {
-    id: row.id,
-    creativeId: row.creative_id,
-    clickedAt: row.clicked_at,
-    osFamily: toOsFamily(row.os_family),
-    osVersion: row.os_version,
-    deviceModel: row.device_model,
-    ipHash: row.ip_hash,
-    timezone: row.timezone,
-    screen:
-      row.screen_width && row.screen_height ? { width: row.screen_width, height: row.screen_height } : null,
-    pixelRatio: row.pixel_ratio,
-    country: row.country,
-    network: row.network,
-    credited: row.claimed_by !== null && !isOwn,
-    namedInstalls: Math.max(0, row.named_installs - (isOwn ? 1 : 0)),
+    ...click,
+    osFamily: toOsFamily(row.osFamily),
+    screen: width && height ? { width, height } : null,
+    credited: claimedBy !== null && !isOwn,
+    namedInstalls: Math.max(0, row.namedInstalls - (isOwn ? 1 : 0)),
   };
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { applications, columnList, commaList, database, impressions, named, tokens, toStatement } from '#db';
+import { applications, columnList, database, impressions, jsonValues, named, tokens, toStatement } from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
 import type { Credit, UndoneCredit } from './credit.ts';
@@ -26,23 +26,11 @@ export function impressionStatement(
   db: D1Database,
   records: readonly (ClickRecord & { ip_hash: string })[],
 ): D1PreparedStatement {
-  const rows = records.map((record) => [
-    record.application_id,
-    record.id,
-    record.creative_id,
-    idTime(record.id),
-    record.os_family,
-    record.os_version ?? null,
-    record.device_model ?? null,
-    record.ip_hash,
-    record.country ?? null,
-    record.network ?? null,
-  ]);
-  const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
+  const rows = records.map((record) => ({ ...record, shown_at: idTime(record.id) }));
   return toStatement(
     db,
     sql`INSERT INTO ${impressions} (${columnList(COLUMNS)})
-      SELECT ${commaList(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
+      SELECT ${jsonValues(COLUMNS)} FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
   );
 }
 

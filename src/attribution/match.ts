@@ -1,6 +1,7 @@
 import { type Doubt, type DoubtFacts, OS_FAMILIES, type OsFamily } from '#catalogue';
 import type { AppleAd, AppleAnswer } from './apple-answer.ts';
 import type { NamedClick } from './click-id.ts';
+import type { showMetaAd } from './meta-referrer.ts';
 import type { PlayReferrer } from './play-referrer.ts';
 import { CLOCK_ERROR_MS } from './rules/click-filters.ts';
 import { CLICK_FILTERS, MATCH_RULES, ORGANIC } from './rules/list.ts';
@@ -50,14 +51,7 @@ export type Attribution = MatchOutcome & {
   /** What Google Play reported of the install, if anything. */
   play_referrer?: PlayReferrer;
   /** The ad that Meta's install referrer named, also if no creative has its id. */
-  meta_ad?: {
-    campaign_id: string;
-    campaign: string;
-    adset_id: string;
-    adset: string;
-    ad_id: string;
-    ad: string;
-  };
+  meta_ad?: ReturnType<typeof showMetaAd>;
   /** What Apple answered about the device's AdServices token. Absent if it was not to be asked, or as long as it is. */
   apple_ads?: { outcome: AppleAnswer['outcome'] } & Partial<AppleAd>;
   /** What the device was attributed to before Apple attributed it to an ad. */

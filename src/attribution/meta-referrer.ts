@@ -42,35 +42,14 @@ export function metaSourceOf(referrer: string | undefined): MetaSource | null {
   return null;
 }
 
-type IdAndName = { id: string; name: string };
-
-/** The ad that an install followed, under the names of Ads Manager. Ids are text: they exceed 2^53. */
-export type MetaAd = {
-  accountId: string | null;
-  campaign: IdAndName;
-  adset: IdAndName;
-  ad: IdAndName;
-  /** A further id that Meta gives for the ad. */
-  otherAdId: string | null;
-  /** `facebook`, `instagram` and the like. */
-  platform: string | null;
-};
-
-export const networkAdOf = ({ campaign, adset, ad, otherAdId }: MetaAd): NetworkAd => ({
-  network: 'meta',
-  campaign: { ids: [campaign.id], name: campaign.name },
-  adset: { ids: [adset.id], name: adset.name },
-  creative: { ids: otherAdId === null ? [ad.id] : [ad.id, otherAdId], name: ad.name },
-});
-
 /** In the form that is stored to explain an attribution. */
-export const showMetaAd = ({ campaign, adset, ad }: MetaAd) => ({
-  campaign_id: campaign.id,
+export const showMetaAd = ({ campaign, adset, creative }: NetworkAd) => ({
+  campaign_id: campaign.ids[0] ?? '',
   campaign: campaign.name,
-  adset_id: adset.id,
+  adset_id: adset.ids[0] ?? '',
   adset: adset.name,
-  ad_id: ad.id,
-  ad: ad.name,
+  ad_id: creative.ids[0] ?? '',
+  ad: creative.name,
 });
 
 const id = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
@@ -88,16 +67,15 @@ const Plaintext = z.object({
   campaign_name: name,
   adgroup_id: id,
   adgroup_name: name,
+  /** A further id of the ad. */
   ad_id: id.nullish(),
-  account_id: id.nullish(),
-  publisher_platform: z.string().max(64).nullish(),
 });
 
 const bytesOf = (hex: string): Uint8Array =>
   Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 
-/** Decrypts the ad (AES-256-GCM). Null if the key is another app's, the text was tampered with, or it names no ad. */
-export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string): Promise<MetaAd | null> {
+/** Decrypts the ad (AES-256-GCM), under the names of Ads Manager. Null if the key is another app's, the text was tampered with, or it names no ad. */
+export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string): Promise<NetworkAd | null> {
   if (!isMetaKey(keyHex)) return null;
   const key = await crypto.subtle.importKey('raw', bytesOf(keyHex), 'AES-GCM', false, ['decrypt']);
   let plain: ArrayBuffer;
@@ -110,11 +88,9 @@ export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string)
   if (!read.success) return null;
   const ad = read.data;
   return {
-    accountId: ad.account_id ?? null,
-    campaign: { id: ad.campaign_group_id, name: ad.campaign_group_name },
-    adset: { id: ad.campaign_id, name: ad.campaign_name },
-    ad: { id: ad.adgroup_id, name: ad.adgroup_name },
-    otherAdId: ad.ad_id ?? null,
-    platform: ad.publisher_platform ?? null,
+    network: 'meta',
+    campaign: { ids: [ad.campaign_group_id], name: ad.campaign_group_name },
+    adset: { ids: [ad.campaign_id], name: ad.campaign_name },
+    creative: { ids: [ad.adgroup_id, ...(ad.ad_id ? [ad.ad_id] : [])], name: ad.adgroup_name },
   };
 }

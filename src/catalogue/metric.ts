@@ -1,4 +1,4 @@
-import type { CohortFigure, SumName, Sums } from './sums.ts';
+import type { Amount, CohortFigure, Count, SumName, Sums } from './sums.ts';
 
 export const ADMOB = 'https://support.google.com/admob/table/9462111';
 export const ADJUST = 'https://www.adjust.com/glossary/';
@@ -46,3 +46,22 @@ export const from = <Read extends SumName, Definition extends MetricDefinition<R
   reads: readonly Read[],
   definition: Definition,
 ) => ({ ...definition, reads });
+
+/** What a metric that is a sum itself says of it. */
+type SumWords = Pick<MetricDefinition, 'label' | 'definition' | 'hint' | 'more' | 'missing'> & {
+  source?: string;
+};
+
+/** A metric that is a sum of counts. */
+export const countOf = <Name extends Count>(name: Name, words: SumWords) =>
+  from([name], {
+    ...{ kind: 'sum', unit: 'count', source: OURS, ...words },
+    value: (sums: Pick<Sums, Name>) => sums[name],
+  } as const);
+
+/** A metric that is a sum of amounts. */
+export const amountOf = <Name extends Amount>(name: Name, words: SumWords) =>
+  from([name], {
+    ...{ kind: 'sum', unit: 'money', source: OURS, ...words },
+    nanos: (sums: Pick<Sums, Name>) => sums[name],
+  } as const);

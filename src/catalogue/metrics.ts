@@ -1,6 +1,6 @@
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
-import { ADJUST, ADMOB, from, OURS } from './metric.ts';
+import { ADJUST, ADMOB, amountOf, countOf, from, OURS } from './metric.ts';
 import { type Amount, type Count, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
@@ -19,32 +19,21 @@ const netRevenueOf = (sums: Pick<Sums, Payments | 'adRevenue' | 'storeFeeBasisPo
 
 /** The metrics of the performance report, in column order. */
 export const METRICS = {
-  clicks: from(['clicks'], {
+  clicks: countOf('clicks', {
     label: 'Clicks',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Clicks on tracking links that were counted.',
-    source: OURS,
-    value: (sums) => sums.clicks,
   }),
-  installs: from(['installs'], {
+  installs: countOf('installs', {
     label: 'Installs',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Devices seen for the first time, on the day of their acquisition.',
     source: `${ADJUST}install/`,
-    value: (sums) => sums.installs,
   }),
-  doubted_installs: from(['doubtedInstalls'], {
+  doubted_installs: countOf('doubtedInstalls', {
     label: 'Doubtful installs',
-    kind: 'sum',
-    unit: 'count',
     more: 'bad',
     hint: 'Installs that may be fraud, by the rules of the application',
     definition:
       'Installs that a rule of the application doubted when they came, such as a click after the installation began. Installs that a rule excludes are organic, and doubtful.',
-    source: OURS,
-    value: (sums) => sums.doubtedInstalls,
   }),
   net_installs: from(['installs', 'doubtedInstalls'], {
     label: 'Net installs',
@@ -87,23 +76,16 @@ export const METRICS = {
     source: `${ADJUST}daily-active-users/`,
     value: (sums, days) => per(sums.activeDevices, days),
   }),
-  sessions: from(['sessions'], {
+  sessions: countOf('sessions', {
     label: 'Sessions',
-    kind: 'sum',
-    unit: 'count',
     definition:
       'Launches of the app. Repeats of a session_id by one device count as one session. A session start and a return without an id may tell the same launch, so a device has on a day as many of both together as the kind that was sent more often.',
     source: `${ADJUST}session/`,
-    value: (sums) => sums.sessions,
   }),
-  session_seconds: from(['sessionSeconds'], {
+  session_seconds: countOf('sessionSeconds', {
     label: 'Session time (s)',
-    kind: 'sum',
-    unit: 'count',
     hint: 'Total length of the sessions whose end was sent, in seconds',
     definition: 'The total length of ended sessions, in seconds, as reported by clients.',
-    source: OURS,
-    value: (sums) => sums.sessionSeconds,
   }),
   average_session_seconds: from(['sessionSeconds', 'endedSessions'], {
     label: 'Average session (s)',
@@ -116,21 +98,15 @@ export const METRICS = {
     source: `${ADJUST}session/`,
     value: (sums) => per(sums.sessionSeconds, sums.endedSessions),
   }),
-  impressions: from(['impressions'], {
+  impressions: countOf('impressions', {
     label: 'Impressions',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Ads shown, counted by ad events.',
     source: ADMOB,
-    value: (sums) => sums.impressions,
   }),
-  ad_revenue: from(['adRevenue'], {
+  ad_revenue: amountOf('adRevenue', {
     label: 'Ad revenue',
-    kind: 'sum',
-    unit: 'money',
     definition: 'The sum of the values of ad events.',
     source: ADMOB,
-    nanos: (sums) => sums.adRevenue,
   }),
   ecpm: from(['adRevenue', 'impressions'], {
     label: 'eCPM',
@@ -142,13 +118,10 @@ export const METRICS = {
     source: `${ADJUST}ecpm/`,
     value: (sums) => per(units(sums.adRevenue, 1000n), sums.impressions),
   }),
-  ad_requests: from(['adRequests'], {
+  ad_requests: countOf('adRequests', {
     label: 'Ad requests',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Ad requests, as reported by custom events named ad_request.',
     source: ADMOB,
-    value: (sums) => sums.adRequests,
   }),
   fill_rate: from(['impressions', 'adRequests'], {
     label: 'Fill rate',
@@ -160,22 +133,14 @@ export const METRICS = {
     source: `${ADJUST}fill-rate/`,
     value: (sums) => per(sums.impressions, sums.adRequests),
   }),
-  purchases: from(['purchases'], {
+  purchases: countOf('purchases', {
     label: 'Purchases',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Purchases with the status completed or success.',
-    source: OURS,
-    value: (sums) => sums.purchases,
   }),
-  failed_purchases: from(['failedPurchases'], {
+  failed_purchases: countOf('failedPurchases', {
     label: 'Failed purchases',
-    kind: 'sum',
-    unit: 'count',
     more: 'bad',
     definition: 'Purchases with the status failed.',
-    source: OURS,
-    value: (sums) => sums.failedPurchases,
   }),
   payers: from(['payers'], {
     label: 'Payers',
@@ -188,13 +153,9 @@ export const METRICS = {
     source: OURS,
     value: (sums) => sums.payers,
   }),
-  purchase_revenue: from(['purchaseRevenue'], {
+  purchase_revenue: amountOf('purchaseRevenue', {
     label: 'Purchase revenue',
-    kind: 'sum',
-    unit: 'money',
     definition: 'The sum of the values of successful purchases.',
-    source: OURS,
-    nanos: (sums) => sums.purchaseRevenue,
   }),
   revenue: from(['adRevenue', 'purchaseRevenue'], {
     label: 'Revenue',
@@ -206,28 +167,20 @@ export const METRICS = {
     source: OURS,
     nanos: revenueOf,
   }),
-  refunds: from(['refunds'], {
+  refunds: countOf('refunds', {
     label: 'Refunds',
-    kind: 'sum',
-    unit: 'count',
     more: 'bad',
     missing: 'by hour',
     definition:
       'Refunds of known purchases, on the day of the refund. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
-    source: OURS,
-    value: (sums) => sums.refunds,
   }),
-  refunded_revenue: from(['refundedRevenue'], {
+  refunded_revenue: amountOf('refundedRevenue', {
     label: 'Refunded',
-    kind: 'sum',
-    unit: 'money',
     more: 'bad',
     missing: 'by hour',
     hint: 'What was refunded on these days, whenever it was purchased',
     definition:
       'What refunds took back, on the day of the refund, less what reversals of refunds put back. All refunds of a purchase together take back no more than its value.',
-    source: OURS,
-    nanos: (sums) => sums.refundedRevenue,
   }),
   net_revenue: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue'], {
     label: 'Net revenue',
@@ -241,23 +194,15 @@ export const METRICS = {
     source: OURS,
     nanos: netRevenueOf,
   }),
-  trials: from(['trials'], {
+  trials: countOf('trials', {
     label: 'Trials',
-    kind: 'sum',
-    unit: 'count',
     missing: 'by hour',
     definition: 'Free trials of subscriptions that stores told of. A trial is no purchase.',
-    source: OURS,
-    value: (sums) => sums.trials,
   }),
-  renewals: from(['renewals'], {
+  renewals: countOf('renewals', {
     label: 'Renewals',
-    kind: 'sum',
-    unit: 'count',
     missing: 'by hour',
     definition: 'Payments of subscriptions after the first one that stores told of. They are purchases too.',
-    source: OURS,
-    value: (sums) => sums.renewals,
   }),
   arpdau: from(['adRevenue', 'purchaseRevenue', 'activeDevices'], {
     label: 'ARPDAU',
@@ -304,15 +249,11 @@ export const METRICS = {
     source: OURS,
     value: (sums) => per(units(netPurchasesOf(sums)), sums.payers),
   }),
-  spend: from(['spend'], {
+  spend: amountOf('spend', {
     label: 'Spend',
-    kind: 'sum',
-    unit: 'money',
     more: 'neutral',
     hint: 'Uploaded costs',
     definition: 'Uploaded costs.',
-    source: OURS,
-    nanos: (sums) => sums.spend,
   }),
   profit: from(['adRevenue', 'purchaseRevenue', 'spend'], {
     label: 'Profit',
@@ -399,13 +340,9 @@ export const METRICS = {
       return per(units(net), units(sums.spend));
     },
   }),
-  events: from(['customEvents'], {
+  events: countOf('customEvents', {
     label: 'Custom events',
-    kind: 'sum',
-    unit: 'count',
     definition: 'Custom events, except ad requests, which `ad_requests` counts.',
-    source: OURS,
-    value: (sums) => sums.customEvents,
   }),
   ...OF_COHORT_DAYS,
 } as const;

@@ -8,12 +8,9 @@ type CreativeFilter = {
   creative_id?: readonly string[] | undefined;
 };
 
-/** The ids of a creative, its ad set and its campaign. */
-type CreativeGroupIds = { creative: string; adset: string; campaign: string };
-
 /**
  * The ids of an application's creatives that match a filter. A filter of creatives alone names them itself, whether or not the application
- * has them.
+ * has them. One query, however long the lists are.
  */
 export async function findCreativeIds(
   db: Database,
@@ -22,17 +19,8 @@ export async function findCreativeIds(
 ): Promise<string[]> {
   const { campaign_id, adset_id, creative_id } = filter;
   if (creative_id && !campaign_id && !adset_id) return [...creative_id];
-  return (await findCreativeGroups(db, applicationId, filter)).map(({ creative }) => creative);
-}
-
-/** An application's creatives that match a filter, with their ad set and campaign. One query, however long the lists are. */
-export async function findCreativeGroups(
-  db: Database,
-  applicationId: string,
-  { campaign_id, adset_id, creative_id }: CreativeFilter,
-): Promise<CreativeGroupIds[]> {
-  return db
-    .select({ creative: creatives.id, adset: creatives.adsetId, campaign: adsets.campaignId })
+  const rows = await db
+    .select({ id: creatives.id })
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
     .where(
@@ -43,4 +31,5 @@ export async function findCreativeGroups(
         campaign_id && isAmong(adsets.campaignId, campaign_id),
       ),
     );
+  return rows.map(({ id }) => id);
 }

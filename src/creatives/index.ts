@@ -1,7 +1,7 @@
 export { changeExternalId, listIdsWithin } from './change-ids.ts';
 export { CreativeNames, createCreative, parseCreative } from './create-creative.ts';
 export { ExternalId } from './external-ids.ts';
-export { findCreativeGroups, findCreativeIds } from './find-ids.ts';
+export { findCreativeIds } from './find-ids.ts';
 export { findNames, MAX_NAMES, type NamedKind, searchNames } from './find-names.ts';
 export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';

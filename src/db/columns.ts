@@ -14,6 +14,10 @@ export const commaList = (parts: readonly SQLWrapper[]): SQL => sql.join([...par
 /** The bare names of columns, separated by commas. */
 export const columnList = (columns: readonly Column[]): SQL => commaList(columns.map(named));
 
+/** The values of columns in an object of `json_each` that has them under the columns' names. */
+export const jsonValues = (columns: readonly Column[]): SQL =>
+  commaList(columns.map(({ name }) => sql.raw(`value ->> '${name}'`)));
+
 /** Whether a value is in a list. The list is a single parameter, because D1 allows 100 per statement. */
 export const isAmong = (value: SQLWrapper, list: readonly (string | number)[]): SQL =>
   sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;

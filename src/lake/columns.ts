@@ -33,132 +33,110 @@ export type ParquetColumn = {
   encoding?: Encoding;
 };
 
-const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
-const defaults = { statistics: false, distinct: false, absent: null };
+type Maker = (name: string, field?: string) => ParquetColumn;
+
+/** What all columns of a type have in common. `accepts` tells the values that the column can represent exactly, `cellOf` makes the cell of one. */
+type ColumnForm<Value> = Pick<ParquetColumn, 'element'> &
+  Partial<Pick<ParquetColumn, 'decode' | 'statistics' | 'distinct' | 'absent' | 'encoding'>> & {
+    accepts: (value: unknown) => value is Value;
+    cellOf: (value: Value) => ParquetCell;
+  };
+
+const columnsOf =
+  <Value>({ accepts, cellOf, element, ...form }: ColumnForm<Value>): Maker =>
+  (name, field) => ({
+    ...{ decode: (cell) => cell, statistics: false, distinct: false, absent: null, ...form },
+    ...{ name, ...(field ? { field } : {}) },
+    element: { repetition_type: 'OPTIONAL', ...element },
+    encode: (value) => (accepts(value) ? cellOf(value) : undefined),
+    accepts,
+  });
+
+const itself = <Value>(value: Value) => value;
 
 /** One of our ids as a UUID: 16 bytes instead of 36 characters. The column implies the prefix. */
-function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): ParquetColumn {
-  const accepts = (value: unknown): value is string => typeof value === 'string' && isId(prefix, value);
-  return {
-    ...defaults,
-    name,
-    field,
-    element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
-    encode: (value) => (accepts(value) ? idToBytes(value) : undefined),
-    accepts,
+const idOf = (prefix: 'evt' | 'dev' | 'crt') =>
+  columnsOf({
+    element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' } },
+    accepts: (value): value is string => typeof value === 'string' && isId(prefix, value),
+    cellOf: idToBytes,
     decode: (cell) => idFromBytes(prefix, cell as Uint8Array),
-  };
-}
+  });
 
-const isWellFormed = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
-
-/** A lone surrogate is not valid Unicode and would be read back as U+FFFD. */
-const text = (name: string, field?: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  ...(field ? { field } : {}),
-  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...OPTIONAL },
-  encode: (value) => (isWellFormed(value) ? value : undefined),
-  accepts: isWellFormed,
-  decode: (cell) => cell,
-});
+const TEXT = {
+  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  // A lone surrogate is not valid Unicode and would be read back as U+FFFD.
+  accepts: (value: unknown): value is string => typeof value === 'string' && value.isWellFormed(),
+  cellOf: itself<string>,
+} as const;
+const text = columnsOf(TEXT);
 
 /** Stores a value as JSON text, which engines can query. */
-const json = (name: string, field?: string): ParquetColumn => ({
-  ...text(name, field),
-  decode: (cell) => JSON.parse(String(cell)),
-});
+const json = columnsOf({ ...TEXT, decode: (cell) => JSON.parse(String(cell)) });
 
-const timestamp = (name: string, field: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  field,
+const timestamp = columnsOf({
   element: {
     type: 'INT64',
     converted_type: 'TIMESTAMP_MILLIS',
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-    ...OPTIONAL,
   },
-  encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
-  accepts: Number.isSafeInteger,
-  decode: (cell) => Number(cell),
+  accepts: (value): value is number => Number.isSafeInteger(value),
+  cellOf: BigInt,
+  decode: Number,
   statistics: true,
   distinct: true,
   encoding: 'DELTA_BINARY_PACKED',
 });
 
-const isDayText = (value: unknown): value is string => typeof value === 'string' && isDay(value);
-
-const day = (name: string, field: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  field,
-  element: { type: 'INT32', converted_type: 'DATE', ...OPTIONAL },
-  encode: (value) => (isDayText(value) ? dayNumber(value) : undefined),
-  accepts: isDayText,
+const day = columnsOf({
+  element: { type: 'INT32', converted_type: 'DATE' },
+  accepts: (value): value is string => typeof value === 'string' && isDay(value),
+  cellOf: dayNumber,
   decode: (cell) => dayFromNumber(Number(cell)),
   statistics: true,
 });
 
-const isInt32 = (value: unknown): value is number => Object.is(Number(value) | 0, value);
-
-const integer = (name: string, field?: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  ...(field ? { field } : {}),
-  element: { type: 'INT32', ...OPTIONAL },
-  encode: (value) => (isInt32(value) ? value : undefined),
-  accepts: isInt32,
-  decode: (cell) => cell,
+const integer = columnsOf({
+  element: { type: 'INT32' },
+  accepts: (value): value is number => Object.is(Number(value) | 0, value),
+  cellOf: itself<number>,
 });
 
-const double = (name: string, field: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  field,
-  element: { type: 'DOUBLE', ...OPTIONAL },
-  encode: (value) => (typeof value === 'number' ? value : undefined),
+const double = columnsOf({
+  element: { type: 'DOUBLE' },
   accepts: (value) => typeof value === 'number',
-  decode: (cell) => cell,
+  cellOf: itself<number>,
 });
 
-const boolean = (name: string, field: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  field,
-  element: { type: 'BOOLEAN', ...OPTIONAL },
-  encode: (value) => (typeof value === 'boolean' ? value : undefined),
-  accepts: (value) => typeof value === 'boolean',
-  decode: (cell) => cell,
-});
+const BOOLEAN = {
+  element: { type: 'BOOLEAN' },
+  accepts: (value: unknown) => typeof value === 'boolean',
+  cellOf: itself<boolean>,
+} as const;
+const boolean = columnsOf(BOOLEAN);
 
 /** A field that is either true or absent. It is never null in the file, so that `WHERE NOT test` works as expected. */
-const flag = (name: string, field = name): ParquetColumn => ({
-  ...boolean(name, field),
-  element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
-  decode: (cell) => (cell === true ? true : undefined),
-  absent: false,
-});
-
-const isNanos = (value: unknown): value is number =>
-  Number.isInteger(value) && Math.abs(Number(value)) < NANOS_LIMIT;
+const flag: Maker = (name, field = name) =>
+  columnsOf({
+    ...BOOLEAN,
+    element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
+    decode: (cell) => (cell === true ? true : undefined),
+    absent: false,
+  })(name, field);
 
 /**
  * Nanos as a decimal with nine places: exact in every engine, and in units of its currency. The file stores the unscaled integer, which
  * is what this project reads.
  */
-const money = (name: string, field: string): ParquetColumn => ({
-  ...defaults,
-  name,
-  field,
-  element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 9, ...OPTIONAL },
-  encode: (value) => (isNanos(value) ? BigInt(value) : undefined),
-  accepts: isNanos,
-  decode: (cell) => Number(cell),
+const money = columnsOf({
+  element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 9 },
+  accepts: (value): value is number => Number.isInteger(value) && Math.abs(Number(value)) < NANOS_LIMIT,
+  cellOf: BigInt,
+  decode: Number,
   distinct: true,
 });
 
-const MAKERS: Record<ColumnType, (name: string, field: string) => ParquetColumn> = {
+const MAKERS: Record<ColumnType, Maker> = {
   text,
   integer,
   double,
@@ -181,13 +159,13 @@ const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
  * Columns that filters use come first: neighbouring columns are read from R2 in one range.
  */
 export const COLUMNS: readonly ParquetColumn[] = [
-  { ...id('event_id', 'id', 'evt'), statistics: true, distinct: true },
-  { ...id('device_id', 'device_id', 'dev'), statistics: true },
+  { ...idOf('evt')('event_id', 'id'), statistics: true, distinct: true },
+  { ...idOf('dev')('device_id', 'device_id'), statistics: true },
   { ...text('type', 'type'), statistics: true },
   // Not `day`: engines refuse a column with the name of a partition's key.
   day('event_day', 'day'),
   ...LOOKED_FOR,
-  id('creative_id', 'creative_id', 'crt'),
+  idOf('crt')('creative_id', 'creative_id'),
   ...OF_EVENTS.map((name) => text(name)),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
@@ -198,7 +176,7 @@ export const COLUMNS: readonly ParquetColumn[] = [
   flag('test'),
   text('outcome', 'outcome'),
   text('reason', 'reason'),
-  id('duplicate_of', 'duplicate_of', 'evt'),
+  idOf('evt')('duplicate_of', 'duplicate_of'),
   flag('token_expired'),
   flag('clock_ahead'),
   ...OWN_COLUMNS,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, database, exchangeRates } from '#db';
+import { type Database, database, exchangeRates, jsonValues } from '#db';
 import { CURRENCY_FAULT, currencyCode, dayText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
@@ -55,26 +55,15 @@ function saveStatement(
   now: number,
   where = sql`true`,
 ) {
-  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
-  const { units, worth } = exchangeRates;
+  const { currency, base, day, units, worth } = exchangeRates;
   return db
     .insert(exchangeRates)
     .select(
-      db
-        .select({
-          teamId: sql<string>`${owner}`.as('team_id'),
-          currency: sql<string>`value ->> 0`.as('currency'),
-          base: sql<string>`value ->> 1`.as('base'),
-          day: sql<string>`value ->> 2`.as('day'),
-          units: sql<string>`value ->> 3`.as('units'),
-          worth: sql<string>`value ->> 4`.as('worth'),
-          updatedAt: sql<number>`${now}`.as('updated_at'),
-        })
-        .from(sql`json_each(${JSON.stringify(rows)})`)
-        .where(where),
+      sql`SELECT ${owner}, ${jsonValues([currency, base, day, units, worth])}, ${now}
+        FROM json_each(${JSON.stringify(rates)}) WHERE ${where}`,
     )
     .onConflictDoUpdate({
-      target: [exchangeRates.teamId, exchangeRates.currency, exchangeRates.base, exchangeRates.day],
+      target: [exchangeRates.teamId, currency, base, day],
       set: {
         units: sql`excluded.units`,
         worth: sql`excluded.worth`,
@@ -125,8 +114,8 @@ export async function saveFurtherRates(
   // All others would rank behind a reference rate.
   const lacksReference = sql`NOT EXISTS (
     SELECT 1 FROM ${exchangeRates} AS known WHERE ${known.teamId} = ${SHARED.reference}
-      AND ${known.currency} = value ->> 0 AND ${known.base} = value ->> 1
-      AND ${known.day} BETWEEN date(value ->> 2, ${`-${FURTHER_RANKS_DAYS_OLDER} days`}) AND value ->> 2)`;
+      AND ${known.currency} = value ->> 'currency' AND ${known.base} = value ->> 'base'
+      AND ${known.day} BETWEEN date(value ->> 'day', ${`-${FURTHER_RANKS_DAYS_OLDER} days`}) AND value ->> 'day')`;
   await saveStatement(database(d1), SHARED.further, rates, now, lacksReference).run();
 }
 

@@ -6,6 +6,7 @@ import {
   keyCursor,
   listQuery,
   oneOf,
+  optionalDay,
   optionalText,
   pageOf,
   readKeyCursor,
@@ -13,14 +14,11 @@ import {
   toKeyCursor,
 } from '#http';
 import { amountField } from '#lib/money';
-import { isDay, iso } from '#lib/time';
+import { iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsListed } from './answers.ts';
 import { ROW_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
-
-const optionalDay = () =>
-  optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');
 
 /** `?from=&to=`, both inclusive and optional. */
 export const dayRange = { from: optionalDay(), to: optionalDay() };

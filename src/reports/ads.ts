@@ -4,13 +4,13 @@ import { currencyCode } from '#http';
 import { amountField, fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
-import { type DeviceGrouping, deviceGroupBy, otherColumns } from './device-groups.ts';
-import { type NamedColumns, REPORT_DIMENSIONS } from './dimensions.ts';
+import { type DeviceGrouping, deviceGroupBy } from './device-groups.ts';
+import { type NamedColumns, OTHER, otherColumns, REPORT_DIMENSIONS } from './dimensions.ts';
 import { readGroupSums } from './engine/group-sums.ts';
 import { emptySums } from './engine/group-table.ts';
-import { type Cut, keyValues, OTHER, REST } from './engine/question.ts';
-import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
-import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
+import { keyValues, REST } from './engine/question.ts';
+import { unconvertedField, unconvertedOf } from './engine/unrated.ts';
+import { checkPeriod, filtersOf, listing, period, type Reported } from './query.ts';
 
 export const AdsQuery = z
   .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
@@ -30,53 +30,29 @@ type AdSums = Pick<Sums, 'impressions' | 'adRequests' | 'adRevenue' | 'unconvert
  * row without a network, together with the fill rate of the whole format.
  */
 export async function reportAds(stores: CubeStores, application: Reported, query: AdsQuery) {
-  const reporting = query.currency ?? application.currency;
-  const filters = filtersOf(query);
-  const { group_by: group } = query;
-  const { networks, formats, rest, cut, unconverted } = await readNetworks(stores, application, {
-    ...query,
-    reporting,
-    filters,
-  });
-  const data = [...networks]
-    .map(([key, shown]) => rowOf(keyValues(key), shown, { formats, group }))
-    .sort(byNames(group));
-  const total_rows = cut?.total ?? data.length;
-  return {
-    data: cut && rest.impressions + rest.adRequests > 0 ? [...data, restRow(rest, group)] : data,
-    total_rows,
-    currency: reporting,
-    timezone: application.timezone,
-    unconverted,
-  };
-}
-
-type AdsRequest = AdsQuery & { reporting: string; filters: ReportFilters };
-type Networks = {
-  /** By row key. */
-  networks: Map<string, AdSums>;
-  /** Impressions by day and format, including those of networks without a row. */
-  formats: Map<string, number>;
-  rest: AdSums;
-  cut: Cut | null;
-  unconverted: Unconverted;
-};
-
-async function readNetworks(stores: CubeStores, application: Reported, asked: AdsRequest): Promise<Networks> {
+  const { from, to, group_by: group, currency: reporting = application.currency } = query;
+  const names = formatNames(group);
+  const asked = { from, to, reporting, filters: filtersOf(query) };
   const { groups, cut, total } = await readGroupSums(stores, application, {
-    ...asked,
-    names: [...formatNames(asked.group_by), 'media_source'],
+    ...{ ...asked, limit: query.limit, q: query.q },
+    names: [...names, 'media_source'],
     keepsRequests: true,
   });
-  const networks = new Map<string, AdSums>(groups);
-  const rest = networks.get(REST) ?? emptySums();
-  networks.delete(REST);
-  const formats = new Map<string, number>();
-  const names = formatNames(asked.group_by);
-  const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
-  const byFormat = await readGroupSums(stores, application, { ...whole, limit: Number.POSITIVE_INFINITY });
-  for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
-  return { networks, formats, rest, cut, unconverted: unconvertedOf(total.unconverted) };
+  const rest: AdSums = groups.get(REST) ?? emptySums();
+  groups.delete(REST);
+  // The impressions of a format include those of networks without a row.
+  const whole = { ...asked, names, limit: Number.POSITIVE_INFINITY };
+  const { groups: formats } = await readGroupSums(stores, application, whole);
+  const data = [...groups]
+    .map(([key, shown]) => rowOf(keyValues(key), shown, { formats, group }))
+    .sort(byNames(group));
+  return {
+    data: cut && rest.impressions + rest.adRequests > 0 ? [...data, restRow(rest, group)] : data,
+    total_rows: cut?.total ?? data.length,
+    currency: reporting,
+    timezone: application.timezone,
+    unconverted: unconvertedOf(total.unconverted),
+  };
 }
 
 function figuresOf({ impressions, adRevenue, unconverted }: AdSums) {
@@ -91,13 +67,13 @@ function figuresOf({ impressions, adRevenue, unconverted }: AdSums) {
 function rowOf(
   values: readonly (string | null)[],
   shown: AdSums,
-  { formats, group }: { formats: ReadonlyMap<string, number>; group: DeviceGrouping | undefined },
+  { formats, group }: { formats: ReadonlyMap<string, AdSums>; group: DeviceGrouping | undefined },
 ): AnsweredRow {
   const names = formatNames(group);
   const [day, source = null] = values;
   const media_source = values[names.length] ?? null;
   const isFormat = media_source === null;
-  const impressions = formats.get(JSON.stringify(values.slice(0, names.length))) ?? 0;
+  const impressions = formats.get(JSON.stringify(values.slice(0, names.length)))?.impressions ?? 0;
   return {
     day: day ?? '',
     source,

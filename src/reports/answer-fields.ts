@@ -9,7 +9,7 @@ import {
   SEGMENT_DIMENSIONS,
   type SegmentDimension,
 } from '#catalogue';
-import { type Dimension, type DimensionName, REPORT_DIMENSIONS } from './dimensions.ts';
+import { columnsOf, type DimensionName, isDimension, REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // Fields that several reports share. The description of each figure is its definition.
@@ -102,9 +102,11 @@ export const fresh = {
 };
 export const reported = { currency: z.string(), ...fresh };
 
-const groupings = Object.values<Dimension>(REPORT_DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 export const groupingColumns = Object.fromEntries(
-  groupings.map((column) => [column, z.string().nullable().optional()]),
+  columnsOf(Object.keys(REPORT_DIMENSIONS).filter(isDimension)).map((column) => [
+    column,
+    z.string().nullable().optional(),
+  ]),
 ) as Record<DimensionName | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
 
 export const is_other = z.literal(true).optional().meta({
@@ -123,11 +125,10 @@ export const figure = (name: keyof typeof COHORT_METRICS) => ({
 
 const OF_DEVICES = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS];
 type DeviceColumn = CreativeGroup | `${CreativeGroup}_id` | SegmentDimension;
-const columnsOf = (name: (typeof OF_DEVICES)[number]) => Object.keys(REPORT_DIMENSIONS[name].show(null));
 
 /** The columns of a grouping by a property of devices. Null for organic devices, and for those without a value. */
 export const deviceGroups = Object.fromEntries(
-  OF_DEVICES.flatMap(columnsOf).map((column) => [
+  columnsOf(OF_DEVICES).map((column) => [
     column,
     z
       .string()

@@ -1,11 +1,11 @@
-import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
+import { HOURLY_METRICS, METRICS, type Metric, type MetricDefinition, type Sums } from '#catalogue';
+import { fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
-import { type DimensionName, givenBy, type NamedColumns } from './dimensions.ts';
+import { type DimensionName, givenBy, type NamedColumns, shownOf } from './dimensions.ts';
 import { readReportSums } from './engine/group-sums.ts';
 import { keyValues, REST } from './engine/question.ts';
 import { checkHoursKept } from './hours.ts';
-import { metricOf } from './metrics.ts';
-import { compareShown, type PerformanceQuery, shownOf } from './performance.ts';
+import { compareShown, type PerformanceQuery } from './performance.ts';
 import { filtersOf, type Reported } from './query.ts';
 
 /** Days, of which the last may end at an hour of the clock. */
@@ -58,6 +58,12 @@ export async function findChanges(
   };
   const [later, earlier] = await Promise.all([read(periods.now), read(periods.before)]);
   return given.has(wanted.metric) ? largestChanges(names, later, earlier, wanted) : [];
+}
+
+/** A metric of a group that is not a mean per day. */
+function metricOf(name: Metric, sums: Sums): number | null {
+  const metric: MetricDefinition = METRICS[name];
+  return 'nanos' in metric ? fromNanos(metric.nanos(sums)) : metric.value(sums, 0);
 }
 
 type Groups = ReadonlyMap<string, Sums>;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isSegmentDimension, normalised, per, SEGMENT_DIMENSIONS, shownValue } from '#catalogue';
 import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
+import { findNames } from '#creatives';
 import { database } from '#db';
 import {
   COUNTRY_FAULT,
@@ -8,23 +9,17 @@ import {
   type Fault,
   invalidRequest,
   isCountryFilter,
+  optionalDay,
   optionalText,
 } from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
 import { readRates } from './cohorts/rates.ts';
-import { type DeviceGrouping, GROUPS, isOfCreatives, nameById } from './device-groups.ts';
+import { type DeviceGrouping, GROUPS } from './device-groups.ts';
+import { isNamed } from './dimensions.ts';
 import { unconvertedOfDevices } from './engine/unrated.ts';
 import { deviceFilterOf } from './payers.ts';
-import {
-  checkPeriod,
-  dayNumbers,
-  filtersOf,
-  netOrGross,
-  optionalDay,
-  period,
-  type Reported,
-} from './query.ts';
+import { checkPeriod, dayNumbers, filtersOf, netOrGross, period, type Reported } from './query.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 
@@ -117,8 +112,8 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
     ];
   }
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
-    const name = isOfCreatives(by)
-      ? await nameById(database(env.DB), applicationId, by, value)
+    const name = isNamed(by)
+      ? ((await findNames(database(env.DB), applicationId, by, [value])).get(value)?.name ?? null)
       : shownValue(by, normalised(by, value));
     if (name === null)
       throw invalidRequest([{ path, message: `must be the id of one of this application's ${by}s` }]);

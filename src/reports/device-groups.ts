@@ -1,10 +1,8 @@
-import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
-import type { DeviceGroup } from '#counting';
-import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
-import { REPORT_DIMENSIONS } from './dimensions.ts';
-import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
+import type { Database } from '#db';
+import { isNamed, REPORT_DIMENSIONS } from './dimensions.ts';
+import { CREATIVE_GROUPS, type CreativeGroup, CreativeNames } from './names.ts';
 
 // Device selection and grouping in reports that query the counters.
 
@@ -14,48 +12,12 @@ export type DeviceGrouping = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
 
-export const isOfCreatives = (group: string): group is CreativeGroup =>
-  (CREATIVE_GROUPS as readonly string[]).includes(group);
-
 /** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
-export function counterGroup(group: DeviceGrouping | undefined): DeviceGroup | null {
+export function counterGroup<Group extends DeviceGrouping>(
+  group: Group | undefined,
+): 'creative' | Exclude<Group, CreativeGroup> | null {
   if (group === undefined) return null;
-  return isOfCreatives(group) ? 'creative' : group;
-}
-
-/** The name of an application's creative, ad set or campaign by id; null if there is none. */
-export async function nameById(
-  db: Database,
-  applicationId: string,
-  group: CreativeGroup,
-  id: string,
-): Promise<string | null> {
-  const table = { creative: creatives, adset: adsets, campaign: campaigns }[group];
-  const [row] = await db
-    .select({ name: table.name })
-    .from(table)
-    .where(and(eq(table.id, id), eq(table.applicationId, applicationId)));
-  return row?.name ?? null;
-}
-
-/** Id and name of a creative, or of its ad set or campaign. */
-type GroupName = { id: string; name: string };
-
-/** The creative, ad set or campaign that each of these creatives counts under. Unknown ids and other applications' are missing. */
-async function nameCreatives(
-  db: Database,
-  applicationId: string,
-  group: CreativeGroup,
-  ids: readonly string[],
-): Promise<Map<string, GroupName>> {
-  const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
-  const rows = await db
-    .select({ creativeId: creatives.id, id, name })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(and(eq(creatives.applicationId, applicationId), isAmong(creatives.id, ids)));
-  return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
+  return isNamed(group) ? 'creative' : (group as Exclude<Group, CreativeGroup>);
 }
 
 /** Merges the counters' groups that have the same name; `null` means organic devices. Leaves out those without a key. */
@@ -66,27 +28,12 @@ export async function labelGroups<Part extends { key: string | null }>(
   answered: readonly Part[],
 ): Promise<{ columns: Record<string, string | null>; parts: Part[] }[]> {
   const parts = answered.filter(({ key }) => key !== null);
-  if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
-  if (!isOfCreatives(group)) {
-    const groups = Map.groupBy(parts, ({ key }) => key);
-    return [...groups].map(([key, own]) => ({
-      columns: REPORT_DIMENSIONS[group].show(key || null),
-      parts: own,
-    }));
-  }
-  const ids = [...new Set(parts.flatMap(({ key }) => key || []))];
-  const names =
-    ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, GroupName>();
-  const groups = Map.groupBy(parts, ({ key }) => names.get(key ?? '')?.id ?? '');
-  return [...groups].map(([id, own]) => ({
-    columns: { [group]: names.get(own[0]?.key ?? '')?.name ?? null, [`${group}_id`]: id || null },
+  if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts }];
+  const names = new CreativeNames(db, applicationId, [group].filter(isNamed));
+  await names.use(parts.flatMap(({ key }) => key || []));
+  const shownAs = (key: string | null) => (isNamed(group) ? names.of(key ?? '', group) : key) || null;
+  return [...Map.groupBy(parts, ({ key }) => shownAs(key))].map(([value, own]) => ({
+    columns: REPORT_DIMENSIONS[group].show(value),
     parts: own,
   }));
 }
-
-/** The columns of the row that sums up all groups without a row. */
-export const otherColumns = (group: DeviceGrouping): Record<string, string | null | true> => ({
-  [group]: 'other',
-  ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
-  is_other: true,
-});

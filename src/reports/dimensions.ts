@@ -47,6 +47,24 @@ export const REPORT_DIMENSIONS = Object.fromEntries(
   ]),
 ) as Record<DimensionName, Dimension>;
 
+/** The columns of an answer that name a group by these dimensions. */
+export const columnsOf = (names: readonly DimensionName[]): string[] =>
+  names.flatMap((name) => Object.keys(REPORT_DIMENSIONS[name].show(null)));
+
+/** The columns of a group, from the values of its key. */
+export const shownOf = (values: readonly (string | null)[], names: readonly DimensionName[]): NamedColumns =>
+  Object.assign({}, ...names.map((name, index) => REPORT_DIMENSIONS[name].show(values[index] ?? null)));
+
+/** The name of the group in the row that sums up the rest. */
+export const OTHER = 'other';
+
+/** The columns of the row that sums up all groups without a row: `other` as each name, and no id. */
+export const otherColumns = (...names: DimensionName[]): NamedColumns & { is_other: true } =>
+  Object.assign(
+    Object.fromEntries(columnsOf(names).map((column) => [column, isDimension(column) ? OTHER : null])),
+    { is_other: true as const },
+  );
+
 export const isDimension = (name: string): name is DimensionName => Object.hasOwn(REPORT_DIMENSIONS, name);
 
 const kindOf = (name: DimensionName | undefined) => name && REPORT_DIMENSIONS[name].kind;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { FUNNEL_STEP_FORMS, isFunnelStep } from '#catalogue';
+import { FUNNEL_STEP_FORMS, isFunnelStep, per } from '#catalogue';
 import { type FunnelAnswer, queryFunnel, sumFunnel } from '#counting';
 import { database } from '#db';
 import { requiredText } from '#http';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
-import { funnelOf } from './metrics.ts';
+import { counterGroup, deviceGroupBy, labelGroups } from './device-groups.ts';
+import { otherColumns } from './dimensions.ts';
 import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from './query.ts';
 
@@ -74,4 +74,15 @@ export async function reportFunnel(env: Env, application: Reported, query: Funne
     devices_with_incomplete_history: sums.reduce((total, { incomplete }) => total + incomplete, 0),
     timezone: application.timezone,
   };
+}
+
+/** A funnel's steps, from how many devices reach each and how fast. */
+function funnelOf(steps: readonly { step: string; devices: number; medianSeconds: number | null }[]) {
+  return steps.map(({ step, devices, medianSeconds }, index) => ({
+    step,
+    devices,
+    from_first: per(devices, steps[0]?.devices ?? 0),
+    from_previous: index === 0 ? null : per(devices, steps[index - 1]?.devices ?? 0),
+    median_seconds: medianSeconds,
+  }));
 }

@@ -1,22 +1,14 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { HOURS_KEPT_DAYS, SEGMENT_DIMENSIONS } from '#catalogue';
-import { invalidRequest } from '#http';
+import { invalidRequest, wholeNumber } from '#http';
 import { addDays, dayIn } from '#lib/time';
 import { type DimensionName, rollupOf } from './dimensions.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
 // Figures by hour of the application's clock: what can be asked of them.
 
-const MAX_HOUR = 23;
-const hourError = `must be an hour from 1 to ${MAX_HOUR}`;
-
 /** Ends the last day of a report at an hour of the application's clock. */
-export const until_hour = z.coerce
-  .number({ error: hourError })
-  .int(hourError)
-  .min(1, hourError)
-  .max(MAX_HOUR, hourError)
-  .optional();
+export const until_hour = wholeNumber(1, 23, 'an hour').optional();
 
 type HoursRequest = { from: string; to: string; group_by: DimensionName[]; until_hour?: number | undefined };
 

@@ -1,5 +1,5 @@
 export { AdsQuery, reportAds } from './ads.ts';
-export { answerReport, LACKING } from './answer.ts';
+export { answerCsv, LACKING } from './answer-csv.ts';
 export { findChanges } from './changes.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 export { readDeviceRevenue } from './cohorts/device-revenue.ts';

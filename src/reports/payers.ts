@@ -1,11 +1,11 @@
 import { DEVICE_DIMENSIONS, SEGMENT_DIMENSIONS } from '#catalogue';
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
-import { findCreativeGroups, findCreativeIds } from '#creatives';
+import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import { storedValue } from './filters.ts';
-import type { CreativeGroup } from './names.ts';
+import { isByCreative, storedValue } from './filters.ts';
+import { CreativeNames } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
 // A device that paid on two days of a period is one payer of the period, so the daily figures of the rollups cannot be added up. The counters know
@@ -30,21 +30,15 @@ export async function deviceFilterOf(
   applicationId: string,
   filters: ReportFilters,
 ): Promise<DeviceFilter> {
-  const { campaign_id, adset_id, creative_id, attribution } = filters;
+  const { attribution } = filters;
   const segment = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];
     return values ? [[name, values.map(storedValue)] as const] : [];
   });
   return {
     segment: Object.fromEntries(segment),
-    ...(campaign_id || adset_id || creative_id
-      ? {
-          creativeIds: await findCreativeIds(database(db), applicationId, {
-            campaign_id,
-            adset_id,
-            creative_id,
-          }),
-        }
+    ...(isByCreative(filters)
+      ? { creativeIds: await findCreativeIds(database(db), applicationId, filters) }
       : {}),
     ...(attribution ? { attribution } : {}),
   };
@@ -78,16 +72,16 @@ export async function countPayers(
   const by = [...new Set(names.flatMap((name) => groupingOf(name) ?? []))];
   const periods = [whole, ...spans.map(({ period }) => period)];
   const found = await askCounters(env, application, { periods, by, filter });
-  const groups = by.includes('creative') ? await readGroups(env.DB, application.id, found) : new Map();
+  const creatives = new CreativeNames(database(env.DB), application.id, names.filter(isNamed));
+  await creatives.use(found.map(({ creativeId }) => creativeId));
   const counts = new Map<string, number>();
   for (const { period, creativeId, segment, devices } of found) {
     const span = spans[period - 1];
     if (!span) continue;
     const parts = names.map((name, index) => {
-      if (isTime(name)) return span.values[index] ?? null;
+      if (isNamed(name)) return creatives.of(creativeId, name) || null;
       const own = DEVICE_DIMENSIONS.find((dimension) => dimension === name);
-      if (own) return segment[own] || null;
-      return groups.get(creativeId)?.[name as CreativeGroup] ?? null;
+      return own ? segment[own] || null : (span.values[index] ?? null);
     });
     const key = JSON.stringify(parts);
     counts.set(key, (counts.get(key) ?? 0) + devices);
@@ -95,7 +89,7 @@ export async function countPayers(
   const total = totalOf(found.filter(({ period }) => period === 0));
   return {
     total,
-    row: (values) => counts.get(JSON.stringify(values.map((value, index) => idOf(value, names[index])))) ?? 0,
+    row: (values) => counts.get(JSON.stringify(values)) ?? 0,
     // Each device has one creative and one value of each dimension, so rows that differ in these have no devices in common.
     rest: (shown) =>
       names.some(isTime) ? null : shown.reduce<number>((left, own) => left - (Number(own) || 0), total),
@@ -103,14 +97,6 @@ export async function countPayers(
 }
 
 const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devices, 0);
-
-/**
- * Creatives, ad sets and campaigns are identified by their ids, not their names. Names of costs that match none have no id: they stay as they
- * are, because null would be the organic devices.
- */
-function idOf(value: string | null, name: DimensionName | undefined): string | null {
-  return value !== null && isNamed(name) ? ((JSON.parse(value) as [string | null])[0] ?? value) : value;
-}
 
 /** The periods that the rows cover; only the whole period if no grouping is by time. */
 function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
@@ -123,16 +109,4 @@ function spansWithin(from: string, to: string, names: readonly DimensionName[]) 
     else spans.set(key, { values, period: { from: day, to: day } });
   }
   return [...spans.values()];
-}
-
-async function readGroups(
-  db: D1Database,
-  applicationId: string,
-  found: Payers,
-): Promise<Map<string, Record<CreativeGroup, string>>> {
-  const creative_id = found.flatMap(({ creativeId }) => creativeId ?? []);
-  const rows = await findCreativeGroups(database(db), applicationId, {
-    creative_id: [...new Set(creative_id)],
-  });
-  return new Map(rows.map((row) => [row.creative, row]));
 }

@@ -2,17 +2,22 @@ import * as z from 'zod';
 import {
   ALL_METRICS,
   type Cohort,
+  type CohortMetric,
   HOURLY_METRICS,
   isCohortMetric,
   METRICS,
   type Metric,
   type MetricDefinition,
+  type MoneyMetric,
   OF_PAYERS,
   OF_SPEND,
   PLAIN_METRICS,
+  type PlainMetric,
+  type Sums,
 } from '#catalogue';
 import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
+import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { readFirstDay } from '#rollup';
@@ -24,17 +29,18 @@ import {
   isDimension,
   isTime,
   type NamedColumns,
+  otherColumns,
   REPORT_DIMENSIONS,
   rollupOf,
+  shownOf,
   spansOf,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
 import { readReportSums } from './engine/group-sums.ts';
-import { type Cut, keyValues, OTHER, REST } from './engine/question.ts';
+import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
-import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
+import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
-import { type MetricValues, metricsOf, noMetrics } from './metrics.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
 
@@ -75,6 +81,51 @@ export const PerformanceQuery = z
     message: 'is available in JSON only; ask for the earlier days by themselves',
   });
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
+
+/**
+ * Metrics of cohorts are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
+ * and spend lack, `roas_unconverted` what the revenue behind ROAS lacks, `cohort_unconverted` what the metrics of cohorts do; they are added only if
+ * there is any. So is `incomplete_days`.
+ */
+type MetricValues = Record<PlainMetric, number | null> &
+  Partial<Record<CohortMetric, number | null>> &
+  Partial<Record<`${MoneyMetric}_exact`, string>> & {
+    unconverted?: Unconverted;
+    roas_unconverted?: Unconverted;
+    cohort_unconverted?: Unconverted;
+    incomplete_days?: number[];
+  };
+
+/** The metrics of a group without figures. */
+const noMetrics = (asked: readonly Metric[] = []): Record<string, null> =>
+  Object.fromEntries([...PLAIN_METRICS, ...asked].map((name) => [name, null]));
+
+/** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
+function metricsOf(
+  sums: Sums,
+  days: number,
+  given: ReadonlySet<Metric>,
+  nothing = noMetrics(),
+): MetricValues {
+  // One object for all of them: a report by creative has thousands of rows.
+  const values: Record<string, number | string | null | Unconverted | number[]> = { ...nothing };
+  let showsMoney = false;
+  for (const name of given) {
+    const metric: MetricDefinition = METRICS[name];
+    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
+    else values[name] = metric.value(sums, days);
+    showsMoney ||= metric.unit === 'money' && !isCohortMetric(name);
+  }
+  if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));
+  if (values.roas !== null || values.roas_blended !== null) {
+    Object.assign(values, unconvertedField(sums.unconvertedAcquired, 'roas_unconverted'));
+  }
+  if (sums.cohort) {
+    Object.assign(values, unconvertedField(sums.cohort.unconverted, 'cohort_unconverted'));
+    if (sums.cohort.incompleteDays.length > 0) values.incomplete_days = [...sums.cohort.incompleteDays];
+  }
+  return values as unknown as MetricValues;
+}
 
 type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
@@ -166,8 +217,7 @@ export async function reportPerformance(
     // Over several periods, a device may have paid in more than one.
     const given = payers === null ? new Set([...gives].filter((name) => !OF_PAYERS.includes(name))) : gives;
     data.push({
-      ...otherShown(names),
-      is_other: true,
+      ...otherColumns(...names),
       ...metricsOf(
         { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0 },
         restDays,
@@ -215,23 +265,7 @@ async function readCohorts(
   return days.length === 0 ? null : readGroupCohorts(env, application, { ...asked, days }, keys);
 }
 
-/** A row or totals with these metrics only. */
-export function withOnly<Row extends MetricValues>(row: Row, metrics: readonly Metric[]): Partial<Row> {
-  const dropped = new Set<string>(PLAIN_METRICS.filter((name) => !metrics.includes(name)));
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !dropped.has(name))) as Partial<Row>;
-}
-
 type Values = readonly (string | null)[];
-
-/** The columns of a group, from the values of its key. */
-export const shownOf = (values: Values, names: readonly DimensionName[]): NamedColumns =>
-  Object.assign({}, ...names.map((name, index) => REPORT_DIMENSIONS[name].show(values[index] ?? null)));
-
-/** The columns of the row that sums up the rest: `other` as each name, and no id. */
-function otherShown(names: readonly DimensionName[]): NamedColumns {
-  const columns = Object.keys(shownOf([], names));
-  return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
-}
 
 /** Compares groups by their columns, the order of a report's rows. */
 export function compareShown(left: NamedColumns, right: NamedColumns): number {

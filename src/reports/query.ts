@@ -1,12 +1,7 @@
 import * as z from 'zod';
 import { ATTRIBUTIONS, type DoubtSettings, segmentFilters } from '#catalogue';
-import { optionalText, repeatable, requiredText, searchText } from '#http';
-import { daysBetween, isDay } from '#lib/time';
-
-const dayError = 'must be a day, as YYYY-MM-DD';
-const day = () => requiredText(10).refine(isDay, dayError);
-export const optionalDay = () =>
-  optionalText(10).refine((text) => text === undefined || isDay(text), dayError);
+import { dayText, repeatable, requiredText, searchText, wholeNumber } from '#http';
+import { daysBetween } from '#lib/time';
 
 /** The longest period that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
@@ -34,22 +29,15 @@ export function filtersOf(query: ReportFilters): ReportFilters {
 /** The fields of every report: an application, inclusive days in its time zone, and filters. */
 export const period = {
   application_id: requiredText(128),
-  from: day(),
-  to: day(),
+  from: dayText(),
+  to: dayText(),
   format,
   ...filterFields,
 };
 
 /** The largest number of rows in an answer, not counting the one that sums up the rest. */
 export const MAX_ROWS = 1_000;
-const limitError = `must be a whole number from 1 to ${MAX_ROWS}`;
-
-const limit = z.coerce
-  .number({ error: limitError })
-  .int(limitError)
-  .min(1, limitError)
-  .max(MAX_ROWS, limitError)
-  .default(MAX_ROWS);
+const limit = wholeNumber(1, MAX_ROWS).default(MAX_ROWS);
 
 /** Limits a long table to `limit` rows with `q` in one of their names. The rest is in the row `other`. */
 export const listing = { limit, q: searchText() };

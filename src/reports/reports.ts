@@ -1,7 +1,15 @@
 import type * as z from 'zod';
-import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS, PLAIN_METRICS } from '#catalogue';
+import {
+  ALL_METRICS,
+  HOURLY_METRICS,
+  HOURS_KEPT_DAYS,
+  METRICS,
+  type Metric,
+  PLAIN_METRICS,
+} from '#catalogue';
 import { EXAMPLE } from '#http';
 import { AdsQuery, reportAds } from './ads.ts';
+import type { fresh } from './answer-fields.ts';
 import {
   Ads,
   ClientTotals,
@@ -18,17 +26,17 @@ import { LtvQuery, reportLtv } from './cohorts/ltv.ts';
 import { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
-import { type DimensionName, REPORT_DIMENSIONS } from './dimensions.ts';
+import { columnsOf, type DimensionName } from './dimensions.ts';
 import { DOUBT_RULE_COLUMNS, DOUBTED_GROUP_COLUMNS, DoubtsQuery, reportDoubts } from './doubts/doubts.ts';
 import { earlierDays } from './earlier-days.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
-import { PerformanceQuery, reportPerformance, withOnly } from './performance.ts';
+import { PerformanceQuery, reportPerformance } from './performance.ts';
 import type { Reported } from './query.ts';
 
 /** A query of any report. */
 type AnyQuery = z.ZodObject &
   z.ZodType<{ application_id: string; from: string; to: string; format: 'json' | 'csv' }>;
-type AnyAnswer = z.ZodObject<{ data: z.ZodArray<z.ZodObject>; timezone: z.ZodString }>;
+type AnyAnswer = z.ZodObject<{ data: z.ZodArray<z.ZodObject> } & typeof fresh>;
 
 /** What a report's endpoint, its documentation and its CSV are made of. */
 export type Report<Query extends AnyQuery = AnyQuery, Answer extends AnyAnswer = AnyAnswer> = {
@@ -51,12 +59,16 @@ export type Report<Query extends AnyQuery = AnyQuery, Answer extends AnyAnswer =
 
 const define = <Query extends AnyQuery, Answer extends AnyAnswer>(report: Report<Query, Answer>) => report;
 
-const ofGroups = (names: readonly DimensionName[]) =>
-  names.flatMap((name) => Object.keys(REPORT_DIMENSIONS[name].show(null)));
 type Grouped = { group_by?: DimensionName | undefined };
-const ofGroup = ({ group_by: group }: Grouped) => ofGroups(group ? [group] : []);
+const ofGroup = ({ group_by: group }: Grouped) => columnsOf(group ? [group] : []);
 /** Cohorts without a grouping have the columns of one by creative. */
-const ofCohort = ({ group_by: group = 'creative' }: Grouped) => ofGroups([group]);
+const ofCohort = ({ group_by: group = 'creative' }: Grouped) => columnsOf([group]);
+
+/** A row or totals with these metrics only. */
+function withOnly<Row extends object>(row: Row, metrics: readonly Metric[]): Partial<Row> {
+  const dropped = new Set<string>(PLAIN_METRICS.filter((name) => !metrics.includes(name)));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !dropped.has(name))) as Partial<Row>;
+}
 
 const rest =
   'A report has at most `limit` rows: the latest days, weeks or months, and within each the largest groups by revenue, impressions and other counts. The last row, with `is_other`, sums up all other groups, so that the rows add up to the totals.';
@@ -87,7 +99,7 @@ export const REPORTS = {
       q: 'rewarded',
     },
     answer: Performance,
-    columnsOf: ({ group_by, metrics = PLAIN_METRICS }) => [...ofGroups(group_by), ...metrics],
+    columnsOf: ({ group_by, metrics = PLAIN_METRICS }) => [...columnsOf(group_by), ...metrics],
     async read(env, application, query, now) {
       const { metrics = PLAIN_METRICS } = query;
       const readDays = async (days: { from: string; to: string }) => {

@@ -1,8 +1,9 @@
 import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
+import { isoOrNull } from '#lib/time';
 import { getApplication } from '#teams';
-import { answerReport } from './answer.ts';
+import { answerCsv } from './answer-csv.ts';
 import { REPORTS, type Report, type ReportName } from './reports.ts';
 import { tableColumns } from './table-columns.ts';
 
@@ -37,9 +38,17 @@ export const reportEndpoints: Endpoint[] = (Object.keys(REPORTS) as ReportName[]
     async handle(c, { query }) {
       // Nothing is settled if the application is another team's.
       const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-      const subject = { ...query, application, ...(await settleCounters(c.env, application)) };
+      const progress = await settleCounters(c.env, application);
       const read = await report.read(c.env, application, query, Date.now());
-      return answerReport(c, query.format, read, tableColumns(name, columnsOf(query)), subject);
+      if (query.format === 'csv') {
+        return answerCsv(c, read, tableColumns(name, columnsOf(query)), {
+          ...query,
+          application,
+          ...progress,
+        });
+      }
+      const { countedThrough, uncounted } = progress;
+      return { ...read, counted_through: isoOrNull(countedThrough), uncounted };
     },
   });
 });

@@ -2,10 +2,16 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Compacted, compactParts, placesToCompact, replaceParts } from './cube/compact.ts';
 export type { PartSource, SegmentOfId } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
-export { type NumberedColumn, type OpenPart, openPart, type PartSelection } from './cube/open-part.ts';
 export { PartSegments } from './cube/part-segments.ts';
 export { pruneHours } from './cube/prune-hours.ts';
-export { type CubeStores, readParts } from './cube/read-parts.ts';
+export {
+  type CubeStores,
+  type NumberedColumn,
+  type OpenPart,
+  openPart,
+  type PartSelection,
+  readParts,
+} from './cube/read-parts.ts';
 export { REVENUE_DAYS, readRevenue } from './device/device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/device-state.ts';
 export { Journal } from './device/journal.ts';

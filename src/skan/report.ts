@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
-import { commaSeparated, currencyCode, dayText, repeatable, requiredText } from '#http';
+import { commaSeparated, currencyCode, dayText, repeatable, requiredText, wholeNumber } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { daysBetween, iso } from '#lib/time';
 import { readRateBook } from '#money';
@@ -16,7 +16,6 @@ const { applicationId, test, day, receivedAt, sequence, fine, coarse, country } 
 
 const MAX_ROWS = 1_000;
 const MAX_SPAN_DAYS = 1_100;
-const limitFault = `must be a whole number from 1 to ${MAX_ROWS}`;
 const groupFault = `must be one or two of ${SKAN_GROUPS.join(', ')}`;
 
 /** Query of `GET /v1/reports/skan`. Days are those on which postbacks arrived. */
@@ -35,12 +34,7 @@ export const SkanQuery = z
     source_identifier: repeatable(requiredText(16)),
     country: repeatable(requiredText(2).toLowerCase()),
     currency: currencyCode().optional(),
-    limit: z.coerce
-      .number({ error: limitFault })
-      .int(limitFault)
-      .min(1, limitFault)
-      .max(MAX_ROWS, limitFault)
-      .default(MAX_ROWS),
+    limit: wholeNumber(1, MAX_ROWS).default(MAX_ROWS),
     format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
   })
   .superRefine(({ from, to }, ctx) => {

@@ -10,12 +10,10 @@ const source = metaSourceOf(REFERRER) ?? { data: '', nonce: '' };
 describe('an encrypted referrer', () => {
   it('names the ad under the names of Ads Manager', async () => {
     expect(await decryptMetaAd(source, KEY)).toEqual({
-      accountId: '969070227561957',
-      campaign: { id: '23854855793350700', name: 'Test Campaign' },
-      adset: { id: '23854855793420700', name: 'AdSet1' },
-      ad: { id: '23854855793500700', name: 'Ad1' },
-      otherAdId: '23854864161090700',
-      platform: 'instagram',
+      network: 'meta',
+      campaign: { ids: ['23854855793350700'], name: 'Test Campaign' },
+      adset: { ids: ['23854855793420700'], name: 'AdSet1' },
+      creative: { ids: ['23854855793500700', '23854864161090700'], name: 'Ad1' },
     });
   });
 
@@ -48,12 +46,10 @@ describe('an encrypted referrer', () => {
         const fields = `"campaign_group_id":${campaign},"campaign_id":${adset},"adgroup_id":${ad}`;
         const plain = `{${fields},"campaign_group_name":${JSON.stringify(name)},"platform_position":null}`;
         expect(await decryptMetaAd(await encryptAd(plain), KEY)).toEqual({
-          accountId: null,
-          campaign: { id: String(campaign), name: name.toWellFormed() },
-          adset: { id: String(adset), name: '' },
-          ad: { id: String(ad), name: '' },
-          otherAdId: null,
-          platform: null,
+          network: 'meta',
+          campaign: { ids: [String(campaign)], name: name.toWellFormed() },
+          adset: { ids: [String(adset)], name: '' },
+          creative: { ids: [String(ad)], name: '' },
         });
       }),
     );

@@ -5,7 +5,7 @@ export const CHANGES = {
   metric: [
     {
       file: '/src/catalogue/metrics.ts',
-      before: "  impressions: from(['impressions'], {",
+      before: "  impressions: countOf('impressions', {",
       after: `  impressions_per_session: from(['impressions', 'sessions'], {
     label: 'Ads per session',
     kind: 'ratio',
@@ -15,7 +15,7 @@ export const CHANGES = {
     source: 'this service',
     value: (sums) => per(sums.impressions, sums.sessions),
   }),
-  impressions: from(['impressions'], {`,
+  impressions: countOf('impressions', {`,
     },
   ],
   'field of an answer': [

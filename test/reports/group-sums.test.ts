@@ -224,7 +224,8 @@ it('rounds half a nano up, even with a rate of infinitely many digits', () => {
   const rates = new RateDigits();
   const sixth = rates.add(divideRounded(RATE_SCALE, 6n));
   const sums = [Float64Array.of(1, 1, 1), null, null, null];
-  const entries = { size: 3, keys: [], segments: new Int32Array(3), sums };
-  table.addEntries(new Int32Array(3).fill(group), entries, { numbers: new Int32Array(3).fill(sixth), rates });
+  const segments = { values: [], numbers: new Int32Array(3) };
+  const chunk = { isOfCosts: false, day: '', size: 3, columns: new Map(), segments, sums };
+  table.addEntries(new Int32Array(3).fill(group), chunk, { numbers: new Int32Array(3).fill(sixth), rates });
   expect(table.sumsOf(group).adRevenue).toBe(1n);
 });

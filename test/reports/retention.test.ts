@@ -6,8 +6,7 @@ import { addDays } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { CohortActivity } from '../../src/reports/cohorts/cohort-activity.ts';
 import { CohortRanking } from '../../src/reports/cohorts/cohort-ranking.ts';
-import { namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
-import type { CohortQuestion } from '../../src/reports/cohorts/cohorts.ts';
+import { type CohortQuestion, namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
 
@@ -33,10 +32,13 @@ function chunkOf(rows: readonly ActivityRow[]): Chunk {
   return {
     isOfCosts: false,
     day: '',
-    columns: ['acquired_day', 'age'],
-    values: [rows.map(({ acquiredDay }) => acquiredDay), rows.map(({ age }) => String(age))],
-    segments: [UNKNOWN_SEGMENT],
-    entries: { size: rows.length, keys: [numbers, numbers], segments: new Int32Array(rows.length), sums },
+    size: rows.length,
+    columns: new Map([
+      ['acquired_day', { values: rows.map(({ acquiredDay }) => acquiredDay), numbers }],
+      ['age', { values: rows.map(({ age }) => String(age)), numbers }],
+    ]),
+    segments: { values: [UNKNOWN_SEGMENT], numbers: new Int32Array(rows.length) },
+    sums,
   };
 }
 
@@ -54,7 +56,7 @@ async function readChunks(
   for (const rows of all) await activity.read(chunkOf(rows));
   const { rest } = activity;
   const restDays = rest && [addDays(asked.today, -rest.oldest), addDays(asked.today, -rest.newest)];
-  return { ranked, total, sizes: [...activity.sizes], restDays, details: activity.details };
+  return { ranked, total, sizes: [...activity.sizes], restDays, activity };
 }
 
 const read = (today: string, cohort: 'all' | 'day', limit = 10) => {
@@ -80,16 +82,16 @@ describe('retention', () => {
     ['no cohort on the very day', 7, '2026-03-08', { eligible: 0, active: 0, later: 0 }],
     ['what came on the very day for earlier days', 3, '2026-03-08', { eligible: 10, active: 0, later: 2 }],
   ])('counts %s', async (_, day, today, expected) => {
-    const { ranked, total, sizes, details } = await read(today, 'all');
+    const { ranked, total, sizes, activity } = await read(today, 'all');
     expect({ ranked, total, sizes }).toEqual({ ranked: [[]], total: 1, sizes: [0, 15] });
-    expect(details.of(1, day)).toEqual(expected);
+    expect(activity.of(1, day)).toEqual(expected);
   });
 
   it('sums up the cohorts that are cut off', async () => {
-    const { ranked, total, sizes, restDays, details } = await read('2026-03-20', 'day', 1);
+    const { ranked, total, sizes, restDays, activity } = await read('2026-03-20', 'day', 1);
     expect({ ranked, total, sizes }).toEqual({ ranked: [['2026-03-05']], total: 2, sizes: [10, 5] });
     expect(restDays).toEqual(['2026-03-01', '2026-03-01']);
-    expect(details.of(0, 1)).toEqual({ eligible: 10, active: 4, later: 5 });
+    expect(activity.of(0, 1)).toEqual({ eligible: 10, active: 4, later: 5 });
   });
 });
 
@@ -105,19 +107,19 @@ function readDays(count: number, limit: number, days: number[]) {
 }
 
 it('counts the cohorts of days that are cut off before they are ranked', async () => {
-  const { ranked, total, sizes, restDays, details } = await readDays(9, 2, [0]);
+  const { ranked, total, sizes, restDays, activity } = await readDays(9, 2, [0]);
   expect(ranked).toEqual([['2026-03-19'], ['2026-03-18']]);
   expect(total).toBe(9);
   expect(sizes).toEqual([42, 1, 2]);
   expect(restDays).toEqual(['2026-03-11', '2026-03-17']);
-  expect(details.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
+  expect(activity.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
 });
 
 it('adds up thousands of cohorts', async () => {
   const numbers = Array.from({ length: 100 }, (_, index) => index);
-  const { ranked, details } = await readDays(11_000, 10_999, numbers);
+  const { ranked, activity } = await readDays(11_000, 10_999, numbers);
   expect(ranked).toHaveLength(10_999);
-  expect(details.of(3, 1)).toEqual({ eligible: 3, active: 0, later: 0 });
-  expect(details.of(3, 0)).toEqual({ eligible: 3, active: 3, later: 3 });
-  expect(details.of(0, 0)).toEqual({ eligible: 11_000, active: 11_000, later: 11_000 });
+  expect(activity.of(3, 1)).toEqual({ eligible: 3, active: 0, later: 0 });
+  expect(activity.of(3, 0)).toEqual({ eligible: 3, active: 3, later: 3 });
+  expect(activity.of(0, 0)).toEqual({ eligible: 11_000, active: 11_000, later: 11_000 });
 });

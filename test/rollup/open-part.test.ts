@@ -4,8 +4,8 @@ import { SEGMENT_DIMENSIONS, type Segment, UNKNOWN_SEGMENT } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { openPart } from '#rollup';
 import { packParts } from '../../src/rollup/cube/cube.ts';
-import { RowSelector } from '../../src/rollup/cube/open-part.ts';
 import { isText, PartFile } from '../../src/rollup/cube/part-file.ts';
+import { RowSelector } from '../../src/rollup/cube/read-parts.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
 import { rowsIn } from '../helpers/cube.ts';
 

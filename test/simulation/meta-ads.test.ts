@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decryptMetaAd, metaSourceOf, networkAdOf } from '../../src/attribution/meta-referrer.ts';
+import { decryptMetaAd, metaSourceOf } from '../../src/attribution/meta-referrer.ts';
 import { simulateDevices } from '../../src/cli/simulation/history.ts';
 import {
   isNamedByMeta,
@@ -24,11 +24,11 @@ it('names the ad of a creative as Meta does, in a referrer that only the key ope
     const source = metaSourceOf(await metaReferrer(place, key));
     const ad = source && (await decryptMetaAd(source, key));
     expect(ad).toMatchObject({
-      ad: { id, name: creative },
+      creative: { name: creative },
       adset: { name: adset },
       campaign: { name: campaign },
     });
-    expect(ad && new Set(networkAdOf(ad).creative.ids)).toEqual(new Set([id]));
+    expect(ad && new Set(ad.creative.ids)).toEqual(new Set([id]));
     expect(linkSettings(place, { network }).external_ids).toEqual([{ network: 'meta', id }]);
     expect(source && (await decryptMetaAd(source, newMetaKey()))).toBeNull();
   }

@@ -58,13 +58,11 @@ export const clickFlooding: DoubtRule = {
   label: 'Creative with click flooding',
   threshold: { label: 'Conversion in percent of the usual', fallback: 20, min: 1, max: 100 },
   check: ({ source_day: source }, threshold) => {
-    if (!source || source.median_seconds === null) return 'not_checked';
-    if (!isFlooded(source, threshold)) return { reason: null };
+    if (!source || source.median_seconds === null) return undefined;
+    if (!isFlooded(source, threshold)) return null;
     const { day, clicks, installs, usual_conversion: usual, median_seconds: median } = source;
     const share = Math.round((100 * installs) / clicks / usual);
-    return {
-      reason: `its creative had ${clicks} clicks but ${installs} ${installs === 1 ? 'install' : 'installs'} on ${day}, ${share} % of the usual conversion, and they came evenly, ${Math.round(median / 3_600)} h after the click in the median`,
-    };
+    return `its creative had ${clicks} clicks but ${installs} ${installs === 1 ? 'install' : 'installs'} on ${day}, ${share} % of the usual conversion, and they came evenly, ${Math.round(median / 3_600)} h after the click in the median`;
   },
 };
 

@@ -44,11 +44,10 @@ export function doubtsOf(
   for (const rule of DOUBT_RULES) {
     const { action, threshold } = settingOf(rule, settings);
     if (action === 'allow') continue;
-    const checked = rule.check(facts, threshold ?? 0);
-    if (checked === 'not_checked') notChecked.push(rule.id);
-    else if (checked.reason !== null) {
-      doubts.push({ rule: rule.id, version: rule.version, action, threshold, reason: checked.reason });
-    }
+    const reason = rule.check(facts, threshold ?? 0);
+    if (reason === undefined) notChecked.push(rule.id);
+    else if (reason !== null)
+      doubts.push({ rule: rule.id, version: rule.version, action, threshold, reason });
   }
   return { doubts, notChecked };
 }

@@ -45,7 +45,7 @@ export type DoubtRule = {
   label: string;
   threshold: { label: string; fallback: number; min: number; max: number } | null;
   /**
-   * Completes the sentence "The install is doubtful: …"; null if it is not. `not_checked` if the facts do not tell, which is not a clean result.
+   * Completes the sentence "The install is doubtful: …"; null if it is not. Undefined if the facts do not tell, which is not a clean result.
    */
-  check: (facts: DoubtFacts, threshold: number) => { reason: string | null } | 'not_checked';
+  check: (facts: DoubtFacts, threshold: number) => string | null | undefined;
 };

@@ -13,9 +13,9 @@ export const clickAfterInstallBegan: DoubtRule = {
   threshold: null,
   check: ({ clicked_at, play_clicked_at, play_install_began_at: began }) => {
     const clicks = [clicked_at, play_clicked_at].flatMap((at) => at ?? []);
-    if (began === null || clicks.length === 0) return 'not_checked';
+    if (began === null || clicks.length === 0) return undefined;
     const late = seconds(Math.max(...clicks)) - seconds(began);
-    return { reason: late > 0 ? `the installation began ${late} s before the click` : null };
+    return late > 0 ? `the installation began ${late} s before the click` : null;
   },
 };
 
@@ -26,14 +26,11 @@ export const fastInstall: DoubtRule = {
   label: 'Opened right after the click',
   threshold: { label: 'Seconds from the click to the first open', fallback: 10, min: 1, max: 3_600 },
   check: ({ clicked_at, first_opened_at }, threshold) => {
-    if (clicked_at === null || first_opened_at < clicked_at) return 'not_checked';
+    if (clicked_at === null || first_opened_at < clicked_at) return undefined;
     const took = seconds(first_opened_at - clicked_at);
-    return {
-      reason:
-        took < threshold
-          ? `the app was first opened ${took} s after the click, sooner than ${threshold} s`
-          : null,
-    };
+    return took < threshold
+      ? `the app was first opened ${took} s after the click, sooner than ${threshold} s`
+      : null;
   },
 };
 
@@ -44,13 +41,10 @@ export const repeatedClick: DoubtRule = {
   label: 'Click of several installs',
   threshold: { label: 'Installs that had used the click', fallback: 1, min: 1, max: 1_000 },
   check: ({ earlier_installs: earlier }, threshold) => {
-    if (earlier === null) return 'not_checked';
-    return {
-      reason:
-        earlier >= threshold
-          ? `${earlier} ${earlier === 1 ? 'install' : 'installs'} had already used this click. One click normally brings one install`
-          : null,
-    };
+    if (earlier === null) return undefined;
+    return earlier >= threshold
+      ? `${earlier} ${earlier === 1 ? 'install' : 'installs'} had already used this click. One click normally brings one install`
+      : null;
   },
 };
 
@@ -60,13 +54,10 @@ export const busyAddress: DoubtRule = {
   label: 'Many clicks from one address',
   threshold: { label: 'Clicks from the address', fallback: 50, min: 2, max: 200 },
   check: ({ address_clicks: clicks }, threshold) => {
-    if (clicks === null) return 'not_checked';
-    return {
-      reason:
-        clicks >= threshold
-          ? `${clicks} clicks came from the address of its click, ${threshold} or more`
-          : null,
-    };
+    if (clicks === null) return undefined;
+    return clicks >= threshold
+      ? `${clicks} clicks came from the address of its click, ${threshold} or more`
+      : null;
   },
 };
 
@@ -77,13 +68,10 @@ export const differentClick: DoubtRule = {
   label: 'Google Play saw another click',
   threshold: { label: 'Seconds between the two clicks', fallback: 300, min: 1, max: 86_400 },
   check: ({ clicked_at, play_clicked_at }, threshold) => {
-    if (clicked_at === null || play_clicked_at === null) return 'not_checked';
+    if (clicked_at === null || play_clicked_at === null) return undefined;
     const apart = seconds(Math.abs(clicked_at - play_clicked_at));
-    return {
-      reason:
-        apart > threshold
-          ? `Google Play saw the click ${apart} s from the credited one, more than ${threshold} s`
-          : null,
-    };
+    return apart > threshold
+      ? `Google Play saw the click ${apart} s from the credited one, more than ${threshold} s`
+      : null;
   },
 };

@@ -25,24 +25,29 @@ export const touchFields = () => ({
   keys,
 });
 
-const Click = storedWithoutDevice('click', touchFields);
-type Click = z.infer<typeof Click>;
-
-/** A click on a tracking link. It has no device yet, but is counted like any other event. */
-export const click = {
-  type: 'click',
-  label: 'Click',
-  description: 'A click on a tracking link.',
+/** What a click and an impression have in common. They have no device yet, but are counted like any other event. */
+export const ofTouch = {
   subject: 'creative',
-  stored: Click,
   wires: [],
   columns: [{ name: 'params', type: 'json' }],
   keepsKeys: false,
   steps: {},
-  count(_event, into) {
-    into.addDaily({ clicks: 1 });
-  },
   segmentOf: segmentWithoutDevice,
   stepOf: () => null,
   summarise: ({ country }) => line(country),
+} as const satisfies Partial<EventKind>;
+
+const Click = storedWithoutDevice('click', touchFields);
+type Click = z.infer<typeof Click>;
+
+/** A click on a tracking link. */
+export const click = {
+  ...ofTouch,
+  type: 'click',
+  label: 'Click',
+  description: 'A click on a tracking link.',
+  stored: Click,
+  count(_event, into) {
+    into.addDaily({ clicks: 1 });
+  },
 } as const satisfies EventKind<Click>;

@@ -1,9 +1,10 @@
 import { and, asc, count, eq, gt, gte, inArray, lt, ne, or, sql } from 'drizzle-orm';
+import { isAmong } from '#db';
 import { type FileEntry, mayHoldId } from '#lake';
 import { progressOf } from '../log.ts';
 import { erasures, fileErasures, files, log } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
-import { FILES_PER_READ, jsonList, toEntry } from './file-rows.ts';
+import { FILES_PER_READ, toEntry } from './file-rows.ts';
 
 // What is still to be erased from raw event files. Each file is rewritten without it in the background.
 
@@ -102,30 +103,20 @@ export function erasedAmong(store: Store, ids: readonly string[]): string[] {
   return store
     .selectDistinct({ id: fileErasures.id })
     .from(fileErasures)
-    .where(inArray(fileErasures.id, jsonList(ids)))
+    .where(isAmong(fileErasures.id, ids))
     .all()
     .map(({ id }) => id);
 }
 
 /** How many files may still contain what was erased under these ids. */
 export function filesToRewrite(store: Store, ids: readonly string[]): number {
-  const listed = store
-    .select({ n: count() })
-    .from(fileErasures)
-    .where(inArray(fileErasures.id, jsonList(ids)))
-    .get();
+  const listed = store.select({ n: count() }).from(fileErasures).where(isAmong(fileErasures.id, ids)).get();
   // A file that was being written at the time may contain it, and is not listed yet.
   const { exportBatch } = progressOf(store);
   const unlisted = store
     .select({ n: count() })
     .from(erasures)
-    .where(
-      and(
-        inArray(erasures.id, jsonList(ids)),
-        gt(erasures.exportBatch, 0),
-        eq(erasures.exportBatch, exportBatch),
-      ),
-    )
+    .where(and(isAmong(erasures.id, ids), gt(erasures.exportBatch, 0), eq(erasures.exportBatch, exportBatch)))
     .get();
   return (listed?.n ?? 0) + (unlisted?.n ?? 0);
 }
@@ -155,6 +146,6 @@ export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<
 export function finishErasure(store: Store, key: string, ids: ReadonlySet<string>): void {
   store
     .delete(fileErasures)
-    .where(and(eq(fileErasures.key, key), inArray(fileErasures.id, jsonList([...ids]))))
+    .where(and(eq(fileErasures.key, key), isAmong(fileErasures.id, [...ids])))
     .run();
 }

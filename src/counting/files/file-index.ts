@@ -1,11 +1,12 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
+import { isAmong } from '#db';
 import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold } from '#lake';
 import { dayIn } from '#lib/time';
 import type { FilePage, IndexedFile } from '../api.ts';
 import { fileErasures, files, orphanedObjects } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
-import { type Exported, FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
+import { type Exported, FILES_PER_READ, toEntry, toRow } from './file-rows.ts';
 
 // The list of raw event files. A file's object is written to R2 before its entry is added here, and deleted after its entry is removed.
 // Objects left over by a failure in between are in `orphaned_objects`.
@@ -97,22 +98,13 @@ export function noteLoose(store: Store, keys: readonly string[]): void {
 }
 
 export function forgetLoose(store: Store, keys: readonly string[]): void {
-  store
-    .delete(orphanedObjects)
-    .where(inArray(orphanedObjects.key, jsonList(keys)))
-    .run();
+  store.delete(orphanedObjects).where(isAmong(orphanedObjects.key, keys)).run();
 }
 
 /** Removes files from the index, together with their pending erasures. */
 export function forgetFiles(store: Store, keys: readonly string[]): void {
-  store
-    .delete(files)
-    .where(inArray(files.key, jsonList(keys)))
-    .run();
-  store
-    .delete(fileErasures)
-    .where(inArray(fileErasures.key, jsonList(keys)))
-    .run();
+  store.delete(files).where(isAmong(files.key, keys)).run();
+  store.delete(fileErasures).where(isAmong(fileErasures.key, keys)).run();
 }
 
 /** The same. Their objects are then loose. */
@@ -146,12 +138,12 @@ export function fileIndex(store: Store, transaction: (work: () => void) => void)
             throughBatch: sql<number>`coalesce(max(${files.throughBatch}), 0)`,
           })
           .from(files)
-          .where(inArray(files.key, jsonList(keys)))
+          .where(isAmong(files.key, keys))
           .get();
         const pending = store
           .select({ id: fileErasures.id })
           .from(fileErasures)
-          .where(inArray(fileErasures.key, jsonList(keys)))
+          .where(isAmong(fileErasures.key, keys))
           .all();
         remove(keys);
         addFiles(store, [next], replaced ?? { exportedAt: 0, throughBatch: 0 });
@@ -235,10 +227,5 @@ export function nextMerge(store: Store, now: number): FileEntry[] {
     if (events > MERGED_FILE.events || bytes > MERGED_FILE.bytes) break;
     chosen.push(file.key);
   }
-  return store
-    .select()
-    .from(files)
-    .where(inArray(files.key, jsonList(chosen)))
-    .all()
-    .map(toEntry);
+  return store.select().from(files).where(isAmong(files.key, chosen)).all().map(toEntry);
 }

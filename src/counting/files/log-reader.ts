@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import {
   type DeviceEvent,
   EVENT_DIMENSIONS,
@@ -7,6 +7,7 @@ import {
   type LoggedEvent,
   ofDimensions,
 } from '#catalogue';
+import { isAmong } from '#db';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { reasonToIgnore } from '#rollup';
@@ -135,11 +136,7 @@ export function outcomesOf(
   store: Store,
   batches: readonly number[],
 ): Map<number, Record<number, EventOutcome>> {
-  const rows = store
-    .select()
-    .from(logOutcomes)
-    .where(inArray(logOutcomes.batch, sql`(SELECT value FROM json_each(${JSON.stringify(batches)}))`))
-    .all();
+  const rows = store.select().from(logOutcomes).where(isAmong(logOutcomes.batch, batches)).all();
   return new Map(rows.map(({ batch, outcomes }) => [batch, JSON.parse(outcomes)]));
 }
 

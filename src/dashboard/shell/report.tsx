@@ -8,7 +8,7 @@ import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } f
 import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
 import {
-  answerReport,
+  answerCsv as answerTable,
   findFirstDay,
   givenBy,
   isDimension,
@@ -141,11 +141,11 @@ export const wantsCsv = (c: DashboardContext) => c.req.query('format') === 'csv'
 /** The same rows as the team API's CSV. */
 export function answerCsv(
   c: DashboardContext,
-  report: Parameters<typeof answerReport>[2],
+  report: Parameters<typeof answerTable>[1],
   columns: readonly string[],
   view: View,
 ): Response {
-  return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
+  return answerTable(c as unknown as AppContext, report, columns, view);
 }
 
 /** A whole report of the team API as a CSV file. */

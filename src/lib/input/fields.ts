@@ -162,8 +162,19 @@ export const searchText = () =>
     .refine((text) => lettersFoldedTo(text ?? '').length <= MAX_FOLDED_LETTERS, MANY_LETTERS)
     .meta({ description: `A text in any case, which ${MANY_LETTERS}.` });
 
+const NOT_A_DAY = 'must be a day, as YYYY-MM-DD';
+
 /** A calendar day. */
-export const dayText = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
+export const dayText = () => requiredText(10).refine(isDay, NOT_A_DAY);
+
+export const optionalDay = () =>
+  optionalText(10).refine((text) => text === undefined || isDay(text), NOT_A_DAY);
+
+/** A whole number in a query, from `min` to `max`. `form` is what the error calls it. */
+export function wholeNumber(min: number, max: number, form = 'a whole number') {
+  const error = `must be ${form} from ${min} to ${max}`;
+  return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
+}
 
 /** One of a fixed set of words, in any case. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
@@ -199,16 +210,9 @@ export const EMAIL_FAULT = 'must be a complete email address, such as ann@exampl
 /** An email address, in lower case. */
 export const emailAddress = () => requiredText(254).toLowerCase().pipe(z.email(EMAIL_FAULT));
 
-const limitError = 'must be a whole number from 1 to 200';
-
 /** The `?limit=&cursor=` query of every list. */
 export const listQuery = z.object({
-  limit: z.coerce
-    .number({ error: limitError })
-    .int(limitError)
-    .min(1, limitError)
-    .max(200, limitError)
-    .default(50),
+  limit: wholeNumber(1, 200).default(50),
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
 

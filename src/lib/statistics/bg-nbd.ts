@@ -1,5 +1,5 @@
 import { lnGamma } from './gamma.ts';
-import { hessian, minimize, penalty } from './minimize.ts';
+import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 
 // BG/NBD: while customers are alive, they buy at an individual rate, which is gamma distributed (r, alpha). After each purchase they leave
 // with an individual probability, which is beta distributed (a, b).
@@ -10,13 +10,6 @@ import { hessian, minimize, penalty } from './minimize.ts';
 export type PurchaseHistory = { x: number; lastAt: number; age: number; count: number };
 
 export type BgNbd = { r: number; alpha: number; a: number; b: number };
-
-export type FittedBgNbd = {
-  model: BgNbd;
-  logLikelihood: number;
-  /** Hessian of the negative log-likelihood with respect to the logarithms of r, alpha, a and b. */
-  hessian: number[][];
-};
 
 const NAMES = ['r', 'alpha', 'a', 'b'] as const;
 
@@ -54,7 +47,7 @@ export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonl
 }
 
 /** The maximum-likelihood parameters for these histories. */
-export function fitBgNbd(histories: readonly PurchaseHistory[]): FittedBgNbd {
+export function fitBgNbd(histories: readonly PurchaseHistory[]): Fitted<BgNbd> & { logLikelihood: number } {
   // Times are scaled to about 1, so that every parameter starts near its final value.
   const scale = Math.max(...histories.map(({ age }) => age)) || 1;
   const scaled = histories.map((own) => ({ ...own, lastAt: own.lastAt / scale, age: own.age / scale }));

@@ -1,7 +1,5 @@
 import { normalTwoSided, studentQuantile, studentTwoSided } from './distributions.ts';
-
-/** The normal quantile of a 95 % interval. */
-const Z_95 = 1.959963984540054;
+import { Z_95 } from './interval.ts';
 
 /** `b` - `a`. Low and high bound a 95 % confidence interval; null if there is too little data. */
 export type Difference = {

@@ -1,4 +1,4 @@
-import { hessian, minimize, penalty } from './minimize.ts';
+import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 
 // When customers buy for the first time: some on day 0; the others wait an exponential time, with a rate that is gamma distributed across them
 // (k, beta), so that the share that has not bought yet is (beta / (beta + t))^k, and most of those who wait long never buy.
@@ -9,12 +9,6 @@ import { hessian, minimize, penalty } from './minimize.ts';
 export type Waiting = { age: number; count: number };
 
 export type FirstPurchase = { k: number; beta: number };
-
-export type FittedFirstPurchase = {
-  model: FirstPurchase;
-  /** Hessian of the negative log-likelihood with respect to the logarithms of k and beta. */
-  hessian: number[][];
-};
 
 export const toFirstPurchase = ([k = 0, beta = 0]: readonly number[]): FirstPurchase => ({
   k: Math.exp(k),
@@ -28,7 +22,7 @@ const lnWaits = ({ k, beta }: FirstPurchase, age: number) => -k * Math.log1p(age
 export function fitFirstPurchase(
   firsts: readonly Waiting[],
   waiting: readonly Waiting[],
-): FittedFirstPurchase | null {
+): Fitted<FirstPurchase> | null {
   const later = firsts.filter(({ age }) => age > 0);
   if (later.length === 0) return null;
   const cost = (logs: readonly number[]) => {

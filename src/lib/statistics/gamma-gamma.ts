@@ -1,5 +1,5 @@
 import { lnGamma } from './gamma.ts';
-import { hessian, minimize, penalty } from './minimize.ts';
+import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 
 // Gamma-Gamma: the values of a customer's purchases are gamma distributed (p, nu) around the customer's own mean, and nu is gamma
 // distributed (q, gamma) across customers. How much they spend does not depend on how often.
@@ -9,13 +9,6 @@ import { hessian, minimize, penalty } from './minimize.ts';
 export type Spending = { x: number; mean: number; count: number };
 
 export type GammaGamma = { p: number; q: number; gamma: number };
-
-export type FittedGammaGamma = {
-  model: GammaGamma;
-  logLikelihood: number;
-  /** Hessian of the negative log-likelihood with respect to the logarithms of p, q and gamma. */
-  hessian: number[][];
-};
 
 export const toGammaGamma = (logs: readonly number[]): GammaGamma => {
   const [p = 0, q = 0, gamma = 0] = logs.map(Math.exp);
@@ -39,7 +32,7 @@ function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly
 }
 
 /** The maximum-likelihood parameters; q > 1, so that the mean over all customers exists. */
-export function fitGammaGamma(spending: readonly Spending[]): FittedGammaGamma {
+export function fitGammaGamma(spending: readonly Spending[]): Fitted<GammaGamma> & { logLikelihood: number } {
   const total = spending.reduce((sum, { count }) => sum + count, 0);
   const scale = spending.reduce((sum, { mean, count }) => sum + mean * count, 0) / total || 1;
   const scaled = spending.map((own) => ({ ...own, mean: own.mean / scale }));

@@ -4,7 +4,8 @@ export type Interval = { revenue: number; variance: number; low: number; high: n
 /** An amount that is certainly 0. */
 export const NOTHING: Interval = { revenue: 0, variance: 0, low: 0, high: 0 };
 
-const Z_95 = 1.959963984540054;
+/** The normal quantile of a 95 % interval. */
+export const Z_95 = 1.959963984540054;
 
 /** A log-normal interval: an amount cannot be negative. Null if there is none. */
 export function intervalAround(revenue: number, variance: number): Interval | null {

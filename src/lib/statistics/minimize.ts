@@ -76,6 +76,9 @@ const SOFT_BOUND = 6;
 export const penalty = (logs: readonly number[]): number =>
   logs.reduce((sum, log) => sum + Math.max(0, Math.abs(log) - SOFT_BOUND) ** 2, 0);
 
+/** A model's most likely parameters, and the Hessian of the negative log-likelihood with respect to their logarithms, in their order. */
+export type Fitted<Model> = { model: Model; hessian: number[][] };
+
 const HESSIAN_STEP = 1e-3;
 
 /** The matrix of second derivatives, by central differences. */

@@ -1,4 +1,4 @@
-import { NANOS_PER_HIGH } from '#rollup';
+import { addParts } from '../engine/add-columns.ts';
 import { ConvertedSums, nanosOf, type RateDigits } from '../engine/converted-sums.ts';
 import { SAME_CURRENCY } from '../engine/day-rates.ts';
 import { roundedNanos } from '../engine/group-table.ts';
@@ -26,22 +26,9 @@ export class CohortAmounts {
   add(row: number, from: number, to: number, low: number, high: number, conversion: number): void {
     const last = row * this.width + to;
     for (let at = row * this.width + from; at <= last; at++) {
-      if (conversion === SAME_CURRENCY) this.addSame(at, low, high);
+      if (conversion === SAME_CURRENCY) addParts(this.low, this.high, at, low, high);
       else this.converted.add(at, low, high, this.rates, conversion);
     }
-  }
-
-  private addSame(at: number, low: number, high: number): void {
-    const sum = (this.low[at] ?? 0) + low;
-    if (sum >= 0 && sum < NANOS_PER_HIGH) {
-      this.low[at] = sum;
-      if (high !== 0) this.high[at] = (this.high[at] ?? 0) + high;
-      return;
-    }
-    // The low part stays below 10^12, so that both parts are exact.
-    const carried = Math.floor(sum / NANOS_PER_HIGH);
-    this.low[at] = sum - carried * NANOS_PER_HIGH;
-    this.high[at] = (this.high[at] ?? 0) + high + carried;
   }
 
   /** Nanos in the reporting currency. */

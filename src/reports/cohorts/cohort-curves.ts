@@ -1,7 +1,7 @@
 import { NANOS_PER_HIGH } from '#rollup';
 import { RATE_SCALE, type RateDigits } from '../engine/converted-sums.ts';
 import { SAME_CURRENCY } from '../engine/day-rates.ts';
-import { suffixSums } from './cohort-details.ts';
+import { suffixSums } from './cohort-activity.ts';
 
 const NANOS = 1e9;
 
@@ -59,12 +59,10 @@ export class CohortCurves {
     const from = row * this.ages;
     const revenue = this.revenue.subarray(from, from + this.ages);
     const spend = suffixSums(this.spend.subarray(from, from + this.ages), this.ages);
-    const isWhole = (age: number) => eligible[age] === eligible[0];
-    const curveOver = (
-      divisors: Float64Array,
-      unit: number,
-      exactAt: (age: number) => number | null | undefined,
-    ): Curve => {
+    const ratios = Array.from({ length: this.ages }, (_, age) =>
+      eligible[age] === eligible[0] ? exact(age) : null,
+    );
+    const curveOver = (divisors: Float64Array, unit: number, figure: 'ltv' | 'roas'): Curve => {
       const curve: Curve = new Array<number | null>(this.ages).fill(null);
       let [value, before, sum] = [0, 0, 0];
       for (let age = 0; age < this.ages; age++) {
@@ -74,15 +72,15 @@ export class CohortCurves {
         if (divisor !== divisors[age - 1]) [before, sum] = [value, 0];
         sum += revenue[age] ?? 0;
         value = before + sum / (divisor * unit);
-        const whole = isWhole(age) && divisor === divisors[0] ? exactAt(age) : null;
+        const whole = divisor === divisors[0] ? ratios[age]?.[figure] : null;
         if (whole != null) [value, before, sum] = [whole, whole, 0];
         curve[age] = value;
       }
       return curve;
     };
     return {
-      ltv: curveOver(eligible, NANOS, (age) => exact(age)?.ltv),
-      roas: curveOver(spend, 1, (age) => exact(age)?.roas),
+      ltv: curveOver(eligible, NANOS, 'ltv'),
+      roas: curveOver(spend, 1, 'roas'),
     };
   }
 }

@@ -1,5 +1,5 @@
 import { daysBetween } from '#lib/time';
-import { type Chunk, valuesIn } from '../engine/chunk.ts';
+import { type Chunk, columnOf } from '../engine/chunk.ts';
 import type { GroupCells } from '../engine/group-cells.ts';
 
 /** In place of the number of a row: the entry is of none. */
@@ -33,8 +33,8 @@ export class CohortPlaces {
 
   // Of the open chunk.
   private days: CohortDay[] = [];
-  private groups = new Int32Array(0);
-  private dayNumbers: Int32Array | undefined;
+  private groups: Int32Array = new Int32Array(0);
+  private dayNumbers: Int32Array = new Int32Array(0);
 
   /** `rowOf` is the row of a group that `lookup` has numbered, other than `NO_GROUP`. */
   constructor(
@@ -50,12 +50,10 @@ export class CohortPlaces {
 
   async open(chunk: Chunk): Promise<void> {
     const column = acquiredColumn(chunk);
-    await this.lookup.open(chunk, column);
-    this.days = valuesIn(chunk, column).map((day) => this.dayOf(day));
-    const { entries } = chunk;
-    if (this.groups.length < entries.size) this.groups = new Int32Array(entries.size);
-    this.lookup.find(entries, this.groups, NO_GROUP);
-    this.dayNumbers = entries.keys[chunk.columns.indexOf(column)];
+    this.groups = await this.lookup.find(chunk, column, NO_GROUP);
+    const { values, numbers } = columnOf(chunk, column);
+    this.days = values.map((day) => this.dayOf(day));
+    this.dayNumbers = numbers;
   }
 
   private dayOf(day: string): CohortDay {
@@ -69,7 +67,7 @@ export class CohortPlaces {
   }
 
   dayAt(entry: number): CohortDay {
-    const day = this.days[this.dayNumbers?.[entry] ?? 0];
+    const day = this.days[this.dayNumbers[entry] ?? 0];
     if (!day) throw new Error('An entry without its day');
     return day;
   }

@@ -3,7 +3,7 @@ import type { Chunk } from '../engine/chunk.ts';
 import { GroupCells, type Span } from '../engine/group-cells.ts';
 import { type CreativeNames, isKnownName } from '../names.ts';
 import { ACTIVE_AT } from './cohort-activity.ts';
-import { acquiredColumn, CohortPlaces, NO_GROUP, REST_ROW } from './cohort-places.ts';
+import { CohortPlaces, NO_GROUP, REST_ROW } from './cohort-places.ts';
 
 type RankedCohort = { span: Span; values: readonly (string | null)[] };
 
@@ -15,7 +15,6 @@ export class CohortRanking {
   private readonly sizes: number[] = [0, 0];
   /** By cohort; null for those of periods that are cut off, because enough later cohorts were found. */
   private readonly cohorts: (RankedCohort | null)[] = [null, null];
-  private found = new Int32Array(0);
   /** By cohort, once they are ranked. */
   private rows = new Int32Array(0);
   private readonly namedAt: number;
@@ -39,12 +38,9 @@ export class CohortRanking {
 
   /** Adds up devices on the day of their acquisition. The later the days of the first chunks, the fewer cohorts are kept. */
   async read(chunk: Chunk): Promise<void> {
-    await this.lookup.open(chunk, acquiredColumn(chunk));
-    const { entries } = chunk;
-    if (this.found.length < entries.size) this.found = new Int32Array(entries.size);
-    this.lookup.find(entries, this.found, NO_GROUP);
-    for (let entry = 0; entry < entries.size; entry++) {
-      this.add(this.found[entry] ?? NO_GROUP, entries.sums[ACTIVE_AT]?.[entry] ?? 0);
+    const found = await this.lookup.find(chunk, 'acquired_day', NO_GROUP);
+    for (let entry = 0; entry < chunk.size; entry++) {
+      this.add(found[entry] ?? NO_GROUP, chunk.sums[ACTIVE_AT]?.[entry] ?? 0);
     }
   }
 

@@ -1,13 +1,16 @@
-import { netOfFee } from '#catalogue';
+import { netOfFee, per } from '#catalogue';
+import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
-import { NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
-import { type Chunk, type Entries, organicIn, valuesIn } from '../engine/chunk.ts';
+import { type CubeStores, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
+import { scanCosts } from '../engine/cost-scan.ts';
+import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
-import { CohortCurves } from './cohort-curves.ts';
-import { type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
+import { CohortCurves, type Curve } from './cohort-curves.ts';
+import { acquiredColumn, type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(
@@ -27,17 +30,17 @@ type RevenuePlace = { day: CohortDay | null; row: number; age: number; currency:
 export class CohortRevenue {
   readonly revenue: CohortAmounts;
   readonly spend: CohortAmounts;
-  readonly curves: CohortCurves;
+  private readonly curves: CohortCurves;
   /** What could not be converted: over all cohorts, and by row and index of a requested day number whose figures lack it. */
   readonly unconverted = new Map<string, bigint>();
   private readonly unconvertedCells = new UnratedSums();
-  private readonly width: number;
+  /** The requested day numbers, ascending. */
+  private readonly numbers: readonly number[];
   /** By age, the index of the first day number that revenue of that age counts for. */
   private readonly slots: readonly number[];
 
-  /** `numbers` are the requested day numbers, ascending. */
   constructor(rows: number, numbers: readonly number[], rates: DayRates) {
-    this.width = numbers.length;
+    this.numbers = numbers;
     this.revenue = new CohortAmounts(rows, numbers.length, rates.rates);
     this.spend = new CohortAmounts(rows, numbers.length, rates.rates);
     const ages = (numbers.at(-1) ?? 0) + 1;
@@ -59,16 +62,29 @@ export class CohortRevenue {
     else this.curves.addRevenue(row, age, low, high, conversion);
   }
 
+  /**
+   * What a device has earned by each day, and what each unit of spend has: see `CohortCurves`. `eligible` counts the devices whose day is over.
+   */
+  curvesOf(row: number, eligible: Float64Array, knowsSpend: boolean): { ltv: Curve; roas: Curve } {
+    return this.curves.of(row, eligible, (age) => {
+      const index = this.numbers.indexOf(age);
+      if (index < 0) return null;
+      const earned = fromNanos(this.revenue.of(row, index));
+      const spent = knowsSpend ? fromNanos(this.spend.of(row, index)) : null;
+      return { ltv: per(earned, eligible[age] ?? 0), roas: per(earned, spent) };
+    });
+  }
+
   /** Lists an amount that the figures of a row lack from a requested day number on. */
   private miss(row: number, from: number, currency: string, amount: bigint): void {
-    for (let index = from; index < this.width; index++) {
-      this.unconvertedCells.add(row * this.width + index, currency, amount);
+    for (let index = from; index < this.numbers.length; index++) {
+      this.unconvertedCells.add(row * this.numbers.length + index, currency, amount);
     }
   }
 
   /** What the figures of a row by a requested day number lack. */
   unconvertedOf(row: number, index: number): Unrated {
-    return this.unconvertedCells.of(row * this.width + index);
+    return this.unconvertedCells.of(row * this.numbers.length + index);
   }
 }
 
@@ -105,29 +121,39 @@ export class RevenueReader {
     this.ages = (places.numbers.at(-1) ?? 0) + 1;
   }
 
-  async read(chunk: Chunk): Promise<void> {
-    const { columns, isOfCosts } = chunk;
+  /** Reads what devices have earned and, if it is wanted, what was spent on the days on which they were acquired. */
+  async scan(
+    stores: CubeStores,
+    asked: Omit<CubeScan, 'rollup'> & { reporting: string },
+    wantsSpend: boolean,
+  ): Promise<void> {
+    const earned: CubeScan = { ...asked, rollup: 'cohort_revenue' };
+    for await (const chunk of scanCube(stores, earned)) await this.read(chunk);
+    if (!wantsSpend) return;
+    const spent = { ...asked, names: [...new Set(['day' as const, ...asked.names])] };
+    for await (const chunk of scanCosts(stores.DB, spent)) await this.read(chunk);
+  }
+
+  private async read(chunk: Chunk): Promise<void> {
+    const { isOfCosts } = chunk;
     const conversions = await conversionsOf(this.rates, chunk);
-    const currencies = valuesIn(chunk, 'currency');
-    this.days = valuesIn(chunk, 'day');
-    this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
-    const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
-    const currencyAt = columns.indexOf('currency');
-    const organic = organicIn(chunk);
+    const currencies = columnOf(chunk, 'currency');
+    const [days, acquired] = [columnOf(chunk, 'day'), columnOf(chunk, acquiredColumn(chunk))];
+    const { numbers, organic } = organicIn(chunk);
+    this.days = days.values;
+    this.acquired = acquired.values;
     this.between = [];
     await this.places.open(chunk);
     const { at } = this;
-    const { size, keys, sums } = chunk.entries;
-    for (let entry = 0; entry < size; entry++) {
+    for (let entry = 0; entry < chunk.size; entry++) {
       at.day = this.places.dayAt(entry);
-      at.age = isOfCosts ? 0 : this.ageOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
+      at.age = isOfCosts ? 0 : this.ageOf(acquired.numbers[entry] ?? 0, days.numbers[entry] ?? 0);
       // The day must be over, and not after the last requested day number.
       if (at.age >= at.day.ago || at.age >= this.ages) continue;
       at.row = this.places.rowAt(entry);
-      at.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+      at.currency = currencies.values[currencies.numbers[entry] ?? 0] ?? '';
       at.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
-      const isOrganic = organic.value >= 0 && keys[organic.at]?.[entry] === organic.value;
-      this.add(sums, entry, isOfCosts, isOrganic);
+      this.add(chunk.sums, entry, isOfCosts, numbers[entry] === organic);
     }
   }
 
@@ -137,7 +163,7 @@ export class RevenueReader {
     return this.between[at] ?? 0;
   }
 
-  private add(sums: Entries['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
+  private add(sums: Chunk['sums'], entry: number, isOfCosts: boolean, isOrganic: boolean): void {
     let [low, high] = [0, 0];
     for (const at of isOfCosts ? COSTS_AT : AMOUNTS_AT) {
       low += sums[at]?.[entry] ?? 0;
@@ -152,7 +178,7 @@ export class RevenueReader {
 }
 
 /** What is left of an entry's revenue, in two parts, of which the first is not negative. */
-function netParts(sums: Entries['sums'], entry: number, net: Net): [low: number, high: number] {
+function netParts(sums: Chunk['sums'], entry: number, net: Net): [low: number, high: number] {
   const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
   const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);
   const high = nanos / BigInt(NANOS_PER_HIGH) - (nanos < 0n ? 1n : 0n);

@@ -1,15 +1,29 @@
-import { isSegmentDimension, type RollupTable } from '#catalogue';
 import { database } from '#db';
+import type { Part } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
+import type { DeviceGrouping } from '../device-groups.ts';
 import { type DimensionName, isNamed } from '../dimensions.ts';
-import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
+import { scanCube } from '../engine/cube-scan.ts';
 import { CreativeNames } from '../names.ts';
+import type { ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
-import type { CohortDetails } from './cohort-details.ts';
 import type { CohortPlaces } from './cohort-places.ts';
 import { CohortRanking } from './cohort-ranking.ts';
-import type { CohortQuestion } from './cohorts.ts';
+
+/** The cohorts of a report: the latest `limit` of those acquired in the period, then the largest. */
+export type CohortQuestion = {
+  cohort: Part;
+  group_by?: DeviceGrouping | undefined;
+  from: string;
+  to: string;
+  limit: number;
+  /** Day numbers since acquisition. */
+  days: readonly number[];
+  filters: ReportFilters;
+  /** The application's. Day N of a cohort counts once it is over. */
+  today: string;
+};
 
 /** The cohorts of a report, with their devices. */
 export type ReadCohorts = {
@@ -17,12 +31,10 @@ export type ReadCohorts = {
   ranked: readonly (readonly (string | null)[])[];
   /** The number of cohorts that have devices, with a row or without. */
   total: number;
-  /** The number of devices by row. */
-  sizes: Float64Array;
   /** The first and last day of acquisition of the devices in `REST_ROW`; null if it has none. */
   restDays: { first: string; last: string } | null;
   places: CohortPlaces;
-  details: CohortDetails;
+  activity: CohortActivity;
 };
 
 /** What cohorts are grouped by: the period of acquisition first, unless it is all days together. */
@@ -39,7 +51,7 @@ export async function readCohorts(
 ): Promise<ReadCohorts> {
   const names = namesOf(asked);
   const creatives = new CreativeNames(database(stores.DB), applicationId, names.filter(isNamed));
-  const scan = cohortScan(applicationId, 'cohort_activity', asked);
+  const scan = { ...asked, applicationId, rollup: 'cohort_activity' as const, names };
   const ranking = new CohortRanking(names, creatives, asked.limit);
   for await (const chunk of scanCube(stores, { ...scan, sums: ['active_devices'], ages: [0] })) {
     await ranking.read(chunk);
@@ -48,25 +60,10 @@ export async function readCohorts(
   const places = ranking.places(asked);
   const activity = new CohortActivity(places, ranked.length + 1);
   for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
-  const { sizes, details, rest } = activity;
+  const { rest } = activity;
   const restDays = rest && {
     first: addDays(asked.today, -rest.oldest),
     last: addDays(asked.today, -rest.newest),
   };
-  return { ranked, total, sizes, restDays, places, details };
-}
-
-/** The scan of a cohort table that a report needs. */
-export function cohortScan(
-  applicationId: string,
-  rollup: Extract<RollupTable, 'cohort_activity' | 'cohort_revenue'>,
-  asked: CohortQuestion,
-): CubeScan {
-  const { from, to, filters } = asked;
-  const names = namesOf(asked);
-  return {
-    ...{ applicationId, rollup, from, to, filters },
-    byCreative: names.some(isNamed),
-    segments: names.filter(isSegmentDimension),
-  };
+  return { ranked, total, restDays, places, activity };
 }

@@ -1,13 +1,12 @@
-import { type Cohort, type CohortFigure, isSegmentDimension, per } from '#catalogue';
+import { type Cohort, type CohortFigure, per } from '#catalogue';
 import { database } from '#db';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed, knowsSpendIn } from '../dimensions.ts';
-import { hasCosts, scanCosts } from '../engine/cost-scan.ts';
-import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
+import { hasCosts } from '../engine/cost-scan.ts';
+import { scanCube } from '../engine/cube-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { GroupCells } from '../engine/group-cells.ts';
 import { REST } from '../engine/question.ts';
-import { plainRatiosOf } from '../metrics.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported, ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
@@ -52,7 +51,7 @@ export async function readGroupCohorts(
   asked: GroupCohortsRequest,
   keys: Iterable<string>,
 ): Promise<(key: string) => Cohort> {
-  const { names, from, to, filters, reporting, days } = asked;
+  const { names, from, filters, reporting, days } = asked;
   const rows = new Map([...keys].filter((key) => key !== REST).map((key, index) => [key, index + 1]));
   const count = rows.size + 1;
   const creatives = new CreativeNames(database(stores.DB), application.id, names.filter(isNamed));
@@ -74,42 +73,20 @@ export async function readGroupCohorts(
     ...{ to: new CohortRevenue(count, numbers, rates), net: isNet ? application : null },
   }));
   const revenue = new RevenueReader(places, rates, targets);
-  const scan: Omit<CubeScan, 'rollup'> = {
-    ...{ applicationId: application.id, from, to, filters },
-    byCreative: names.some(isNamed),
-    segments: names.filter(isSegmentDimension),
-  };
-  const ofActivity: CubeScan = {
-    ...{ ...scan, rollup: 'cohort_activity' },
-    ...{ sums: ['active_devices'], ages: [0, ...numbers] },
-  };
-  for await (const chunk of scanCube(stores, ofActivity)) await activity.read(chunk);
-  if (targets.length > 0) {
-    const ofRevenue: CubeScan = { ...scan, rollup: 'cohort_revenue' };
-    for await (const chunk of scanCube(stores, ofRevenue)) await revenue.read(chunk);
-  }
-  if (targets.some(({ needsSpend }) => needsSpend)) {
-    const costs = {
-      ...asked,
-      applicationId: application.id,
-      names: [...new Set(['day' as const, ...names])],
-    };
-    for await (const chunk of scanCosts(stores.DB, costs)) await revenue.read(chunk);
-  }
+  const scan = { ...asked, applicationId: application.id };
+  const ofActivity = { rollup: 'cohort_activity' as const, sums: ['active_devices'], ages: [0, ...numbers] };
+  for await (const chunk of scanCube(stores, { ...scan, ...ofActivity })) await activity.read(chunk);
+  const wantsSpend = targets.some(({ needsSpend }) => needsSpend);
+  if (targets.length > 0) await revenue.scan(stores, scan, wantsSpend);
 
   return (key) => {
     const row = rows.get(key) ?? REST_ROW;
-    const eligible = activity.details.eligibleByAge(row);
-    const curvesOf = (value: CohortRevenue) =>
-      value.curves.of(row, eligible, (age) => {
-        const index = numbers.indexOf(age);
-        if (index < 0) return null;
-        const [revenue, spend] = [value.revenue.of(row, index), value.spend.of(row, index)];
-        return plainRatiosOf({ eligible: eligible[age] ?? 0, revenue, spend });
-      });
-    const curves = targets.map(({ figure, curve, to }) => [figure, curvesOf(to)[curve]] as const);
+    const eligible = activity.eligibleByAge(row);
+    const curves = targets.map(
+      ({ figure, curve, to }) => [figure, to.curvesOf(row, eligible, true)[curve]] as const,
+    );
     const figures = numbers.map((day) => {
-      const { eligible: over, active } = activity.details.of(row, day);
+      const { eligible: over, active } = activity.of(row, day);
       const own = {
         ...NO_FIGURES,
         retention: per(active, over),

@@ -4,17 +4,15 @@ import { amountField } from '#lib/money';
 import { dayIn } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { deviceGroupBy } from '../device-groups.ts';
-import { scanCosts } from '../engine/cost-scan.ts';
-import { scanCube } from '../engine/cube-scan.ts';
+import { knowsSpendIn } from '../dimensions.ts';
+import { hasCosts } from '../engine/cost-scan.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { readUnallocatedSpend } from '../engine/unallocated-spend.ts';
 import { unconvertedField, unconvertedOf } from '../engine/unrated.ts';
-import { plainRatiosOf } from '../metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, type Reported } from '../query.ts';
 import { CohortRevenue, RevenueReader } from './cohort-revenue.ts';
-import { cohortScan, namesOf, type ReadCohorts, readCohorts } from './cohort-scan.ts';
-import { type CohortQuestion, knowsSpend } from './cohorts.ts';
-import { daysOf, rowsOf } from './retention.ts';
+import { rowsOf, tableOf } from './cohort-rows.ts';
+import { namesOf, readCohorts } from './cohort-scan.ts';
 
 export const LtvQuery = z
   .object({
@@ -43,27 +41,22 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     to: END_OF_TIME,
   });
   const net = query.net ? application : null;
-  const value = await readValue(stores, application.id, { ...asked, reporting }, { cohorts, rates, net });
-  const hasSpend = knowsSpend(asked);
-  const { numbers } = cohorts.places;
+  const names = namesOf(asked);
+  const hasSpend = hasCosts(names) && knowsSpendIn(asked.filters);
+  const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
+  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
+  const scan = { ...asked, applicationId: application.id, names, reporting };
+  await reader.scan(stores, scan, hasSpend);
+  const { activity, places } = cohorts;
+  const { numbers } = places;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
-    const size = cohorts.sizes[row] ?? 0;
-    const eligible = cohorts.details.eligibleByAge(row);
-    const exact = new Map(
-      numbers.map((number, index) => {
-        const revenue = value.revenue.of(row, index);
-        const spend = hasSpend ? value.spend.of(row, index) : null;
-        return [
-          number,
-          { revenue, ratios: plainRatiosOf({ eligible: eligible[number] ?? 0, revenue, spend }) },
-        ];
-      }),
-    );
-    const curves = value.curves.of(row, eligible, (age) => exact.get(age)?.ratios ?? null);
+    const size = activity.sizes[row] ?? 0;
+    const eligible = activity.eligibleByAge(row);
+    const curves = value.curvesOf(row, eligible, hasSpend);
     const dayOf = (number: number) => ({
       eligible: eligible[number] ?? 0,
       complete: eligible[number] === size,
-      ...amountField('revenue', exact.get(number)?.revenue ?? 0n),
+      ...amountField('revenue', value.revenue.of(row, numbers.indexOf(number))),
       ltv: curves.ltv[number] ?? null,
       roas: curves.roas[number] ?? null,
       ...(eligible[number] ? unconvertedField(value.unconvertedOf(row, numbers.indexOf(number))) : {}),
@@ -75,7 +68,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
       ...key,
       size,
       payback_day: payback < 0 ? null : payback,
-      days: daysOf(query.days, dayOf),
+      days: tableOf(query.days, dayOf),
     };
   });
   return {
@@ -85,28 +78,6 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
     net: query.net,
     timezone: application.timezone,
     unconverted: unconvertedOf(value.unconverted),
-    ...(hasSpend ? await readUnallocatedSpend(stores.DB, { ...asked, applicationId: application.id }) : {}),
+    ...(hasSpend ? await readUnallocatedSpend(stores.DB, scan) : {}),
   };
-}
-
-/** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */
-async function readValue(
-  stores: CubeStores,
-  applicationId: string,
-  asked: CohortQuestion & { reporting: string },
-  {
-    cohorts,
-    rates,
-    net,
-  }: { cohorts: ReadCohorts; rates: DayRates; net: Pick<Reported, 'storeFeeBasisPoints'> | null },
-): Promise<CohortRevenue> {
-  const value = new CohortRevenue(cohorts.sizes.length, cohorts.places.numbers, rates);
-  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
-  const scan = cohortScan(applicationId, 'cohort_revenue', asked);
-  for await (const chunk of scanCube(stores, scan)) await reader.read(chunk);
-  if (!knowsSpend(asked)) return value;
-  const names = [...new Set(['day' as const, ...namesOf(asked)])];
-  for await (const chunk of scanCosts(stores.DB, { ...asked, applicationId, names }))
-    await reader.read(chunk);
-  return value;
 }

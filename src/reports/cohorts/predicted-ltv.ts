@@ -1,45 +1,26 @@
 import * as z from 'zod';
 import { askPurchases, type PurchasesAnswer } from '#counting';
 import { database } from '#db';
-import { currencyCode } from '#http';
+import { currencyCode, optionalDay, wholeNumber } from '#http';
 import { dayIn } from '#lib/time';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from '../device-groups.ts';
+import { counterGroup, deviceGroupBy, labelGroups } from '../device-groups.ts';
+import { otherColumns } from '../dimensions.ts';
 import { deviceFilterOf } from '../payers.ts';
-import {
-  checkPeriod,
-  cohortPeriod,
-  filtersOf,
-  netOrGross,
-  optionalDay,
-  period,
-  type Reported,
-} from '../query.ts';
-import { boundsWithin, type CohortKey } from './cohorts.ts';
+import { checkPeriod, cohortPeriod, filtersOf, netOrGross, period, type Reported } from '../query.ts';
+import { boundsWithin, type CohortKey } from './cohort-rows.ts';
 import { predictCohort } from './predict-cohort.ts';
 import { readRates } from './rates.ts';
 
 const MAX_HORIZON_DAYS = 1_095;
-const horizonError = `must be a whole number of days from 1 to ${MAX_HORIZON_DAYS}`;
 const MAX_FITS = 50;
-const limitError = `must be a whole number from 1 to ${MAX_FITS}`;
 
 export const PredictedLtvQuery = z
   .object({
     ...period,
     cohort: cohortPeriod.cohort,
     group_by: deviceGroupBy,
-    horizon_days: z.coerce
-      .number({ error: horizonError })
-      .int(horizonError)
-      .min(1, horizonError)
-      .max(MAX_HORIZON_DAYS, horizonError)
-      .default(90),
-    limit: z.coerce
-      .number({ error: limitError })
-      .int(limitError)
-      .min(1, limitError)
-      .max(MAX_FITS, limitError)
-      .default(20),
+    horizon_days: wholeNumber(1, MAX_HORIZON_DAYS, 'a whole number of days').default(90),
+    limit: wholeNumber(1, MAX_FITS).default(20),
     currency: currencyCode().optional(),
     net: netOrGross(),
     as_of: optionalDay(),
@@ -82,7 +63,7 @@ export async function reportPredictedLtv(
     rates,
     net,
   });
-  const bounds = boundsWithin({ cohort, from, to });
+  const bounds = boundsWithin(cohort, { from, to });
   const cohorts: (CohortPurchases & { from: string; size: number })[] = [];
   for (const [part, own] of Map.groupBy(answer, (one) => one.cohort)) {
     const bound = bounds.get(part) ?? { cohort_from: from, cohort_to: to };

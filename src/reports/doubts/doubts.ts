@@ -9,7 +9,8 @@ import {
 } from '#catalogue';
 import { queryDoubts, sumDoubts } from '#counting';
 import { database } from '#db';
-import { isOfCreatives, labelGroups, otherColumns } from '../device-groups.ts';
+import { counterGroup, labelGroups } from '../device-groups.ts';
+import { otherColumns } from '../dimensions.ts';
 import { CREATIVE_GROUPS } from '../names.ts';
 import { deviceFilterOf } from '../payers.ts';
 import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from '../query.ts';
@@ -62,7 +63,7 @@ export async function findDoubts(env: Env, application: Reported, query: DoubtsQ
   const { groups: answered } = await queryDoubts(env, application, {
     cohort: { from, to },
     filter,
-    groupBy: group === undefined ? null : isOfCreatives(group) ? 'creative' : group,
+    groupBy: counterGroup(group),
     settings,
     sources: [],
     judged: measured.judged.map(({ creativeId, facts }) => ({ creativeId, facts })),

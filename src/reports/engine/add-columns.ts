@@ -5,8 +5,7 @@ import { NANOS_PER_HIGH } from '#rollup';
 /** In place of the number of a group: the entry is added to none. */
 export const SKIPPED = -1;
 
-// The low part of an amount stays below 10^12, so that both parts are exact.
-
+/** Adds an amount to a cell. The low part of its sum stays below 10^12, so that both parts are exact. */
 export function addParts(
   lows: Float64Array,
   highs: Float64Array,
@@ -15,7 +14,7 @@ export function addParts(
   high: number,
 ): void {
   const sum = (lows[at] ?? 0) + low;
-  const carried = sum >= NANOS_PER_HIGH ? 1 : 0;
+  const carried = sum < NANOS_PER_HIGH ? 0 : Math.floor(sum / NANOS_PER_HIGH);
   lows[at] = sum - carried * NANOS_PER_HIGH;
   if (high + carried !== 0) highs[at] = (highs[at] ?? 0) + high + carried;
 }

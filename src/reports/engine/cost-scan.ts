@@ -136,15 +136,18 @@ function toChunk(
   names: readonly DimensionName[],
   known: CostSegments,
 ): Chunk {
-  const columns = ['day', 'currency', ...names.filter(isNamed)];
-  const segments = new Dictionary<Segment>();
-  const segmentAt = Int32Array.from(rows, (row) => segments.numberOf(known.of(row)));
-  const lists = columns.map(() => new Dictionary<string>());
-  const keys = columns.map(() => new Int32Array(rows.length));
-  for (const [at, row] of rows.entries()) {
-    const values = [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? ''];
-    for (const [column, own] of keys.entries()) own[at] = lists[column]?.numberOf(values[column] ?? '') ?? 0;
-  }
+  const numbered = <Value>(read: (row: CostRow) => Value) => {
+    const own = new Dictionary<Value>();
+    const numbers = Int32Array.from(rows, (row) => own.numberOf(read(row)));
+    return { values: own.values, numbers };
+  };
+  const [first, second] = names.filter(isNamed);
+  const columns = new Map([
+    ['day', numbered((row) => row.day || day)],
+    ['currency', numbered((row) => row.currency)],
+    ...(first ? [[first, numbered((row) => row.key0 ?? '')] as const] : []),
+    ...(second ? [[second, numbered((row) => row.key1 ?? '')] as const] : []),
+  ]);
   const columnOf = (read: (row: CostRow) => number) => Float64Array.from(rows, read);
   const hasImpressions = rows.some(({ impressions }) => impressions);
   const sums = [
@@ -152,12 +155,6 @@ function toChunk(
     columnOf(({ high }) => high),
     hasImpressions ? columnOf(({ impressions }) => impressions ?? 0) : null,
   ];
-  return {
-    isOfCosts: true,
-    day,
-    columns,
-    values: lists.map((list) => list.values),
-    segments: segments.values,
-    entries: { size: rows.length, keys, segments: segmentAt, sums },
-  };
+  const segments = numbered((row) => known.of(row));
+  return { isOfCosts: true, day, size: rows.length, columns, segments, sums };
 }

@@ -1,4 +1,4 @@
-import { attributionOf, type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
+import { attributionOf, isSegmentDimension, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { givingWay } from '#http';
@@ -6,14 +6,13 @@ import {
   type CubeStores,
   type Grain,
   keyColumns,
-  type NumberedColumn,
   type OpenPart,
   PartSegments,
   type PartSelection,
   readParts,
   sumColumnsOf,
 } from '#rollup';
-import { isBySegment } from '../dimensions.ts';
+import { type DimensionName, isBySegment, isNamed } from '../dimensions.ts';
 import { isByCreative, storedValue } from '../filters.ts';
 import type { ReportFilters } from '../query.ts';
 import type { Chunk } from './chunk.ts';
@@ -25,10 +24,8 @@ export type CubeScan = {
   from: string;
   to: string;
   filters: ReportFilters;
-  /** Whether rows are needed by creative. Otherwise rows have all creatives together, by attribution, and far fewer are read. */
-  byCreative: boolean;
-  /** The dimensions by which rows are needed. */
-  segments: readonly SegmentDimension[];
+  /** What rows are needed by. Unless a creative is among it, rows have all creatives together, by attribution, and far fewer are read. */
+  names: readonly DimensionName[];
   /** The columns of sums that are needed; all if absent. The others are null. */
   sums?: readonly string[];
   /** Of figures by hour: the last day ends at this hour of the clock. */
@@ -59,16 +56,9 @@ const ROWS_PER_TURN = 5_000;
  * several times, and a part may have several days.
  */
 export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenerator<Chunk> {
-  const {
-    applicationId,
-    rollup,
-    from,
-    to,
-    filters,
-    segments: dimensions,
-    sums = sumColumnsOf(rollup),
-  } = scan;
-  const byCreative = scan.byCreative || isByCreative(filters);
+  const { applicationId, rollup, from, to, filters, names, sums = sumColumnsOf(rollup) } = scan;
+  const byCreative = names.some(isNamed) || isByCreative(filters);
+  const dimensions = names.filter(isSegmentDimension);
   const creativeIds = isByCreative(filters)
     ? new Set(await findCreativeIds(database(stores.DB), applicationId, filters))
     : null;
@@ -83,14 +73,13 @@ export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenera
     const part = rollup === 'rollup_hours' ? asDaily(stored) : stored;
     const { size, keys } = part;
     if (size > 0) {
-      const { segments, numbers } = known.in(part);
       yield {
         isOfCosts: false,
-        day: latestIn(keys[0], to),
-        columns,
-        values: keys.map(({ values }) => values),
-        segments,
-        entries: { size, keys: keys.map((column) => column.numbers), segments: numbers, sums: part.sums },
+        day: latestIn(keys[0]?.values ?? [], to),
+        size,
+        columns: new Map(columns.flatMap((name, at) => (keys[at] ? [[name, keys[at]]] : []))),
+        segments: known.in(part),
+        sums: part.sums,
       };
     }
     rows += part.searched;
@@ -131,5 +120,5 @@ function filtersOf(
   ]);
 }
 
-const latestIn = (days: NumberedColumn | undefined, to: string) =>
-  (days?.values ?? []).reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
+const latestIn = (days: readonly string[], to: string) =>
+  days.reduce((latest, day) => (day > latest && day <= to ? day : latest), '');

@@ -1,6 +1,6 @@
 import { divideRounded } from '#lib/decimal';
 import { type RateBook, readRateBook } from '#money';
-import { type Chunk, valuesIn } from './chunk.ts';
+import { type Chunk, columnOf } from './chunk.ts';
 import { RATE_SCALE, RateDigits } from './converted-sums.ts';
 
 /** Acquired devices earn revenue on any later day. */
@@ -71,16 +71,15 @@ const UNKNOWN = -3;
  * first.
  */
 export async function conversionsOf(rates: DayRates, chunk: Chunk): Promise<Conversions | null> {
-  const [currencies, days] = [valuesIn(chunk, 'currency'), valuesIn(chunk, 'day')];
+  const { values: currencies, numbers: ownCurrencies } = columnOf(chunk, 'currency');
+  const { values: days, numbers: ownDays } = columnOf(chunk, 'day');
   await rates.use(currencies);
   if (currencies.every((currency) => rates.isSame(currency))) return null;
-  const { size, keys } = chunk.entries;
-  const [ownCurrencies, ownDays] = ['currency', 'day'].map((name) => keys[chunk.columns.indexOf(name)]);
   const found = new Int32Array(currencies.length * days.length).fill(UNKNOWN);
-  const numbers = new Int32Array(size);
-  for (let entry = 0; entry < size; entry++) {
-    const currency = ownCurrencies?.[entry] ?? 0;
-    const day = ownDays?.[entry] ?? 0;
+  const numbers = new Int32Array(chunk.size);
+  for (let entry = 0; entry < chunk.size; entry++) {
+    const currency = ownCurrencies[entry] ?? 0;
+    const day = ownDays[entry] ?? 0;
     const at = currency * days.length + day;
     let number = found[at] ?? UNKNOWN;
     if (number === UNKNOWN) {

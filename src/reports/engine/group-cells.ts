@@ -1,6 +1,7 @@
 import { type DimensionName, isTime, spansOf } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
-import { type Chunk, type Entries, valuesIn } from './chunk.ts';
+import { SKIPPED } from './add-columns.ts';
+import { type Chunk, columnOf, organicIn } from './chunk.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
 /** A period that groups belong to; the only one unless a grouping is by time. */
@@ -37,9 +38,9 @@ export class GroupCells {
   /** What the groupings that are not by time contribute. */
   private readonly parts: RowParts;
 
-  // Of the open chunk.
-  private spanOf: (time: number) => Span = () => this.spanAt('', [], '');
-  private timeAt = -1;
+  // Of the last chunk.
+  private groups = new Int32Array(0);
+  private paid = new Int32Array(0);
 
   constructor(names: readonly DimensionName[], creatives: CreativeNames, met: Met) {
     this.names = names;
@@ -50,20 +51,13 @@ export class GroupCells {
     );
   }
 
-  /** Opens a chunk whose entries belong to the periods in the column `time`. */
-  async open(chunk: Chunk, time: 'day' | 'hour' | 'acquired_day'): Promise<void> {
-    await this.parts.open(chunk);
-    this.openSpans(chunk, time);
-  }
-
-  private openSpans(chunk: Chunk, column: string): void {
-    const own = valuesIn(chunk, column);
+  /** The period of each value of a column of times, which is looked up once per chunk. */
+  private spansOf(times: readonly string[]): (at: number) => Span {
     const spans: Span[] = [];
-    this.timeAt = chunk.columns.indexOf(column);
-    this.spanOf = (at) => {
+    return (at) => {
       let span = spans[at];
       if (!span) {
-        const time = own[at] ?? '';
+        const time = times[at] ?? '';
         const values = spansOf(time.slice(0, 10), this.names).map((value, index) =>
           this.names[index] === 'hour' ? time : value,
         );
@@ -84,27 +78,45 @@ export class GroupCells {
     return span;
   }
 
-  /** Sets the group of each entry of the open chunk; `without` for entries that belong to none. */
-  find(entries: Entries, groups: Int32Array, without: number): void {
+  /**
+   * The group of each entry of a chunk, which belongs to the period in the column `time`; `without` for entries that belong to none. It is
+   * overwritten by the next chunk.
+   */
+  async find(chunk: Chunk, time: 'day' | 'hour' | 'acquired_day', without: number): Promise<Int32Array> {
+    if (this.groups.length < chunk.size) this.groups = new Int32Array(chunk.size);
+    const { groups } = this;
     // The part of an entry, before it is replaced by the group.
-    this.parts.find(entries, groups);
-    const times = entries.keys[this.timeAt];
-    let time = times?.[0] ?? 0;
-    let span = this.spanOf(time);
-    for (let entry = 0; entry < entries.size; entry++) {
+    await this.parts.find(chunk, groups);
+    const { values, numbers: times } = columnOf(chunk, time);
+    const spanOf = this.spansOf(values);
+    let at = times[0] ?? 0;
+    let span = spanOf(at);
+    for (let entry = 0; entry < chunk.size; entry++) {
       const part = groups[entry] ?? NO_PART;
       if (part === NO_PART) {
         groups[entry] = without;
         continue;
       }
-      const own = times ? (times[entry] ?? 0) : 0;
-      if (own !== time) {
-        time = own;
-        span = this.spanOf(time);
+      const own = times[entry] ?? 0;
+      if (own !== at) {
+        at = own;
+        span = spanOf(at);
       }
       const known = span.cells[part] ?? 0;
       groups[entry] = known === 0 ? this.addCell(span, part) : known;
     }
+    return groups;
+  }
+
+  /** The same without the entries of organic devices. */
+  paidAmong(chunk: Chunk): Int32Array {
+    if (this.paid.length < chunk.size) this.paid = new Int32Array(chunk.size);
+    const { groups, paid } = this;
+    const { numbers, organic } = organicIn(chunk);
+    for (let entry = 0; entry < chunk.size; entry++) {
+      paid[entry] = numbers[entry] === organic ? SKIPPED : (groups[entry] ?? SKIPPED);
+    }
+    return paid;
   }
 
   private addCell(span: Span, part: number): number {

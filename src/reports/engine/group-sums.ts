@@ -1,10 +1,9 @@
-import { isSegmentDimension, OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
+import { OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
 import type { CubeStores } from '#rollup';
 import { isNamed, knowsSpendIn } from '../dimensions.ts';
-import { isByCreative } from '../filters.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported } from '../query.ts';
 import { Acquired } from './acquired.ts';
@@ -86,13 +85,12 @@ export async function readGroupSums(
     if (pass < passes) continue;
     ranking.finish();
     // Without spend there is nothing to compare with what devices have earned.
-    if (asked.wantsAcquired && hasCosts(names) && ranking.hasSpend) {
-      await addAcquired(ranking, stores, application.id, asked, {
-        creatives,
-        rates: ratesUntil(END_OF_TIME),
-      });
-    }
-    return ranking.read(application.storeFeeBasisPoints);
+    const acquired =
+      asked.wantsAcquired && hasCosts(names) && ranking.hasSpend
+        ? new Acquired(ranking, names, { creatives, rates: ratesUntil(END_OF_TIME) })
+        : null;
+    if (acquired) await addAcquired(acquired, stores, application.id, asked);
+    return ranking.read(application.storeFeeBasisPoints, (group) => acquired?.sumsOf(group) ?? {});
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);
@@ -110,7 +108,10 @@ async function addChunks(
       ? await readStatedDays(stores.DB, { ...asked, applicationId })
       : null;
   const figures = stated
-    ? withoutStated(scanFigures(stores, applicationId, { ...asked, byCreative: true }), stated)
+    ? withoutStated(
+        scanFigures(stores, applicationId, { ...asked, names: [...asked.names, 'creative'] }),
+        stated,
+      )
     : scanFigures(stores, applicationId, asked);
   const chunks =
     asked.wantsCosts && hasCosts(asked.names)
@@ -126,15 +127,10 @@ async function addChunks(
 async function* scanFigures(
   stores: CubeStores,
   applicationId: string,
-  { names, from, to, filters, untilHour, byCreative }: GroupQuestion & { byCreative?: boolean },
+  { names, from, to, filters, untilHour }: GroupQuestion,
 ): AsyncGenerator<Chunk> {
   const byHour = names.includes('hour');
-  const scan = {
-    applicationId,
-    filters,
-    byCreative: byCreative || names.some(isNamed) || isByCreative(filters),
-    segments: names.filter(isSegmentDimension),
-  };
+  const scan = { applicationId, filters, names };
   if (byHour || untilHour !== undefined) {
     yield* scanCube(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour });
   }
@@ -144,24 +140,12 @@ async function* scanFigures(
 }
 
 async function addAcquired(
-  ranking: Ranking,
+  acquired: Acquired,
   stores: CubeStores,
   applicationId: string,
   { names, from, to, filters, through }: GroupQuestion,
-  around: { creatives: CreativeNames; rates: DayRates },
 ): Promise<void> {
-  const acquired = new Acquired(ranking, names, around);
-  const byCreative = names.some(isNamed) || isByCreative(filters);
-  const scan = {
-    applicationId,
-    rollup: 'cohort_revenue' as const,
-    from,
-    to,
-    filters,
-    through,
-    byCreative,
-    segments: names.filter(isSegmentDimension),
-  };
+  const scan = { applicationId, rollup: 'cohort_revenue' as const, from, to, filters, through, names };
   for await (const chunk of scanCube(stores, scan)) await acquired.read(chunk);
   acquired.finish();
 }

@@ -13,22 +13,17 @@ import {
 import { divideRounded } from '#lib/decimal';
 import { NANOS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
-import type { Entries } from './chunk.ts';
+import { type Chunk, columnOf } from './chunk.ts';
 import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 import { type Unrated, UnratedSums } from './unrated.ts';
 
 const PARTS_PER_NANO = 10n ** 15n;
 
+/** `at` is the place of its sums in `columns`. */
 type Column = { at: number; measure: string; sum: Amount | Count };
-
-/** An amount of entries, in two parts; null if all of them are 0. `conversions` are null if all are `SAME_CURRENCY`. */
-export type EntryAmounts = {
-  size: number;
-  low: Float64Array | null;
-  high: Float64Array | null;
-  conversions: Conversions | null;
-};
+/** Its two parts are what is in the reporting currency. */
+type AmountColumn = Column & { converted: ConvertedSums };
 
 /** Sums that are all 0. */
 export const emptySums = (): Sums => ({
@@ -43,19 +38,7 @@ export const emptySums = (): Sums => ({
 const NO_SUMS = emptySums();
 
 /** The measures of gross revenue. */
-const EARNED: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
-
-/** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
-const OF_DEVICES = [
-  'acquired_revenue',
-  'attributed_revenue',
-  'acquired_purchase_revenue',
-  'acquired_returned_revenue',
-  'attributed_purchase_revenue',
-  'attributed_returned_revenue',
-] as const;
-const ADDED = ['spend', ...OF_DEVICES] as const;
-export type AddedAmount = (typeof ADDED)[number];
+export const EARNED: readonly string[] = ['ad_revenue', 'purchase_revenue'];
 
 export type Weight = { revenue: number; impressions: number; counts: number; spend: number };
 
@@ -64,50 +47,44 @@ export type Weight = { revenue: number; impressions: number; counts: number; spe
  * fit in memory next to the parts being read. Amounts stay exact until they are read.
  */
 export class GroupTable {
-  size = 0;
-  private capacity = 64;
+  size: number;
+  private capacity: number;
+  /** Those of the rollup. */
+  private readonly ownCounts: readonly Column[];
+  private readonly ownAmounts: readonly AmountColumn[];
+  /** The amounts of revenue; the others are what was refunded of it. */
+  private readonly earned: readonly AmountColumn[];
+  /** The installs of attributed devices, and the impressions that costs state. */
+  private readonly attributed: Column;
+  private readonly stated: Column;
+  private readonly spend: AmountColumn;
   private readonly counts: readonly Column[];
-  /** The amounts of the rollup, then those of `ADDED`. */
-  private readonly amounts: readonly Column[];
-  private readonly ownAmounts: number;
-  /** The places in `amounts` of revenue; the others are what was refunded of it. */
-  private readonly earned: readonly number[];
-  private readonly installsAt: number | null;
-  private readonly attributedAt: number;
-  private readonly statedAt: number;
-  /**
-   * By column: the sums in the order of `sumColumnsOf`, the two parts of each amount of `ADDED`, the installs of attributed devices, and the
-   * impressions that costs state.
-   * Amounts are those in the reporting currency. Null while all are 0.
-   */
+  private readonly amounts: readonly AmountColumn[];
+  /** The sums in the order of `sumColumnsOf`, then those that a report adds to them. Null while all are 0. */
   private readonly columns: (Float64Array | null)[];
-  /** By amount. */
-  private readonly converted: readonly ConvertedSums[];
   /** By group: what revenue and spend lack, because it could not be converted. */
   readonly unconverted = new UnratedSums();
-  /** By group: what the revenue of acquired devices lacks. */
-  readonly unconvertedAcquired = new UnratedSums();
 
-  constructor(rollup: RollupTable) {
+  /** A table for sums of a rollup, with so many groups. */
+  constructor(rollup: RollupTable, size = 0) {
+    this.size = size;
+    this.capacity = Math.max(64, size);
     let at = 0;
-    const columns = MEASURES[rollup].map((measure) => {
+    const columnFor = (measure: string): Column => {
       const column = { at, measure, sum: sumOf(measure) };
       at += columnsOf(measure).length;
       return column;
-    });
-    const own = columns.filter(({ measure }) => isMoney(measure));
-    this.ownAmounts = own.length;
-    this.earned = own.flatMap(({ measure }, index) => (EARNED.has(measure) ? [index] : []));
-    this.counts = columns.filter(({ measure }) => !isMoney(measure));
-    this.amounts = [
-      ...own,
-      ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure, sum: sumOf(measure) })),
-    ];
-    this.attributedAt = at + 2 * ADDED.length;
-    this.statedAt = this.attributedAt + 1;
-    this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
-    this.columns = new Array<Float64Array | null>(this.statedAt + 1).fill(null);
-    this.converted = this.amounts.map(() => new ConvertedSums());
+    };
+    const withConverted = (column: Column): AmountColumn => ({ ...column, converted: new ConvertedSums() });
+    const own = MEASURES[rollup].map(columnFor);
+    this.ownCounts = own.filter(({ measure }) => !isMoney(measure));
+    this.ownAmounts = own.filter(({ measure }) => isMoney(measure)).map(withConverted);
+    this.earned = this.ownAmounts.filter(({ measure }) => EARNED.includes(measure));
+    [this.attributed, this.stated] = [columnFor('attributed_installs'), columnFor('stated_impressions')];
+    this.spend = withConverted(columnFor('spend'));
+    this.counts = [...this.ownCounts, this.attributed, this.stated];
+    this.amounts = [...this.ownAmounts, this.spend];
+    this.columns = new Array<Float64Array | null>(this.spend.at + 2).fill(null);
   }
 
   /** Adds a group and returns its number. */
@@ -124,132 +101,95 @@ export class GroupTable {
     return group;
   }
 
-  /**
-   * Adds entries whose sums are in the order of `sumColumnsOf`, each to its group. `conversions` are those of the entries, null if all are
-   * `SAME_CURRENCY`.
-   */
-  addEntries(groups: Int32Array, { size, sums }: Entries, conversions: Conversions | null): void {
-    for (const { at } of this.counts) this.addColumn(at, groups, sums[at] ?? null, size);
-    for (let index = 0; index < this.ownAmounts; index++) {
-      const at = this.amounts[index]?.at ?? 0;
-      this.addAmounts(index, groups, {
-        size,
-        low: sums[at] ?? null,
-        high: sums[at + 1] ?? null,
-        conversions,
-      });
-    }
+  /** Adds entries of the rollup, each to its group. `conversions` are those of the entries, null if all are `SAME_CURRENCY`. */
+  addEntries(groups: Int32Array, chunk: Chunk, conversions: Conversions | null): void {
+    for (const { at } of this.ownCounts) this.addColumn(at, groups, chunk, at);
+    for (const amount of this.ownAmounts) this.addAmounts(amount, groups, chunk, amount.at, conversions);
+    const from = this.earned.map(({ at }) => at);
+    if (conversions) this.addUnconverted(groups, chunk, from, conversions);
   }
 
-  /** Adds entries to one of the amounts that are not of the rollup. */
-  addTo(amount: AddedAmount, groups: Int32Array, entries: EntryAmounts): void {
-    this.addAmounts(this.ownAmounts + ADDED.indexOf(amount), groups, entries);
+  /** Adds entries of costs in the same way. */
+  addCosts(groups: Int32Array, chunk: Chunk, conversions: Conversions | null): void {
+    this.addAmounts(this.spend, groups, chunk, 0, conversions);
+    this.addColumn(this.stated.at, groups, chunk, 2);
+    if (conversions) this.addUnconverted(groups, chunk, [0], conversions);
   }
 
   /** Counts the installs of entries as attributed. */
-  addAttributed(groups: Int32Array, { size, sums }: Entries): void {
-    if (this.installsAt !== null)
-      this.addColumn(this.attributedAt, groups, sums[this.installsAt] ?? null, size);
-  }
-
-  /** Adds the impressions that costs state. */
-  addStated(groups: Int32Array, impressions: Float64Array | null, size: number): void {
-    this.addColumn(this.statedAt, groups, impressions, size);
+  addAttributed(groups: Int32Array, chunk: Chunk): void {
+    const installs = this.ownCounts.find(({ measure }) => measure === 'installs');
+    if (installs) this.addColumn(this.attributed.at, groups, chunk, installs.at);
   }
 
   /** Whether anything was spent on a group. */
   hasSpend(group: number): boolean {
-    return this.hasAmount(this.ownAmounts, group);
+    const { at, converted } = this.spend;
+    const isSame = [at, at + 1].some((place) => (this.columns[place]?.[group] ?? 0) !== 0);
+    return isSame || (converted.of(group) ?? 0n) !== 0n;
   }
 
-  /** Adds a group of another table of the same rollup. */
+  /** Adds a group of a table of the same rollup. */
   addGroup(group: number, other: GroupTable, otherGroup: number): void {
-    for (const at of [...this.counts.map((count) => count.at), this.attributedAt, this.statedAt]) {
+    for (const { at } of this.counts) {
       const added = other.columns[at]?.[otherGroup] ?? 0;
       if (added === 0) continue;
       const column = this.columnAt(at);
       column[group] = (column[group] ?? 0) + added;
     }
-    for (const index of this.amounts.keys()) this.addAmountOf(index, group, other, otherGroup);
-    this.addUnratedOf(group, other, otherGroup);
-  }
-
-  /** Adds the first `size` groups of another table of the same rollup. */
-  addAll(group: number, other: GroupTable, size: number): void {
-    for (const at of [...this.counts.map((count) => count.at), this.attributedAt, this.statedAt]) {
-      const added = other.columns[at];
-      if (!added) continue;
-      let sum = 0;
-      for (let from = 0; from < size; from++) sum += added[from] ?? 0;
-      const column = this.columnAt(at);
-      column[group] = (column[group] ?? 0) + sum;
+    for (const [index, { at, converted }] of this.amounts.entries()) {
+      const [low, high] = [other.columns[at]?.[otherGroup] ?? 0, other.columns[at + 1]?.[otherGroup] ?? 0];
+      if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
+      const added = other.amounts[index]?.converted.of(otherGroup);
+      if (added !== undefined) converted.addWhole(group, added);
     }
-    for (const index of this.amounts.keys()) {
-      for (let from = 0; from < size; from++) this.addAmountOf(index, group, other, from);
-    }
-    for (let from = 0; from < size; from++) this.addUnratedOf(group, other, from);
-  }
-
-  /** Adds what the devices acquired in another group of this table have earned. */
-  addAcquired(group: number, otherGroup: number): void {
-    for (const amount of OF_DEVICES) {
-      this.addAmountOf(this.ownAmounts + ADDED.indexOf(amount), group, this, otherGroup);
-    }
-    this.unconvertedAcquired.addAll(group, this.unconvertedAcquired.of(otherGroup));
-  }
-
-  /** What an entry earned, in nanos. */
-  nanosOf({ sums }: Entries, entry: number): bigint {
-    return this.earned.reduce((all, index) => {
-      const at = this.amounts[index]?.at ?? 0;
-      return all + nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0);
-    }, 0n);
+    this.unconverted.addAll(group, other.unconverted.of(otherGroup));
   }
 
   /** The sums of a group, with converted amounts rounded. */
-  sumsOf(group: number, storeFeeBasisPoints = 0): Sums {
+  sumsOf(group: number): Sums {
     const sums: Record<string, number | bigint | Unrated | null> = {
       ...NO_SUMS,
       cohort: null,
-      storeFeeBasisPoints,
       unconverted: this.unconverted.of(group),
-      unconvertedAcquired: this.unconvertedAcquired.of(group),
     };
-    sums.attributedInstalls = this.columns[this.attributedAt]?.[group] ?? 0;
-    sums.statedImpressions = this.columns[this.statedAt]?.[group] ?? 0;
     for (const { at, sum } of this.counts) sums[sum] = this.columns[at]?.[group] ?? 0;
-    for (const [index, { at, sum }] of this.amounts.entries()) {
-      const converted = this.converted[index]?.of(group);
-      const same = nanosOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
-      sums[sum] = converted === undefined ? same : same + roundedNanos(converted);
-    }
+    for (const amount of this.amounts) sums[amount.sum] = this.totalOf(group, [amount]);
     return sums as unknown as Sums;
+  }
+
+  /** Amounts of a group together, rounded once. */
+  amountOf(group: number, measures: readonly string[]): bigint {
+    const amounts = this.amounts.filter(({ measure }) => measures.includes(measure));
+    return this.totalOf(group, amounts);
+  }
+
+  private totalOf(group: number, amounts: readonly AmountColumn[]): bigint {
+    let [same, parts] = [0n, 0n];
+    for (const { at, converted } of amounts) {
+      same += nanosOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
+      parts += converted.of(group) ?? 0n;
+    }
+    return parts === 0n ? same : same + roundedNanos(parts);
   }
 
   /** What a group is ranked by: its approximate revenue and spend (as far as they could be converted), impressions, and all other counts. */
   weightOf(group: number): Weight {
     let [impressions, counts] = [0, 0];
-    for (const { at, measure } of this.counts) {
+    for (const { at, measure } of this.ownCounts) {
       const sum = this.columns[at]?.[group] ?? 0;
       if (measure === 'impressions') impressions = sum;
       else counts += sum;
     }
     let revenue = 0;
-    for (const index of this.earned) revenue += this.approximate(group, index);
-    return { revenue, impressions, counts, spend: this.approximate(group, this.ownAmounts) };
+    for (const amount of this.earned) revenue += this.approximate(group, amount);
+    return { revenue, impressions, counts, spend: this.approximate(group, this.spend) };
   }
 
-  private approximate(group: number, index: number): number {
-    const at = this.amounts[index]?.at ?? 0;
+  private approximate(group: number, { at, converted }: AmountColumn): number {
     const same = (this.columns[at]?.[group] ?? 0) + (this.columns[at + 1]?.[group] ?? 0) * NANOS_PER_HIGH;
-    const converted = this.converted[index]?.of(group);
-    return converted === undefined ? same : same + Number(converted / RATE_SCALE);
-  }
-
-  private hasAmount(index: number, group: number): boolean {
-    const at = this.amounts[index]?.at ?? 0;
-    const isSame = [at, at + 1].some((place) => (this.columns[place]?.[group] ?? 0) !== 0);
-    return isSame || (this.converted[index]?.of(group) ?? 0n) !== 0n;
+    const parts = converted.of(group);
+    return parts === undefined ? same : same + Number(parts / RATE_SCALE);
   }
 
   private columnAt(at: number): Float64Array {
@@ -260,17 +200,22 @@ export class GroupTable {
     return column;
   }
 
-  private addColumn(at: number, groups: Int32Array, added: Float64Array | null, size: number): void {
+  /** Adds the entries' sums in the column `from` of a chunk. */
+  private addColumn(at: number, groups: Int32Array, { sums, size }: Chunk, from: number): void {
+    const added = sums[from];
     if (added) addNumbers(this.columnAt(at), groups, added, size);
   }
 
+  /** Adds the entries' amounts, whose two parts begin at the column `from` of a chunk. */
   private addAmounts(
-    index: number,
+    { at, converted }: AmountColumn,
     groups: Int32Array,
-    { size, low, high, conversions }: EntryAmounts,
+    { sums, size }: Chunk,
+    from: number,
+    conversions: Conversions | null,
   ): void {
+    const [low, high] = [sums[from], sums[from + 1]];
     if (!low && !high) return;
-    const at = this.amounts[index]?.at ?? 0;
     const [lows, highs] = [this.columnAt(at), this.columnAt(at + 1)];
     if (!conversions) {
       if (low) addLow(lows, highs, groups, low, size);
@@ -278,7 +223,6 @@ export class GroupTable {
       return;
     }
     const { numbers, rates } = conversions;
-    const converted = this.converted[index];
     for (let entry = 0; entry < size; entry++) {
       const group = groups[entry] ?? SKIPPED;
       const addedLow = low ? (low[entry] ?? 0) : 0;
@@ -286,30 +230,27 @@ export class GroupTable {
       if (group === SKIPPED || (addedLow === 0 && addedHigh === 0)) continue;
       const number = numbers[entry] ?? NO_RATE;
       if (number === SAME_CURRENCY) addParts(lows, highs, group, addedLow, addedHigh);
-      else if (number !== NO_RATE) converted?.add(group, addedLow, addedHigh, rates, number);
+      else if (number !== NO_RATE) converted.add(group, addedLow, addedHigh, rates, number);
     }
   }
 
-  private addAmountOf(index: number, group: number, other: GroupTable, otherGroup: number): void {
-    if (!other.isUsed(index)) return;
-    const at = this.amounts[index]?.at ?? 0;
-    const [low, high] = [other.columns[at]?.[otherGroup] ?? 0, other.columns[at + 1]?.[otherGroup] ?? 0];
-    if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
-    const converted = other.converted[index]?.of(otherGroup);
-    if (converted !== undefined) this.converted[index]?.addWhole(group, converted);
-  }
-
-  private addUnratedOf(group: number, other: GroupTable, otherGroup: number): void {
-    this.unconverted.addAll(group, other.unconverted.of(otherGroup));
-    this.unconvertedAcquired.addAll(group, other.unconvertedAcquired.of(otherGroup));
-  }
-
-  /** Whether any group has some of an amount. */
-  private isUsed(index: number): boolean {
-    const at = this.amounts[index]?.at ?? 0;
-    return (
-      this.converted[index]?.isUsed === true || this.columns[at] !== null || this.columns[at + 1] !== null
-    );
+  /** Lists the amounts of entries that cannot be converted: those that begin at the columns `from` of a chunk. */
+  private addUnconverted(
+    groups: Int32Array,
+    chunk: Chunk,
+    from: readonly number[],
+    { numbers }: Conversions,
+  ): void {
+    const { sums } = chunk;
+    const currencies = columnOf(chunk, 'currency');
+    for (let entry = 0; entry < chunk.size; entry++) {
+      const group = groups[entry] ?? SKIPPED;
+      if (numbers[entry] !== NO_RATE || group === SKIPPED) continue;
+      const currency = currencies.values[currencies.numbers[entry] ?? 0] ?? '';
+      for (const at of from) {
+        this.unconverted.add(group, currency, nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0));
+      }
+    }
   }
 }
 

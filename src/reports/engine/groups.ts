@@ -2,9 +2,8 @@ import type { Sums } from '#catalogue';
 import { type DimensionName, isTime } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
-import { type Chunk, organicIn, valuesIn } from './chunk.ts';
-import { nanosOf } from './converted-sums.ts';
-import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
+import type { Chunk } from './chunk.ts';
+import { conversionsOf, type DayRates } from './day-rates.ts';
 import { GroupCells, type Span } from './group-cells.ts';
 import { GroupTable, type Weight } from './group-table.ts';
 import { type Cut, type GroupQuestion, MAX_GROUPS, matches, REST, rollupFor, timesOf } from './question.ts';
@@ -29,71 +28,33 @@ export class Groups {
   private readonly maxGroups: number;
   private readonly lookup: GroupCells;
 
-  // Of the entries being added: the groups, and those of devices that came from an ad.
-  private cells = new Int32Array(0);
-  private paidCells = new Int32Array(0);
-
   constructor(asked: GroupQuestion, around: Groups['around']) {
     const { names } = asked;
     this.asked = asked;
     this.names = names;
     this.around = around;
     this.maxGroups = asked.maxGroups ?? MAX_GROUPS;
-    this.table = new GroupTable(rollupFor(names));
+    this.table = new GroupTable(rollupFor(names), FIRST_GROUP);
     this.lookup = new GroupCells(names, around.creatives, {
       group: (values, span) => this.groupOf(values, span),
       span: (span) => {
         span.isCutOff ||= this.isPastLimit(span);
       },
     });
-    for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
   /** Adds the entries of a chunk. The later the days of the first chunks, the fewer groups are opened. */
   async read(chunk: Chunk): Promise<void> {
-    const { entries, isOfCosts } = chunk;
-    const conversions = await conversionsOf(this.around.rates, chunk);
-    await this.lookup.open(chunk, this.names.includes('hour') ? 'hour' : 'day');
-    if (this.cells.length < entries.size) {
-      [this.cells, this.paidCells] = [new Int32Array(entries.size), new Int32Array(entries.size)];
+    const { pass, rates } = this.around;
+    const conversions = await conversionsOf(rates, chunk);
+    const time = this.names.includes('hour') ? 'hour' : 'day';
+    const groups = await this.lookup.find(chunk, time, pass === 0 ? NONE : OTHER_PASS);
+    if (chunk.isOfCosts) {
+      this.table.addCosts(groups, chunk, conversions);
+      return;
     }
-    this.lookup.find(entries, this.cells, this.around.pass === 0 ? NONE : OTHER_PASS);
-    if (isOfCosts) {
-      const [low = null, high = null, impressions = null] = entries.sums;
-      this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
-      this.table.addStated(this.cells, impressions, entries.size);
-    } else {
-      this.table.addEntries(this.cells, entries, conversions);
-      this.table.addAttributed(this.paidAmong(chunk), entries);
-    }
-    if (conversions) this.addUnconverted(chunk, conversions);
-  }
-
-  /** The groups of entries, without those of organic devices: see `organicIn`. */
-  private paidAmong(chunk: Chunk): Int32Array {
-    const { at, value } = organicIn(chunk);
-    if (value < 0) return this.cells;
-    const own = chunk.entries.keys[at];
-    for (let entry = 0; entry < chunk.entries.size; entry++) {
-      this.paidCells[entry] = own?.[entry] === value ? SKIPPED : (this.cells[entry] ?? SKIPPED);
-    }
-    return this.paidCells;
-  }
-
-  /** Lists the amounts that cannot be converted. */
-  private addUnconverted(chunk: Chunk, { numbers }: Conversions): void {
-    const { entries, columns, isOfCosts } = chunk;
-    const currencies = valuesIn(chunk, 'currency');
-    const currencyAt = columns.indexOf('currency');
-    for (let entry = 0; entry < entries.size; entry++) {
-      if (numbers[entry] !== NO_RATE || this.cells[entry] === SKIPPED) continue;
-      const [low, high] = entries.sums;
-      const nanos = isOfCosts
-        ? nanosOf(low?.[entry] ?? 0, high?.[entry] ?? 0)
-        : this.table.nanosOf(entries, entry);
-      const currency = currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '';
-      this.table.unconverted.add(this.cells[entry] ?? SKIPPED, currency, nanos);
-    }
+    this.table.addEntries(groups, chunk, conversions);
+    this.table.addAttributed(this.lookup.paidAmong(chunk), chunk);
   }
 
   /**
@@ -180,7 +141,7 @@ export class Ranking {
     const size = table.size;
     const isOnly = this.passes === 1;
     this.sums ??= rankedSums(isOnly ? table : new GroupTable(rollupFor(names)));
-    this.sums.table.addAll(this.sums.total, table, size);
+    for (let group = 0; group < size; group++) this.table.addGroup(this.sums.total, table, group);
     this.matching += cutOffGroups;
     if (cutOffGroups > 0) this.addToRest(table, CUT_OFF);
     const found: Ranked[] = [];
@@ -253,11 +214,19 @@ export class Ranking {
     return { kept: this.finished.kept, rest: this.own.rest, total: this.own.total };
   }
 
-  /** `storeFee` is in hundredths of a percent. */
-  read(storeFee: number): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
+  /** `storeFeeBasisPoints` are hundredths of a percent. `moreOf` are sums of a group that its table does not have. */
+  read(
+    storeFeeBasisPoints: number,
+    moreOf: (group: number) => Partial<Sums>,
+  ): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
     const { cut, kept } = this.finished;
-    const groups = new Map([...kept].map(([key, group]) => [key, this.table.sumsOf(group, storeFee)]));
-    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.own.rest, storeFee));
-    return { groups, cut, total: this.table.sumsOf(this.own.total, storeFee) };
+    const sumsOf = (group: number): Sums => ({
+      ...this.table.sumsOf(group),
+      ...moreOf(group),
+      storeFeeBasisPoints,
+    });
+    const groups = new Map([...kept].map(([key, group]) => [key, sumsOf(group)]));
+    if (this.hasRest) groups.set(REST, sumsOf(this.own.rest));
+    return { groups, cut, total: sumsOf(this.own.total) };
   }
 }

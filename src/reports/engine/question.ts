@@ -56,9 +56,6 @@ export function matches(
 
 // However many names clients send, a report has at most `limit` rows and one more, `other`, that sums up the rest.
 
-/** The name of the group in the row that sums up the rest. */
-export const OTHER = 'other';
-
 /** The key of the groups without a row of their own. It is not JSON. */
 export const REST = '';
 

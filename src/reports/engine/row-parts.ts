@@ -3,7 +3,7 @@ import { Dictionary } from '#lib/collections/dictionary';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { type DimensionName, isNamed, REPORT_DIMENSIONS } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
-import type { Chunk, Entries } from './chunk.ts';
+import { type Chunk, columnOf } from './chunk.ts';
 
 /** In place of the number of a value that makes no group. */
 export const NO_PART = -1;
@@ -15,9 +15,9 @@ class Grouping {
   readonly ofFigures = new Map<string, number>();
   readonly ofCosts = new Map<string, number>();
 
-  // Of the open chunk: the place of its column in a key and the numbers of the column's values.
-  place = 0;
-  numbers = new Int32Array(0);
+  // Of the open chunk: by entry, the value as it is stored, and the number of each of these.
+  stored: Int32Array = new Int32Array(0);
+  numbers: Int32Array = new Int32Array(0);
 }
 
 /**
@@ -48,24 +48,16 @@ export class RowParts {
     this.tuple = new Int32Array(this.groupings.length);
   }
 
-  async open(chunk: Chunk): Promise<void> {
+  /** Sets the part of each entry of a chunk; `NO_PART` for entries without a group. */
+  async find(chunk: Chunk, parts: Int32Array): Promise<void> {
     await Promise.all(this.columns.map((name, index) => this.openColumn(name, this.groupings[index], chunk)));
-    const { ofSegments } = this;
-    if (!ofSegments) return;
-    ofSegments.numbers = new Int32Array(chunk.segments.length);
-    for (const [at, segment] of chunk.segments.entries())
-      ofSegments.numbers[at] = this.segmentPartOf(segment);
-  }
-
-  /** Sets the part of each entry of the open chunk; `NO_PART` for entries without a group. */
-  find({ size, keys, segments }: Entries, parts: Int32Array): void {
+    this.openSegments(chunk);
     const { groupings, tuple, tuples } = this;
-    if (groupings.length === 0) parts.fill(0, 0, size);
-    const stored = groupings.map((own) => (own === this.ofSegments ? segments : keys[own.place]));
-    for (let entry = 0; entry < size; entry++) {
+    for (let entry = 0; entry < chunk.size; entry++) {
       let part = 0;
       for (let index = 0; index < groupings.length; index++) {
-        const number = groupings[index]?.numbers[stored[index]?.[entry] ?? 0] ?? NO_PART;
+        const own = groupings[index];
+        const number = own?.numbers[own.stored[entry] ?? 0] ?? NO_PART;
         tuple[index] = number;
         if (part !== NO_PART) part = number;
       }
@@ -82,6 +74,14 @@ export class RowParts {
     return ofSegment < 0 ? text : JSON.parse(text)[ofSegment];
   }
 
+  private openSegments({ segments }: Chunk): void {
+    const own = this.ofSegments;
+    if (!own) return;
+    own.stored = segments.numbers;
+    own.numbers = new Int32Array(segments.values.length);
+    for (const [at, segment] of segments.values.entries()) own.numbers[at] = this.segmentPartOf(segment);
+  }
+
   private segmentPartOf(segment: Segment): number {
     const known = this.numberOfSegment.get(segment);
     if (known !== undefined) return known;
@@ -94,9 +94,9 @@ export class RowParts {
   /** Numbers a column's values. Each value is looked up once per chunk, and its name once per report. */
   private async openColumn(name: DimensionName, own: Grouping | undefined, chunk: Chunk): Promise<void> {
     if (!own) return;
-    const { columns, values: lists, isOfCosts } = chunk;
-    own.place = columns.indexOf(isOfCosts ? name : REPORT_DIMENSIONS[name].column);
-    const values = lists[own.place] ?? [];
+    const { isOfCosts } = chunk;
+    const { values, numbers: stored } = columnOf(chunk, isOfCosts ? name : REPORT_DIMENSIONS[name].column);
+    own.stored = stored;
     const known = isOfCosts ? own.ofCosts : own.ofFigures;
     // `Int32Array.from` with a function takes several times as long.
     own.numbers = new Int32Array(values.length);

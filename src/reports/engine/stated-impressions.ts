@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { adsets, campaigns, costs, creatives, database, rollupDaily } from '#db';
 import { sumColumnsOf } from '#rollup';
-import { type Chunk, type Entries, valuesIn } from './chunk.ts';
+import { type Chunk, columnOf } from './chunk.ts';
 
 // The same impression of an ad may be in costs and reported to its link. Of a creative's day, the costs' figure is used if they state one.
 
@@ -37,18 +37,16 @@ export async function* withoutStated(
   chunks: AsyncGenerator<Chunk>,
   stated: StatedDays,
 ): AsyncGenerator<Chunk> {
-  for await (const chunk of chunks) yield { ...chunk, entries: without(chunk, stated) };
+  for await (const chunk of chunks) yield { ...chunk, sums: sumsWithout(chunk, stated) };
 }
 
-function without(chunk: Chunk, stated: StatedDays): Entries {
-  const { entries } = chunk;
-  const reported = entries.sums[IMPRESSIONS_AT];
-  if (!reported) return entries;
-  const [days, ids] = [valuesIn(chunk, 'day'), valuesIn(chunk, 'creative_id')];
-  const dayAt = entries.keys[chunk.columns.indexOf('day')];
-  const idAt = entries.keys[chunk.columns.indexOf('creative_id')];
+function sumsWithout(chunk: Chunk, stated: StatedDays): Chunk['sums'] {
+  const { sums } = chunk;
+  const reported = sums[IMPRESSIONS_AT];
+  if (!reported) return sums;
+  const [days, ids] = [columnOf(chunk, 'day'), columnOf(chunk, 'creative_id')];
   const isStated = (entry: number) =>
-    stated.has(keyOf(ids[idAt?.[entry] ?? 0] ?? '', days[dayAt?.[entry] ?? 0] ?? ''));
+    stated.has(keyOf(ids.values[ids.numbers[entry] ?? 0] ?? '', days.values[days.numbers[entry] ?? 0] ?? ''));
   const kept = reported.map((sum, entry) => (sum !== 0 && isStated(entry) ? 0 : sum));
-  return { ...entries, sums: entries.sums.map((sums, at) => (at === IMPRESSIONS_AT ? kept : sums)) };
+  return sums.with(IMPRESSIONS_AT, kept);
 }

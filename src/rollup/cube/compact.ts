@@ -5,8 +5,8 @@ import { chunksBySize } from '#lib/collections/chunks';
 import { Additions } from '../tables.ts';
 import { PART_COLUMNS, type PackedPart, type PartSource, packParts } from './cube.ts';
 import { type Grain, isKnownPlace } from './grains.ts';
-import { openPart } from './open-part.ts';
 import { addRows, PartSegments } from './part-segments.ts';
+import { openPart } from './read-parts.ts';
 
 // Compaction, as in a log-structured merge tree: every run adds parts of level 0. Once a counter has many of one level in one place, their rows
 // are added up to parts of the next level. Sums of the same key are then stored once, and reports read fewer rows.

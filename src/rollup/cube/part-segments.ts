@@ -1,6 +1,6 @@
 import { type RollupTable, type Segment, segmentOf } from '#catalogue';
 import type { Additions } from '../tables.ts';
-import type { OpenPart } from './open-part.ts';
+import type { OpenPart } from './read-parts.ts';
 
 /** A segment of parts with its number, from 1 on. */
 export type NumberedSegment = Segment & { index: number };
@@ -11,16 +11,16 @@ export class PartSegments {
   private readonly segments: NumberedSegment[] = [];
 
   /** The segments of a part, and the index among them of each row's. Each combination of values is looked up once per part. */
-  in({ size, segments: columns }: OpenPart): { segments: NumberedSegment[]; numbers: Int32Array } {
+  in({ size, segments: columns }: OpenPart): { values: NumberedSegment[]; numbers: Int32Array } {
     const textsAt = (row: number) => columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
     const varying = columns.filter(({ values }) => values.length > 1);
     const [first, ...others] = varying;
-    if (!first) return { segments: [this.segmentOfTexts(textsAt(0))], numbers: new Int32Array(size) };
+    if (!first) return { values: [this.segmentOfTexts(textsAt(0))], numbers: new Int32Array(size) };
     if (others.length === 0) {
       const textsOf = (value: string) =>
         columns.map((own) => (own === first ? value : (own.values[0] ?? '')));
       return {
-        segments: first.values.map((value) => this.segmentOfTexts(textsOf(value))),
+        values: first.values.map((value) => this.segmentOfTexts(textsOf(value))),
         numbers: first.numbers,
       };
     }
@@ -43,7 +43,7 @@ export class PartSegments {
       }
       numbers[row] = number;
     }
-    return { segments, numbers };
+    return { values: segments, numbers };
   }
 
   /** The segment with a number. */
@@ -73,7 +73,7 @@ export function addRows(
   into: (day: string) => Additions<RollupTable> | null,
 ): void {
   const { size, keys, sums } = part;
-  const { segments, numbers } = known.in(part);
+  const { values: segments, numbers } = known.in(part);
   const [days] = keys;
   for (let row = 0; row < size; row++) {
     const additions = into(days?.values[days.numbers[row] ?? 0] ?? '');

@@ -1,23 +1,26 @@
 import { sql } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
-import { cubeMonths, cubeParts, database } from '#db';
-import { chunksBySize } from '#lib/collections/chunks';
-import { type MonthFile, type ReadableBucket, readMonth } from '../months/month-file.ts';
-import type { Grain } from './grains.ts';
-import { type OpenPart, type PartSelection, RowSelector, selectAll } from './open-part.ts';
+import { type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
+import { cubeParts, database } from '#db';
+import { type ReadableBucket, readMonth } from '../months/month-file.ts';
+import { sumColumnsOf } from '../tables.ts';
+import { type Grain, keyColumns, segmentColumns } from './grains.ts';
+import {
+  type CubePlace,
+  type Listed,
+  type ListedPart,
+  listParts,
+  MAX_PAGE_CHARACTERS,
+  pagesOf,
+} from './list-parts.ts';
 import { PartCache } from './part-cache.ts';
-import { type ColumnSource, PartFile } from './part-file.ts';
-
-/** The text of the parts that are read at once. Two such pages are in memory. */
-const MAX_PAGE_CHARACTERS = 1_000_000;
+import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-file.ts';
 
 const KEPT = new PartCache();
 
 /** Where the cube is: recent months in the database, the others in the bucket. */
 export type CubeStores = { DB: D1Database; RAW_EVENTS: ReadableBucket };
 
-export type CubePlace = { applicationId: string; rollup: RollupTable; grain: Grain };
-export type PartQuery = CubePlace & {
+type PartQuery = CubePlace & {
   /** The requested days. Parts may also have other days. */
   from: string;
   to: string;
@@ -33,47 +36,12 @@ export async function* readParts(
   cache = KEPT,
 ): AsyncGenerator<OpenPart> {
   const { from, to } = query;
-  yield* openListed(stores, query, await listParts(stores.DB, query), {
+  yield* openListed(stores, query, await listParts(stores.DB, query, query), {
     isWanted: (days) => days.toDay >= from && days.fromDay <= to,
     maxCharacters,
     cache,
     selection: query.selection,
   });
-}
-
-/** A part in the database, by its key. */
-export type ListedPart = {
-  kind: 'part';
-  fromDay: string;
-  toDay: string;
-  shard: number;
-  sequence: number;
-  number: number;
-  bytes: number;
-};
-/** A month in the bucket. */
-type ListedMonth = MonthFile & { kind: 'month' };
-export type Listed = ListedPart | ListedMonth;
-
-/** One statement, so that a month that is merged meanwhile is read either as its parts or from the bucket. */
-async function listParts(
-  d1: D1Database,
-  { applicationId, rollup, grain, from, to }: PartQuery,
-): Promise<Listed[]> {
-  const isWanted = (table: typeof cubeParts | typeof cubeMonths) =>
-    sql`${table.applicationId} = ${applicationId} AND ${table.rollup} = ${rollup} AND ${table.grain} = ${grain}
-      AND ${table.toDay} >= ${from} AND ${table.fromDay} <= ${to} AND ${table.replacedAt} IS NULL`;
-  const found = await database(d1).all<Listed>(
-    sql`SELECT 'part' AS kind, ${cubeParts.fromDay} AS fromDay, ${cubeParts.toDay} AS toDay, ${cubeParts.shard} AS shard,
-        ${cubeParts.sequence} AS sequence, ${cubeParts.number} AS number, ${cubeParts.bytes} AS bytes,
-        NULL AS month, NULL AS version, NULL AS footerBytes
-      FROM ${cubeParts} WHERE ${isWanted(cubeParts)}
-      UNION ALL SELECT 'month', ${cubeMonths.fromDay}, ${cubeMonths.toDay}, NULL, NULL, ${cubeMonths.number},
-        ${cubeMonths.bytes}, ${cubeMonths.month}, ${cubeMonths.version}, ${cubeMonths.footerBytes}
-      FROM ${cubeMonths} WHERE ${isWanted(cubeMonths)}
-      ORDER BY toDay DESC, month DESC, shard, sequence DESC, number`,
-  );
-  return found;
 }
 
 type DayRange = { fromDay: string; toDay: string };
@@ -166,10 +134,6 @@ export async function readTexts(
   );
 }
 
-/** Pages of parts in the order of the list. A month is a page of its own. */
-export const pagesOf = (listed: readonly Listed[], maxCharacters = MAX_PAGE_CHARACTERS): Listed[][] =>
-  chunksBySize(listed, maxCharacters, (one) => (one.kind === 'month' ? Number.POSITIVE_INFINITY : one.bytes));
-
 /** Takes each value one step early. A caller that stops early never awaits the last one. */
 async function* ahead<Value>(values: AsyncGenerator<Value>): AsyncGenerator<Value> {
   let next = values.next();
@@ -180,4 +144,138 @@ async function* ahead<Value>(values: AsyncGenerator<Value>): AsyncGenerator<Valu
     next.catch(() => undefined);
     yield taken.value;
   }
+}
+
+/** What a reader wants of parts, besides their keys. */
+export type PartSelection = {
+  segments: readonly SegmentDimension[];
+  /** Columns of sums. */
+  sums: readonly string[];
+  /** By column: which of its texts rows must have. */
+  filters: ReadonlyMap<string, (text: string) => boolean>;
+};
+
+/** The rows of a part that were selected: texts are numbered, in order of first use. */
+export type OpenPart = {
+  size: number;
+  /** How many rows were searched. */
+  searched: number;
+  /** By column of `keyColumns`. */
+  keys: readonly NumberedColumn[];
+  /** By dimension of `SEGMENT_DIMENSIONS`; those that were not selected have only the empty text. */
+  segments: readonly NumberedColumn[];
+  /** In the order of `sumColumnsOf`; null if all are 0, or were not selected. */
+  sums: readonly (Float64Array | null)[];
+};
+export type NumberedColumn = { values: readonly string[]; numbers: Int32Array };
+
+const selectAll = (table: RollupTable, grain: Grain): PartSelection => ({
+  segments: segmentColumns(grain),
+  sums: sumColumnsOf(table),
+  filters: new Map(),
+});
+
+/** Opens all of a part. Throws if the text is none. */
+export const openPart = async (table: RollupTable, grain: Grain, text: string): Promise<OpenPart> =>
+  new RowSelector(table, grain, selectAll(table, grain)).open(await PartFile.open(text));
+
+const NO_TEXTS: TextColumn = { values: [''], numbers: null };
+const textsOf = (column: PartColumn | undefined): TextColumn => (isText(column) ? column : NO_TEXTS);
+
+/** Selects rows of one part after another. What it returns is overwritten by the next part: new arrays for each took a quarter of a scan. */
+export class RowSelector {
+  private readonly table: RollupTable;
+  private readonly grain: Grain;
+  private readonly selection: PartSelection;
+  /** The columns that it needs. */
+  readonly columns: readonly string[];
+  private readonly numbers = new Map<string, Int32Array>();
+  private readonly sums = new Map<string, Float64Array>();
+
+  constructor(table: RollupTable, grain: Grain, selection: PartSelection) {
+    this.table = table;
+    this.grain = grain;
+    this.selection = selection;
+    const { segments, sums, filters } = selection;
+    this.columns = [...new Set([...keyColumns(table, grain), ...segments, ...sums, ...filters.keys()])];
+  }
+
+  /** Reads the columns that are filtered by first: if no row matches, the others are not read. */
+  open(source: ColumnSource): OpenPart {
+    const { segments, sums, filters } = this.selection;
+    const { size: searched } = source;
+    const filtered = source.read([...filters.keys()]);
+    let rows: Int32Array | null = null;
+    for (const [name, isWanted] of filters) {
+      rows = narrowed(searched, textsOf(filtered.get(name)), isWanted, rows);
+    }
+    const size = rows?.length ?? searched;
+    const columns = size === 0 ? filtered : source.read(this.columns);
+    const first = new Int32Array(size);
+    const numberedOf = (name: string): NumberedColumn => {
+      const { values, numbers } = textsOf(columns.get(name));
+      return {
+        values,
+        numbers: numbers ? taken(numbers, rows, arrayOf(this.numbers, name, size, Int32Array)) : first,
+      };
+    };
+    const sumsOf = (name: string) => {
+      const column = columns.get(name);
+      return column && !isText(column)
+        ? taken(column, rows, arrayOf(this.sums, name, size, Float64Array))
+        : null;
+    };
+    return {
+      size,
+      searched,
+      keys: keyColumns(this.table, this.grain).map(numberedOf),
+      segments: SEGMENT_DIMENSIONS.map((name) => numberedOf(segments.includes(name) ? name : '')),
+      sums: sumColumnsOf(this.table).map((name) => (sums.includes(name) ? sumsOf(name) : null)),
+    };
+  }
+}
+
+/** An array of this size, of which the next part takes the memory. */
+function arrayOf<Numbers extends Int32Array | Float64Array>(
+  known: Map<string, Numbers>,
+  name: string,
+  size: number,
+  Type: new (size: number) => Numbers,
+): Numbers {
+  let array = known.get(name);
+  if (!array || array.length < size) {
+    array = new Type(size);
+    known.set(name, array);
+  }
+  return array.subarray(0, size) as Numbers;
+}
+
+/** Those among `rows`, or among all, that have a wanted text; null for all. */
+function narrowed(
+  size: number,
+  { values, numbers }: TextColumn,
+  isWanted: (text: string) => boolean,
+  rows: Int32Array | null,
+): Int32Array | null {
+  const flags = Uint8Array.from(values, (text) => (isWanted(text) ? 1 : 0));
+  if (!flags.includes(0)) return rows;
+  const found = new Int32Array(numbers && flags.includes(1) ? (rows?.length ?? size) : 0);
+  if (!numbers || found.length === 0) return found;
+  let count = 0;
+  if (rows) {
+    for (const row of rows) if (flags[numbers[row] ?? 0] === 1) found[count++] = row;
+  } else {
+    for (let row = 0; row < size; row++) if (flags[numbers[row] ?? 0] === 1) found[count++] = row;
+  }
+  return found.subarray(0, count);
+}
+
+function taken<Into extends Int32Array | Float64Array>(
+  column: ArrayLike<number>,
+  rows: Int32Array | null,
+  into: Into,
+): Into {
+  if (!rows) into.set(column);
+  else for (let at = 0; at < rows.length; at++) into[at] = column[rows[at] ?? 0] ?? 0;
+  return into;
 }

@@ -2,6 +2,7 @@ import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
 import { loadParquet } from '#lib/encoding/parquet';
 import { Columns } from '../cube/cube.ts';
+import { type CubePlace, type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
 import {
   beginFile,
   type SumTypes,
@@ -10,14 +11,7 @@ import {
   WideSumError,
   withAllSums,
 } from '../cube/part-file.ts';
-import {
-  type CubePlace,
-  type CubeStores,
-  type Listed,
-  type ListedPart,
-  pagesOf,
-  readTexts,
-} from '../cube/read-parts.ts';
+import { type CubeStores, readTexts } from '../cube/read-parts.ts';
 import { mergeRows } from './merge-rows.ts';
 import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';

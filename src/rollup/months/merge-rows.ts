@@ -1,8 +1,9 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
 import { type CubeCell, cellsOf } from '../cube/cube.ts';
+import type { CubePlace, Listed } from '../cube/list-parts.ts';
 import { addRows, PartSegments } from '../cube/part-segments.ts';
-import { type CubePlace, type CubeStores, type Listed, openListed } from '../cube/read-parts.ts';
+import { type CubeStores, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';
 
 /**

@@ -3,7 +3,6 @@ import type { RollupTable } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
 import type { Grain } from '../cube/grains.ts';
-import type { OpenPart } from '../cube/open-part.ts';
 import { type Bytes, type ColumnSource, PartFile } from '../cube/part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
@@ -71,18 +70,18 @@ export async function readFooter(
 
 type MonthRowGroup = { rowGroup: RowGroup; start: number; end: number; fromDay: string; toDay: string };
 
-type MonthReading = {
+type MonthReading<Open> = {
   isWanted: (days: { fromDay: string; toDay: string }) => boolean;
-  open: (rows: ColumnSource) => OpenPart;
+  open: (rows: ColumnSource) => Open;
 };
 
 /** Reads the row groups that are wanted, several at a time. The opened part of each has nothing of the others. */
-export async function* readMonth(
+export async function* readMonth<Open>(
   bucket: ReadableBucket,
   place: MonthScope,
   file: MonthFile,
-  { isWanted, open: openRows }: MonthReading,
-): AsyncGenerator<(() => Promise<OpenPart>)[]> {
+  { isWanted, open: openRows }: MonthReading<Open>,
+): AsyncGenerator<(() => Promise<Open>)[]> {
   const key = monthKey(place, file);
   const { metadata, bytes: tail } = await readFooter(bucket, { key, ...file });
   const groups = metadata.row_groups.map(toGroup).filter(isWanted);

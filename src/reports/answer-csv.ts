@@ -1,5 +1,6 @@
 import type { AppContext } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
+import { isoOrNull } from '#lib/time';
 import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */
@@ -78,31 +79,24 @@ function headersOf(fields: Readonly<Record<string, unknown>>): Record<string, st
   );
 }
 
-/**
- * Answers a report as JSON, or its rows as a CSV file and its other fields as headers. `columns` are the header line of a table
- * without rows.
- */
-export function answerReport(
+/** Answers a report's rows as a CSV file, and its other fields as headers. `columns` are the header line of a table without rows. */
+export function answerCsv(
   c: AppContext,
-  format: 'json' | 'csv',
-  report: Answer,
+  { data, ...fields }: Answer,
   columns: readonly string[],
   { application, from, to, countedThrough, uncounted }: ReportSubject,
 ): Response {
-  const through = countedThrough === null ? null : new Date(countedThrough).toISOString();
-  if (format === 'json') return c.json({ ...report, counted_through: through, uncounted });
-  const { data, ...fields } = report;
   const path = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   const headers = {
     ...csvHeaders([path, application.name, from, to]),
-    ...headersOf({ ...fields, counted_through: through }),
+    ...headersOf({ ...fields, counted_through: isoOrNull(countedThrough) }),
     ...(uncounted === 0 ? {} : headersOf({ uncounted: uncounted ?? 'unknown' })),
   };
   for (const [header, value] of Object.entries(headers)) c.header(header, value);
   const rows = data.flatMap(flatten);
   return c.body(
     toCsv(
-      columnsOf(rows, columns, report.unconverted !== undefined || columns.includes('unconverted')),
+      columnsOf(rows, columns, fields.unconverted !== undefined || columns.includes('unconverted')),
       rows,
     ),
   );
