@@ -13,11 +13,18 @@ export const MAX_AMOUNT = 999_999_999;
 /** What the nanos of one event are below. */
 export const NANOS_LIMIT = 10 ** (9 + PLACES);
 
+const NANOS_PER_UNIT = 10 ** PLACES;
+/** Whole numbers below it have at most 15 digits. No two decimals of so many digits read as the same number. */
+const FEW_DIGITS = 1e15;
+
 /**
  * An amount in currency units as integer billionths: the only rounding of an amount, halves away from zero. It rounds the shortest decimal that reads
  * as this number, which is what was sent, and not the binary fraction that stands for it.
  */
 export function toNanos(amount: number): bigint {
+  const nanos = Math.round(amount * NANOS_PER_UNIT);
+  // Nothing is rounded if these nanos read as the amount. Nearly all amounts do, and their digits as text would take ten times as long.
+  if (Math.abs(nanos) < FEW_DIGITS && nanos / NANOS_PER_UNIT === amount) return BigInt(nanos);
   const [digits = '', exponent] = amount.toExponential().split('e');
   const [whole = '', part = ''] = digits.split('.');
   const zeros = PLACES + Number(exponent) - part.length;
@@ -57,7 +64,7 @@ const isExact = (nanos: bigint) => nanos < EXACT_BELOW && nanos > -EXACT_BELOW;
 /** Integer nanos as the nearest JSON number in currency units; correctly rounded even beyond 2^53 nanos. */
 export const fromNanos = (nanos: bigint): number =>
   // Dividing two exact numbers rounds once.
-  isExact(nanos) ? Number(nanos) / 10 ** PLACES : Number(toDecimalText(nanos));
+  isExact(nanos) ? Number(nanos) / NANOS_PER_UNIT : Number(toDecimalText(nanos));
 
 export type WithExact<Name extends string, Value = number> = Record<Name, Value> &
   Partial<Record<`${Name}_exact`, string>>;

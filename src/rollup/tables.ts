@@ -21,8 +21,13 @@ export const hasTable = (rollup: RollupTable): rollup is StoredTable => rollup !
 export const ROLLUP_TABLES = ROLLUPS.filter(hasTable);
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
-/** The values of the keys of all tables, by column. */
-export type KeyNumbers = Record<KeyOf<RollupTable>, number>;
+/** The columns of the keys of all tables. */
+const KEY_COLUMNS = [...new Set(Object.values(ROLLUP_KEYS).flat())];
+/** The place of each column in the key of an event's rows, which has the values of all tables: see `addNumbered`. */
+export const KEY_AT = Object.fromEntries(KEY_COLUMNS.map((name, place) => [name, place])) as Readonly<
+  Record<KeyOf<RollupTable>, number>
+>;
+export const emptyKey = (): Int32Array => new Int32Array(KEY_COLUMNS.length);
 
 /** The high part of an amount is in thousands of units. SQL can then add up the low parts of 9 million rows within 64 bits. */
 export const NANOS_PER_HIGH = 1_000_000_000_000;
@@ -65,6 +70,8 @@ export class Additions<Table extends RollupTable> {
   readonly table: Table;
   protected readonly values: KeyValues;
   private readonly keys: readonly KeyOf<Table>[];
+  /** See `KEY_AT`. */
+  private readonly keyPlaces: Int32Array;
   private readonly measures: ReadonlyMap<string, SumPosition>;
   private readonly places: readonly SumPosition[];
   /** The number of sums per cell. */
@@ -85,6 +92,7 @@ export class Additions<Table extends RollupTable> {
     this.table = table;
     this.values = values;
     this.keys = ROLLUP_KEYS[table];
+    this.keyPlaces = Int32Array.from(this.keys, (name) => KEY_AT[name]);
     this.measures = PLACES.get(table) ?? new Map();
     this.places = [...this.measures.values()];
     this.width = sumColumnsOf(table).length;
@@ -107,14 +115,12 @@ export class Additions<Table extends RollupTable> {
   }
 
   /**
-   * The same with numbers of `values`, for the key as for the segment: a run looks up the values of an event once for all its tables.
+   * The same with numbers of `values`, for the key (see `KEY_AT`) as for the segment: a run looks up the values of an event once for all its
+   * tables.
    */
-  addNumbered(key: Readonly<Record<KeyOf<Table>, number>>, segment: number, amounts: Amounts<Table>): void {
-    const { keys, rowKey } = this;
-    for (let place = 0; place < rowKey.length; place++) {
-      const name = keys[place];
-      if (name !== undefined) rowKey[place] = key[name];
-    }
+  addNumbered(key: Int32Array, segment: number, amounts: Amounts<Table>): void {
+    const { keyPlaces, rowKey } = this;
+    for (let at = 0; at < rowKey.length; at++) rowKey[at] = key[keyPlaces[at] ?? 0] ?? 0;
     this.addToRow(segment, amounts);
   }
 
@@ -133,7 +139,7 @@ export class Additions<Table extends RollupTable> {
   /** The rows as keys and sums, with sums in the order of `MEASURES`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
     return Array.from({ length: this.rowIndex.size }, (_, row) => {
-      const sums = this.sumUp(this.segmentsOf(row));
+      const sums = this.sumsOf(row);
       return {
         key: this.keyOf(row),
         sums: this.places.map(({ at, isAmount }) => {
@@ -146,11 +152,20 @@ export class Additions<Table extends RollupTable> {
 
   /** The rows as lists of values, in the order of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const { key, segments } of this.segmentedRows()) yield [...key, ...this.sumUp(segments)];
+    for (let row = 0; row < this.rowIndex.size; row++) yield [...this.keyOf(row), ...this.sumsOf(row)];
   }
 
   /** The rows of the latest day first. */
   *latestFirst(): Generator<SegmentedRow> {
+    for (const row of this.latestRows()) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
+  }
+
+  /** The same with the sums of all segments under one id. */
+  *latestFirstUnder(id: number): Generator<SegmentedRow> {
+    for (const row of this.latestRows()) yield { key: this.keyOf(row), segments: [id, ...this.sumsOf(row)] };
+  }
+
+  private latestRows(): Uint32Array {
     // Each key starts with the application, then the day.
     const dayOf = (row: number) => this.rowIndex.at(row, 1);
     const rows = Uint32Array.from({ length: this.rowIndex.size }, (_, row) => row);
@@ -159,13 +174,26 @@ export class Additions<Table extends RollupTable> {
     days.sort((one, other) => (textOf(one) < textOf(other) ? 1 : -1));
     const places = new Map(days.map((day, place) => [day, place]));
     const placeOf = (row: number) => places.get(dayOf(row)) ?? 0;
-    rows.sort((one, other) => placeOf(one) - placeOf(other));
-    for (const row of rows) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
+    return rows.sort((one, other) => placeOf(one) - placeOf(other));
   }
 
-  /** An empty table for rows with the same values. */
-  emptied(): Additions<Table> {
-    return new Additions(this.table, this.values);
+  /** The sums of rows together that differ only in one column of their keys, of which they get the value that `nameOf` returns for theirs. */
+  together(column: KeyOf<Table>, nameOf: (value: string | number) => string | number): Additions<Table> {
+    const { values, width, places, rowIndex } = this;
+    const together = new Additions(this.table, values);
+    const { rowKey } = together;
+    const changed = this.keys.indexOf(column);
+    for (let row = 0; row < rowIndex.size; row++) {
+      for (let at = 0; at < rowKey.length; at++) rowKey[at] = rowIndex.at(row, at);
+      rowKey[changed] = values.numberOf(nameOf(values.valueOf(rowIndex.at(row, changed))));
+      const into = together.rowOf(rowKey);
+      for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
+        const own = together.cellOf(into, this.cellIndex.at(cell, 1));
+        const from = (cell % CELLS_PER_PIECE) * width;
+        addSums(places, together.pieceOf(own), (own % CELLS_PER_PIECE) * width, this.pieceOf(cell), from);
+      }
+    }
+    return together;
   }
 
   /** Adds segments, in the form of `SegmentedRow`, to the row of a key. `key` is in the order of `ROLLUP_KEYS`. */
@@ -175,25 +203,15 @@ export class Additions<Table extends RollupTable> {
     const row = this.rowOf(rowKey);
     for (let from = 0; from < segments.length; from += width + 1) {
       const cell = this.cellOf(row, this.values.numberOf(segments[from] ?? 0));
-      const sums = this.pieceOf(cell);
-      const own = (cell % CELLS_PER_PIECE) * width;
-      for (const { at, isAmount } of places) {
-        const sum = segments[from + 1 + at] ?? 0;
-        const high = isAmount ? (segments[from + 2 + at] ?? 0) : 0;
-        if (sum !== 0) addAt(sums, own + at, isAmount, sum);
-        if (high !== 0) sums[own + at + 1] = (sums[own + at + 1] ?? 0) + high;
-      }
+      addSums(places, this.pieceOf(cell), (cell % CELLS_PER_PIECE) * width, segments, from + 1);
     }
   }
 
-  /** The sums of all segments of a row, which are in the form of `SegmentedRow`. */
-  sumUp(segments: ArrayLike<number>): number[] {
+  /** The sums of all segments of a row. */
+  private sumsOf(row: number): number[] {
     const sums = new Array<number>(this.width).fill(0);
-    for (let own = 1; own < segments.length; own += this.width + 1) {
-      for (const { at, isAmount } of this.places) {
-        if (isAmount) sums[at + 1] = (sums[at + 1] ?? 0) + (segments[own + at + 1] ?? 0);
-        addAt(sums, at, isAmount, segments[own + at] ?? 0);
-      }
+    for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
+      addSums(this.places, sums, 0, this.pieceOf(cell), (cell % CELLS_PER_PIECE) * this.width);
     }
     return sums;
   }
@@ -262,6 +280,22 @@ function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amo
   const high = highOf(amount) + (low >= NANOS_PER_HIGH ? 1 : 0);
   sums[at] = low >= NANOS_PER_HIGH ? low - NANOS_PER_HIGH : low;
   if (high !== 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
+}
+
+/** Adds the sums of a cell, which are in a list from an index on, to those of another. */
+function addSums(
+  places: readonly SumPosition[],
+  into: number[] | Float64Array,
+  at: number,
+  from: ArrayLike<number>,
+  first: number,
+): void {
+  for (const { at: place, isAmount } of places) {
+    const high = isAmount ? (from[first + place + 1] ?? 0) : 0;
+    if (high !== 0) into[at + place + 1] = (into[at + place + 1] ?? 0) + high;
+    const sum = from[first + place] ?? 0;
+    if (sum !== 0) addAt(into, at + place, isAmount, sum);
+  }
 }
 
 /** The columns of a table's sums, in the order of a segment's sums. */

@@ -19,7 +19,7 @@ import { dayNumber, daysBetween } from '#lib/time';
 import { AddingUp, type CountedRows, type DeviceNamed } from './adding-up.ts';
 import type { RunningDevice } from './device/device-state.ts';
 import { KeyValues } from './key-values.ts';
-import { Additions, type KeyNumbers } from './tables.ts';
+import { Additions, emptyKey, KEY_AT } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
@@ -62,10 +62,7 @@ export class Tally extends AddingUp implements Rollups {
   readonly isFirst: KnownSoFar['isFirst'];
   private readonly book: SegmentBook;
   /** The values that the event's rows have in their keys, as far as they are set. */
-  private readonly key: KeyNumbers = {
-    ...{ application_id: 0, day: 0, hour: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
-    ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
-  };
+  private readonly key = emptyKey();
   private isByHour = false;
   /** Figures by hour are not broken down. */
   private readonly noSegment: number;
@@ -96,12 +93,12 @@ export class Tally extends AddingUp implements Rollups {
   count(event: LoggedEvent, device: RunningDevice | undefined): void {
     const kind = kindOf(event);
     const { key } = this;
-    key.application_id = this.numberOf(event.application_id);
-    key.day = this.numberOf(event.day);
-    key.creative_id = this.numberOf(event.creative_id ?? '');
+    key[KEY_AT.application_id] = this.numberOf(event.application_id);
+    key[KEY_AT.day] = this.numberOf(event.day);
+    key[KEY_AT.creative_id] = this.numberOf(event.creative_id ?? '');
     const hour = hourIdOf(event);
     this.isByHour = hour !== null;
-    if (hour !== null) key.hour = this.numberOfHour(event.day, hour);
+    if (hour !== null) key[KEY_AT.hour] = this.numberOfHour(event.day, hour);
     if (!isOfDevice(event) || !device) {
       // An event without a device contains its own segment.
       const own = kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT;
@@ -112,7 +109,7 @@ export class Tally extends AddingUp implements Rollups {
       kind.count(event, this);
       return;
     }
-    key.acquired_day = this.numberOf(event.acquired_day);
+    key[KEY_AT.acquired_day] = this.numberOf(event.acquired_day);
     const own = ownValuesOf(event, device.segment, device.segments?.own);
     this.begin(event, this.segmentsOf(device, own), { event, device, own });
     kind.count(event, this);
@@ -122,7 +119,7 @@ export class Tally extends AddingUp implements Rollups {
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    this.key.currency = this.numberOf(currency);
+    this.key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
     if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
   }
@@ -134,7 +131,7 @@ export class Tally extends AddingUp implements Rollups {
     const at = { own, second };
     const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
     if (!added || added.former?.text === own.text) return;
-    this.key.currency = this.numberOf('');
+    this.key[KEY_AT.currency] = this.numberOf('');
     const { daily } = this.counted;
     if (added.former !== null)
       daily.addNumbered(this.key, this.numberOfSegment(device, added.former), { [measure]: -1 });
@@ -146,21 +143,21 @@ export class Tally extends AddingUp implements Rollups {
     amounts: Amounts<'rollup_ads'>,
   ): void {
     const { key } = this;
-    key.source = this.numberOf(source);
-    key.media_source = this.numberOf(media_source);
-    key.placement = this.numberOf(placement);
-    key.currency = this.numberOf(currency);
+    key[KEY_AT.source] = this.numberOf(source);
+    key[KEY_AT.media_source] = this.numberOf(media_source);
+    key[KEY_AT.placement] = this.numberOf(placement);
+    key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.ads.addNumbered(key, this.segments.event, amounts);
   }
 
   addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
-    this.key.item_id = this.numberOf(item_id);
-    this.key.currency = this.numberOf(currency);
+    this.key[KEY_AT.item_id] = this.numberOf(item_id);
+    this.key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.items.addNumbered(this.key, this.segments.event, amounts);
   }
 
   addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
-    this.key.event_name = this.numberOf(eventName);
+    this.key[KEY_AT.event_name] = this.numberOf(eventName);
     this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
   }
 
@@ -169,7 +166,7 @@ export class Tally extends AddingUp implements Rollups {
     const age = daysBetween(event.acquired_day, event.day);
     device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
     device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
-    this.key.currency = this.numberOf(currency);
+    this.key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
   }
 
@@ -200,7 +197,7 @@ export class Tally extends AddingUp implements Rollups {
   }
 
   private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
-    this.key.age = this.numberOf(age);
+    this.key[KEY_AT.age] = this.numberOf(age);
     this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
   }
 

@@ -1,5 +1,5 @@
-import { eq, sql } from 'drizzle-orm';
-import { findKind, type LoggedEvent, type TransactionStepKind } from '#catalogue';
+import { eq, getTableColumns, inArray, sql } from 'drizzle-orm';
+import { findKind, type LoggedEvent } from '#catalogue';
 import { sha256Hex } from '#lib/crypto';
 import { toHex } from '#lib/encoding/hex';
 import { idFromBytes, idToBytes } from '#lib/ids';
@@ -7,7 +7,7 @@ import { DAY_MS } from '#lib/time';
 import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from '#rollup';
 import { knownShards } from '../log.ts';
 import { transactions, untoldTransactions } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { perStore, type Store, toParameters } from '../store.ts';
 import { hexOfText, pruneExpired } from './hashed-rows.ts';
 
 // Purchases with a transaction id, and what was refunded of them: a row per step. They are found by the hash of the transaction id.
@@ -110,63 +110,28 @@ export function eraseTransactionsOf(store: Store, deviceId: string, name: string
 export const pruneTransactions = (store: Store, before: number, today: number): void =>
   pruneExpired(store, transactions, before, today);
 
-type StepRow = [
-  hex: string,
-  eventId: ArrayBuffer,
-  is: TransactionStepKind,
-  nanos: number,
-  currency: string,
-  second: number,
-  day: string,
-  deviceId: string,
-  acquiredDay: string,
-  creativeId: string,
-  eventSegment: number,
-  cohortSegment: number,
-  countedBy: number | null,
-];
+/** Prepared, because every batch of the log with a purchase runs it. `ids` is a JSON array of hashes in hexadecimal. */
+const statementsOf = perStore((store) => {
+  const { takenDay: _, ...columns } = getTableColumns(transactions);
+  const wanted = sql`(SELECT unhex(value) FROM json_each(${sql.placeholder('ids')}))`;
+  return {
+    steps: store.select(columns).from(transactions).where(inArray(transactions.hash, wanted)).prepare(),
+  };
+});
 
 /** The steps of transactions, by their ids. Those without any are missing. */
 export function readSteps(store: Store, ids: Iterable<string>): Map<string, TransactionStep[]> {
   const idOf = new Map<string, string>();
   for (const id of ids) idOf.set(hexOfText(id), id);
   const steps = new Map<string, TransactionStep[]>();
-  const of = transactions;
-  for (const parameter of toParameters(idOf.keys())) {
-    const rows = store.values<StepRow>(sql`
-      SELECT wanted.value, ${of.eventId}, ${of.step}, ${of.nanos}, ${of.currency}, ${of.second}, ${of.day},
-        ${of.deviceId}, ${of.acquiredDay}, ${of.creativeId}, ${of.eventSegment}, ${of.cohortSegment}, ${of.countedBy}
-      FROM json_each(${parameter}) AS wanted CROSS JOIN ${of} ON ${of.hash} = unhex(wanted.value)`);
-    for (const [
-      hex,
-      eventId,
-      is,
-      nanos,
-      currency,
-      second,
-      day,
-      deviceId,
-      acquiredDay,
-      creativeId,
-      event,
-      cohort,
-      countedBy,
-    ] of rows) {
+  for (const ids of toParameters(idOf.keys())) {
+    for (const row of statementsOf(store).steps.all({ ids })) {
+      const { hash, eventId, step: is, eventSegment: event, cohortSegment: cohort, countedBy, ...told } = row;
       const step: TransactionStep = {
-        ...{
-          is,
-          eventId: idFromBytes('evt', new Uint8Array(eventId)),
-          nanos,
-          currency,
-          second,
-          day,
-          deviceId,
-          acquiredDay,
-        },
-        ...{ creativeId, segments: { event, cohort } },
+        ...{ ...told, is, eventId: idFromBytes('evt', eventId), segments: { event, cohort } },
         ...(countedBy === null ? {} : { countedBy }),
       };
-      const id = idOf.get(hex) ?? '';
+      const id = idOf.get(toHex(hash)) ?? '';
       steps.set(id, [...(steps.get(id) ?? []), step]);
     }
   }

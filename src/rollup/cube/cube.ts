@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { attributionOf, ROLLUP_KEYS, type RollupTable, type Segment } from '#catalogue';
+import { attributionOf, type RollupTable, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { addDays } from '#lib/time';
 import { type Additions, hasTable, type SegmentedRow, type StoredTable, sumColumnsOf } from '../tables.ts';
@@ -34,8 +34,9 @@ export function* packParts(
 ): Generator<PackedPart> {
   const monthOf = monthReader(table, grain);
   const months = new Map<string, Columns>();
+  let [key, month]: [readonly string[], string] = [[], ''];
   for (const cell of cellsOf(table, grain, rows, segmentOf)) {
-    const month = monthOf(cell.texts);
+    if (cell.key !== key) [key, month] = [cell.key, monthOf(cell.key)];
     let columns = months.get(month);
     if (!columns) {
       columns = new Columns(table, grain);
@@ -53,18 +54,23 @@ export function* packParts(
  * Reads the month of a row, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
  * no rows once it is over, except of late events.
  */
-function monthReader(table: RollupTable, grain: Grain): (texts: readonly string[]) => string {
+function monthReader(table: RollupTable, grain: Grain): (key: readonly string[]) => string {
   const columns = keyColumns(table, grain);
   const [dayAt, ageAt] = [columns.indexOf('day'), columns.indexOf('age')];
-  const dayOf = (texts: readonly string[]) =>
-    dayAt < 0 ? addDays(texts[0] ?? '', Number(texts[ageAt])) : (texts[dayAt] ?? '');
-  return (texts) => dayOf(texts).slice(0, 'YYYY-MM'.length);
+  const dayOf = (key: readonly string[]) =>
+    dayAt < 0 ? addDays(key[0] ?? '', Number(key[ageAt])) : (key[dayAt] ?? '');
+  return (key) => dayOf(key).slice(0, 'YYYY-MM'.length);
 }
 
 /** A row of the cube: the texts of its key and its segment, and its sums, which are in a list from an index on. */
-export type CubeCell = { texts: readonly string[]; sums: readonly number[]; from: number };
+export type CubeCell = {
+  key: readonly string[];
+  segment: readonly string[];
+  sums: readonly number[];
+  from: number;
+};
 
-/** Each segment of each row, as a row of the cube. */
+/** Each segment of each row, as a row of the cube. Those of one row have the same list as their key. */
 export function* cellsOf(
   table: RollupTable,
   grain: Grain,
@@ -73,12 +79,17 @@ export function* cellsOf(
 ): Generator<CubeCell> {
   const width = sumColumnsOf(table).length;
   const names = segmentColumns(grain);
+  const known = new Map<number, string[]>();
   for (const { key, segments } of rows) {
     const own = key.slice(1).map(String);
     for (let at = 0; at < segments.length; at += width + 1) {
-      const segment = names.length > 0 ? segmentOf(segments[at] ?? WHOLE_SEGMENT) : null;
-      const texts = [...own, ...names.map((name) => segment?.[name] ?? '')];
-      yield { texts, sums: segments, from: at + 1 };
+      const id = segments[at] ?? WHOLE_SEGMENT;
+      let segment = known.get(id);
+      if (!segment) {
+        segment = names.map((name) => segmentOf(id)[name]);
+        known.set(id, segment);
+      }
+      yield { key: own, segment, sums: segments, from: at + 1 };
     }
   }
 }
@@ -87,26 +98,30 @@ export function* cellsOf(
 export class Columns {
   readonly texts: ReadonlyMap<string, string[]>;
   readonly sums: readonly number[][];
+  /** Those of `texts`, first of the key and then of the segment. */
+  private readonly lists: readonly string[][];
 
   constructor(table: RollupTable, grain: Grain, columns?: PartColumns) {
     const names = [...keyColumns(table, grain), ...segmentColumns(grain)];
     this.texts = new Map(names.map((name) => [name, [...(columns?.texts.get(name) ?? [])]]));
     this.sums = sumColumnsOf(table).map((_, at) => [...(columns?.sums[at] ?? [])]);
+    this.lists = [...this.texts.values()];
   }
 
   get days(): readonly string[] {
-    const [days = []] = this.texts.values();
-    return days;
+    return this.lists[0] ?? [];
   }
 
   get size(): number {
     return this.days.length;
   }
 
-  add({ texts, sums, from }: CubeCell): void {
+  add({ key, segment, sums, from }: CubeCell): void {
     let at = 0;
-    for (const column of this.texts.values()) column.push(texts[at++] ?? '');
-    for (const [at, column] of this.sums.entries()) column.push(sums[from + at] ?? 0);
+    for (const text of key) this.lists[at++]?.push(text);
+    for (const text of segment) this.lists[at++]?.push(text);
+    let next = from;
+    for (const column of this.sums) column.push(sums[next++] ?? 0);
   }
 
   slice(from: number, to: number): PartColumns {
@@ -153,23 +168,14 @@ export function* sumRowsOf(
   segmentOf: SegmentOfId,
 ): Generator<[table: StoredTable, row: (string | number)[]] | [table: 'parts', row: PartRow]> {
   const { table } = additions;
-  const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
   // Its keys are those of `keysTogether`.
-  const together = additions.emptied();
-  for (const { key, segments } of additions.segmentedRows()) {
-    together.addSegments(key.with(creativeAt, attributionOf(String(key[creativeAt]))), segments);
-  }
+  const together = additions.together('creative_id', (creativeId) => attributionOf(String(creativeId)));
   if (hasTable(table)) for (const row of together.rows()) yield [table, row];
   // Rows are not kept: a run may have hundreds of thousands.
-  const summedUp = function* (rows: Iterable<SegmentedRow>): Generator<SegmentedRow> {
-    for (const { key, segments } of rows) {
-      yield { key, segments: [WHOLE_SEGMENT, ...additions.sumUp(segments)] };
-    }
-  };
   const rowsIn: Record<Grain, Iterable<SegmentedRow>> = {
-    total: summedUp(together.latestFirst()),
+    total: together.latestFirstUnder(WHOLE_SEGMENT),
     segment: together.latestFirst(),
-    creative: summedUp(additions.latestFirst()),
+    creative: additions.latestFirstUnder(WHOLE_SEGMENT),
     both: additions.latestFirst(),
   };
   let number = first;

@@ -23,6 +23,8 @@ export type PartColumns = {
 
 /** All rows of a part are one row group. */
 const MAX_GROUP_ROWS = 1_000_000;
+/** No limit: a row group has so few rows that the size of each value need not be added up to divide them. */
+const ONE_PAGE = 0;
 
 const REQUIRED = { repetition_type: 'REQUIRED' } as const;
 const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...REQUIRED } as const;
@@ -32,7 +34,7 @@ const INT64 = { type: 'INT64', ...REQUIRED } as const;
 
 /** The text of what a column stores. */
 type TextOf = (stored: number) => string;
-type StoredText = { element: object; write: (text: string) => string | number; read: TextOf };
+type StoredText = { element: object; write: (text: string) => number; read: TextOf };
 
 /** How a column of texts is stored, unless as text: days and ages as the numbers that they are. */
 const storedText: Readonly<Record<string, StoredText>> = {
@@ -40,7 +42,6 @@ const storedText: Readonly<Record<string, StoredText>> = {
   acquired_day: { element: DATE, write: dayNumber, read: dayFromNumber },
   age: { element: INT32, write: Number, read: String },
 };
-const PLAIN_TEXT = { element: TEXT, write: String };
 
 /** All columns of sums of a rollup, for a file that other engines read: they know no missing ones. */
 export const withAllSums = (table: RollupTable, types: SumTypes): SumTypes =>
@@ -87,7 +88,7 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
   const { compressors, ParquetWriter } = loadedParquet();
   const texts = [...keyColumns(table, grain), ...segmentColumns(grain)];
   const elements = [
-    ...texts.map((name) => ({ name, ...(storedText[name] ?? PLAIN_TEXT).element })),
+    ...texts.map((name) => ({ name, ...(storedText[name]?.element ?? TEXT) })),
     ...sumColumnsOf(table).flatMap((name) => {
       const type = sumTypes.get(name);
       return type ? [{ name, ...(type === 'INT32' ? INT32 : INT64) }] : [];
@@ -106,7 +107,11 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
     const statistics = hasRanges && sums.every((sum) => sum === 0);
     if (type === 'INT64') return [{ name, data: sums.map(BigInt), encoding: 'PLAIN', statistics }];
     if (!sums.every((sum) => isSmall(sum) && (type || sum === 0))) throw new WideSumError(name);
-    return type ? [{ name, data: [...sums], encoding: 'PLAIN', statistics }] : [];
+    return type ? [{ name, data: sums as number[], encoding: 'PLAIN', statistics }] : [];
+  };
+  const storedOf = (name: string, texts: readonly string[]) => {
+    const stored = storedText[name];
+    return stored ? texts.map(stored.write) : (texts as string[]);
   };
   return {
     write: (columns: PartColumns): void | Promise<void> =>
@@ -114,12 +119,13 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
         columnData: [
           ...texts.map((name, at) => ({
             name,
-            data: (columns.texts.get(name) ?? []).map((storedText[name] ?? PLAIN_TEXT).write),
+            data: storedOf(name, columns.texts.get(name) ?? []),
             ...(hasRanges && at === 0 ? { statistics: true } : {}),
           })),
           ...sumColumnsOf(table).flatMap((name, at) => sourceOfSums(name, columns.sums[at] ?? [])),
         ],
         rowGroupSize: MAX_GROUP_ROWS,
+        pageSize: ONE_PAGE,
       }),
     finish: (): void | Promise<void> => file.finish(),
   };
