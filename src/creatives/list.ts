@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, exists, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
-import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
-import { adsets, applications, campaigns, creatives, type Database } from '#db';
+import { type AuditAction, auditStatement, type Caller } from '#audit';
+import { adsets, applications, campaigns, creatives, type Database, hasRow } from '#db';
 import { AppError, idListQuery, optionalName, requiredName, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
 import { iso, isoOrNull } from '#lib/time';
@@ -188,11 +188,7 @@ export async function changeCreative(
   const change = (action: AuditAction, unlike: SQL, set: Partial<typeof creatives.$inferSelect>) => {
     const where = and(eq(creatives.id, id), unlike);
     statements.push(
-      auditStatement(
-        caller,
-        newAuditEntry(action, `${current.name} (${id})`),
-        exists(db.select({ id: creatives.id }).from(creatives).where(where)),
-      ),
+      auditStatement(caller, action, `${current.name} (${id})`, hasRow(creatives, where)),
       db.update(creatives).set(set).where(where),
     );
     Object.assign(changed, set);

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Message, noticeEachChannel } from '#alerts/notice';
-import { type Database, database, destinations } from '#db';
+import { type Database, database, destinations, hasRow } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { HOUR_MS } from '#lib/time';
 import type { Setup } from './setup.ts';
@@ -67,7 +67,7 @@ export async function switchOff(d1: D1Database, told: Told, reason: string): Pro
       told,
       `off:${told.now}`,
       messageOf(told, 'Destination switched off', sentence),
-      sql`EXISTS (SELECT 1 FROM ${destinations} WHERE ${isOn})`,
+      hasRow(destinations, isOn),
     ),
     db.update(destinations).set({ offSince: told.now, offReason: reason, version: NEXT }).where(isOn),
   ]);
