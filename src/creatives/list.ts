@@ -16,7 +16,7 @@ import {
   replaceExternalIds,
   saveChanges,
 } from './external-ids.ts';
-import { namesContain } from './inventory.ts';
+import { LEVELS, namesContain } from './levels.ts';
 
 /** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
 const listQuery = (prefix: IdPrefix) =>
@@ -127,7 +127,7 @@ export async function listCreatives(db: Database, page: ListQuery, linkTo: (toke
       and(
         eq(creatives.applicationId, page.application_id),
         gt(creatives.id, page.cursor),
-        namesContain(page.q ?? '', creatives.name, adsets.name, campaigns.name),
+        namesContain(page.q ?? '', LEVELS.creative.names),
       ),
     )
     .orderBy(asc(creatives.id))
@@ -147,7 +147,7 @@ export async function listNewestFor(
         eq(creatives.applicationId, applicationId),
         isNull(creatives.archivedAt),
         or(isNull(creatives.network), eq(creatives.network, network)),
-        namesContain(q, creatives.name, adsets.name, campaigns.name),
+        namesContain(q, LEVELS.creative.names),
       ),
     )
     .orderBy(desc(creatives.id))
