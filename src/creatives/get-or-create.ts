@@ -8,6 +8,7 @@ import {
   creatives,
   type Database,
   database,
+  deleteSome,
   externalIds,
   hasRow,
   insertWhere,
@@ -300,12 +301,6 @@ const PRUNED_AT_ONCE = 1_000;
 
 /** Deletes first answers after a week. Callers retry within minutes. */
 export async function pruneCreativeRequests(d1: D1Database, now: number): Promise<void> {
-  const db = database(d1);
-  const { teamId, key, createdAt } = creativeRequests;
-  const old = db
-    .select({ teamId, key })
-    .from(creativeRequests)
-    .where(lt(createdAt, now - KEPT_MS))
-    .limit(PRUNED_AT_ONCE);
-  await retryTransient(() => db.delete(creativeRequests).where(sql`(${teamId}, ${key}) IN ${old}`).run());
+  const isOld = lt(creativeRequests.createdAt, now - KEPT_MS);
+  await deleteSome(database(d1), creativeRequests, isOld, PRUNED_AT_ONCE);
 }
