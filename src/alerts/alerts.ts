@@ -1,6 +1,6 @@
 import { and, asc, eq, gt } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { findNames, MAX_NAMES } from '#creatives';
 import { alertChanges, alerts, applications, type Database } from '#db';
@@ -134,7 +134,7 @@ export async function createAlert(
   };
   await db.batch([
     db.insert(alerts).values(row),
-    auditStatement(caller, newAuditEntry('alert.created', subjectOf(application, row))),
+    auditStatement(caller, 'alert.created', subjectOf(application, row)),
   ]);
   return row;
 }
@@ -171,7 +171,7 @@ export async function changeAlert(
   const subject = `${subjectOf(application, row)}, ${facts.join(', ')}`;
   await db.batch([
     db.update(alerts).set(changed).where(eq(alerts.id, id)),
-    auditStatement(caller, newAuditEntry('alert.changed', subject)),
+    auditStatement(caller, 'alert.changed', subject),
   ]);
   return { ...row, ...changed };
 }
@@ -197,6 +197,6 @@ export async function removeAlert(caller: Caller, application: ApplicationRow, i
   await db.batch([
     db.delete(alerts).where(eq(alerts.id, id)),
     db.delete(alertChanges).where(eq(alertChanges.alertId, id)),
-    auditStatement(caller, newAuditEntry('alert.removed', subjectOf(application, row))),
+    auditStatement(caller, 'alert.removed', subjectOf(application, row)),
   ]);
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, like } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { applications, channels, type Database, notices, reencryptColumn } from '#db';
 import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
 import { decryptText, encryptText } from '#lib/crypto';
@@ -81,10 +81,7 @@ export async function createChannel(
     createdAt: now,
   };
   const subject = `${application.name}: ${channelText(channel)}`;
-  await db.batch([
-    db.insert(channels).values(row),
-    auditStatement(caller, newAuditEntry('channel.created', subject)),
-  ]);
+  await db.batch([db.insert(channels).values(row), auditStatement(caller, 'channel.created', subject)]);
 }
 
 async function requireChannel(db: Database, applicationId: string, id: string): Promise<Channel> {
@@ -103,7 +100,7 @@ export async function removeChannel(caller: Caller, application: ApplicationRow,
   await db.batch([
     db.delete(channels).where(eq(channels.id, id)),
     db.delete(notices).where(eq(notices.channelId, id)),
-    auditStatement(caller, newAuditEntry('channel.removed', subject)),
+    auditStatement(caller, 'channel.removed', subject),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
-import { alerts, applications, channels, type Database, database, notices } from '#db';
+import { alerts, applications, channels, type Database, database, hasRow, notices } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
 import { type Alert, alertText } from './alerts.ts';
@@ -53,7 +53,7 @@ async function watchAlert(
 ): Promise<void> {
   const { finding, isKnown, firing, told } = await checkAlert(env, application, alert, now);
   const since = Object.values(firing).map((group) => group.since);
-  const guard = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${isAsRead(alert)})`;
+  const guard = hasRow(alerts, isAsRead(alert));
   const statements = told.flatMap(({ state, sentences, link }) => {
     const word = state === 'fired' ? 'Alert' : 'Resolved';
     const heading = `${isolate(application.name)} · ${word}: ${alertText(alert, application.currency)}`;

@@ -75,24 +75,18 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** A subject may list any number of names. */
 const MAX_SUBJECT_CHARACTERS = 5_000;
 
-/** `id` identifies the row: a transaction that is repeated with the same id writes it once. */
-export type AuditEntry = { id: string; action: AuditAction; subject: string | SQL<string> };
-
-/** `subject` names what the action was done to, in readable form, and is never a secret. SQL is evaluated in the same transaction. Cut after 5,000 characters. */
-export const newAuditEntry = (action: AuditAction, subject: AuditEntry['subject']): AuditEntry => ({
-  id: newId('aud'),
-  action,
-  subject,
-});
-
 /**
  * The statement that records a change. It belongs in the change's own batch, so that neither is written without the other. If the change
- * may turn out to be a no-op, put this statement before it, with the change's condition as `when`.
+ * may turn out to be a no-op, put this statement before it, with the change's condition as `when`. `subject` names what the action was done to,
+ * in readable form, and is never a secret. SQL is evaluated in the same transaction. Cut after 5,000 characters. `id` identifies the row: a
+ * transaction that is repeated with the same id writes it once.
  */
 export function auditStatement(
   { db, team, actor, now }: Caller,
-  { id, action, subject }: AuditEntry,
+  action: AuditAction,
+  subject: string | SQL<string>,
   when: SQL = sql`true`,
+  id = newId('aud'),
 ) {
   const shortened = sql<string>`substr(${subject}, 1, ${MAX_SUBJECT_CHARACTERS})`;
   const row = { teamId: team.id, id, at: now, actor, action, subject: shortened };

@@ -4,6 +4,5 @@ export {
   auditStatement,
   listActors,
   listAudit,
-  newAuditEntry,
 } from './audit-log.ts';
 export { apiCaller, type Caller } from './caller.ts';

@@ -16,6 +16,8 @@ type Command<Options extends ParseArgsOptionsConfig> = {
   options: Options;
   /** The names of the arguments without an option; none by default. */
   positionals?: readonly string[];
+  /** Whether the message of any error is all that the person needs. */
+  showsErrors?: true;
 };
 
 const parse = <Options extends ParseArgsOptionsConfig>(options: Options) =>
@@ -26,7 +28,7 @@ const parse = <Options extends ParseArgsOptionsConfig>(options: Options) =>
  * and an exit code other than 0; a number that `work` returns is the exit code.
  */
 export async function runCommand<const Options extends ParseArgsOptionsConfig>(
-  { usage, options, positionals = [] }: Command<Options>,
+  { usage, options, positionals = [], showsErrors }: Command<Options>,
   work: (given: ReturnType<typeof parse<Options>>) => Promise<unknown>,
 ): Promise<void> {
   if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {
@@ -38,10 +40,10 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
     const code = await work(given);
     process.exitCode = typeof code === 'number' ? code : 0;
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof CommandError) && !(showsErrors && error instanceof Error)) throw error;
     const more = error instanceof UsageError ? ' Pass --help for the usage.' : '';
     console.error(`${error.message}${more}`);
-    process.exitCode = error.exitCode;
+    process.exitCode = error instanceof CommandError ? error.exitCode : 1;
   }
 }
 

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { exists, localState } from './local-state.ts';
-import type { Demo } from './seed-demo.ts';
+import { requireDemo } from './local-state.ts';
 
 const USAGE = `Usage: npm run costs -- <file> [--currency usd] [--spread] [--url https://ingest.example.com --application app_…]
 
@@ -21,11 +20,7 @@ async function placeOf(url: string | undefined, application: string | undefined)
     if (!teamToken) throw new UsageError('Set TEAM_TOKEN to a team token.');
     return { url: url.replace(/\/$/, ''), headerName: `${serviceName}-Token`, teamToken, application };
   }
-  const { demoFile } = localState();
-  if (!(await exists(demoFile))) {
-    throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
-  }
-  const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
+  const demo = await requireDemo();
   return {
     url: demo.base_url,
     headerName: `${demo.service_name}-Token`,

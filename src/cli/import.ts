@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { isTimezone } from '#lib/time';
 import { CommandError, runCommand, UsageError } from './command.ts';
@@ -11,8 +11,7 @@ import type { Scratch } from './import/scratch.ts';
 import { summaryText, totalOf } from './import/summary.ts';
 import { readExport, type Team } from './import/vendor.ts';
 import { isVendor, VENDORS } from './import/vendors.ts';
-import { exists, localState } from './local-state.ts';
-import type { Demo } from './seed-demo.ts';
+import { requireDemo } from './local-state.ts';
 
 const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com]
        npm run import -- <file.csv[.gz]> --from <service> [--timezone <zone>] [--organic] [--url …]
@@ -36,10 +35,7 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
     };
   }
   if (url) throw new CommandError('Set API_KEY to the API key of the application.');
-  const { demoFile } = localState();
-  if (!(await exists(demoFile)))
-    throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
-  const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
+  const demo = await requireDemo();
   return {
     target: {
       url: demo.base_url,
@@ -136,28 +132,24 @@ await runCommand(
       archive: { type: 'boolean', default: false },
     },
     positionals: ['file'],
+    showsErrors: true,
   },
   async ({ values, positionals: [file] }) => {
     if (!file) throw new UsageError('Pass the file to import.');
     await check(file, values);
     const { target, team } = await targetOf(values.url);
     const { from: vendor, timezone = 'UTC', organic } = values;
-    try {
-      if (values.archive) return await importAsRows({ file }, () => readArchive(file), target);
-      if (vendor === undefined || !isVendor(vendor)) return await importPlain(file, target);
-      if (!team && !organic) {
-        throw new UsageError('Set TEAM_TOKEN, so that devices keep their campaigns, or pass --organic.');
-      }
-      const settings = { vendor, timezone, organic };
-      const exported = { file, vendor, timezone };
-      return await importAsRows(
-        { file, settings },
-        (scratch) => readExport(exported, target, organic ? null : team, scratch),
-        target,
-      );
-    } catch (error) {
-      if (error instanceof CommandError || !(error instanceof Error)) throw error;
-      throw new CommandError(error.message);
+    if (values.archive) return importAsRows({ file }, () => readArchive(file), target);
+    if (vendor === undefined || !isVendor(vendor)) return importPlain(file, target);
+    if (!team && !organic) {
+      throw new UsageError('Set TEAM_TOKEN, so that devices keep their campaigns, or pass --organic.');
     }
+    const settings = { vendor, timezone, organic };
+    const exported = { file, vendor, timezone };
+    return importAsRows(
+      { file, settings },
+      (scratch) => readExport(exported, target, organic ? null : team, scratch),
+      target,
+    );
   },
 );

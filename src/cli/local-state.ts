@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { CommandError } from './command.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 export const WRANGLER = path.join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
@@ -15,6 +16,34 @@ export function localState(): LocalState {
     secretsFile: path.join(directory, 'secrets.env'),
     demoFile: path.join(directory, 'demo.json'),
   };
+}
+
+/** What `npm start` prints and stores in `demo.json`. */
+export type Demo = {
+  base_url: string;
+  tracking_base_url: string;
+  dashboard_url: string;
+  /** Part of the credential headers' names: `<service_name>-api-key` and `<service_name>-Token`. */
+  service_name: string;
+  /** The password is null once the owner has changed it. */
+  owner: { email: string; password: string | null };
+  team: { id: string; name: string };
+  team_token: string;
+  application: { id: string; name: string };
+  api_key: string;
+};
+
+/** The local service of `npm start`; null if there is none yet. */
+export async function readDemo({ demoFile } = localState()): Promise<Demo | null> {
+  const text = await readFile(demoFile, 'utf8').catch(() => null);
+  return text === null ? null : JSON.parse(text);
+}
+
+/** The same for a command that may be told of another service by `--url`. */
+export async function requireDemo(): Promise<Demo> {
+  const demo = await readDemo();
+  if (!demo) throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
+  return demo;
 }
 
 /** Creates the state directory, readable only by its owner: it holds personal data, secrets and the database. */

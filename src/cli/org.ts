@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { CommandError, runCommand, UsageError } from './command.ts';
+import { runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
 import { Cloudflare } from './org/cloudflare.ts';
 import { type OrgStep, planCreate, planDeploy, planDestroy, planRotate } from './org/plan.ts';
@@ -175,20 +175,16 @@ await runCommand(
       config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
     },
     positionals: ['command', 'org', 'domain or secret'],
+    showsErrors: true,
   },
   async ({ values, positionals: [command = '', org = '', third] }) => {
-    try {
-      return await main({
-        command,
-        org,
-        third,
-        ...values,
-        secrets: values.secrets,
-        config: path.resolve(values.config),
-      });
-    } catch (error) {
-      if (error instanceof CommandError || !(error instanceof Error)) throw error;
-      throw new CommandError(error.message);
-    }
+    return main({
+      command,
+      org,
+      third,
+      ...values,
+      secrets: values.secrets,
+      config: path.resolve(values.config),
+    });
   },
 );

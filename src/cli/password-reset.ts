@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { passwordResetSql } from '#members';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { localState } from './local-state.ts';
-import type { Demo } from './seed-demo.ts';
+import { readDemo } from './local-state.ts';
 import { executeSql } from './wrangler-database.ts';
 
 const USAGE = `Usage: npm run password-reset -- <email>
@@ -11,11 +9,6 @@ const USAGE = `Usage: npm run password-reset -- <email>
 Prints a link with which a member chooses a new password, in the local database of \`npm start\` or, with --remote, in that of a
 deployment.`;
 
-async function localOrigin(): Promise<string> {
-  const demo = await readFile(localState().demoFile, 'utf8').catch(() => null);
-  return demo ? (JSON.parse(demo) as Demo).base_url : 'http://localhost:8787';
-}
-
 async function printLink(
   email: string,
   { remote, url, env }: { remote: boolean; url?: string | undefined; env?: string | undefined },
@@ -23,7 +16,7 @@ async function printLink(
   const { statements, secret } = await passwordResetSql(email, Date.now());
   const [row] = (await executeSql(statements, { remote, env })) as { passkeys: string }[];
   if (!row) throw new CommandError(`No member has the email ${email}.`);
-  const origin = new URL(url ?? (await localOrigin())).origin;
+  const origin = new URL(url ?? (await readDemo())?.base_url ?? 'http://localhost:8787').origin;
   console.log(
     `Open this link within 24 hours to choose a new password. It works once.\n\n${origin}/reset-password/${secret}`,
   );

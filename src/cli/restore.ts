@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import type { Progress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { localState } from './local-state.ts';
+import { readDemo } from './local-state.ts';
 import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
 import { executeSql, type Where } from './wrangler-database.ts';
 
@@ -19,11 +18,7 @@ rotating them (see docs/operations.md).`;
 const RETRY_MS = 2_000;
 const ATTEMPTS = 60;
 
-async function localUrl(): Promise<string> {
-  const demo = await readFile(localState().demoFile, 'utf8').catch(() => null);
-  const { base_url }: { base_url?: string } = demo ? JSON.parse(demo) : {};
-  return base_url ?? `http://localhost:${process.env.PORT ?? 8787}`;
-}
+const localUrl = async () => (await readDemo())?.base_url ?? `http://localhost:${process.env.PORT ?? 8787}`;
 
 /** Repeats calls that fail for a moment: each may be repeated. */
 function caller(origin: string, secret: string): Call {

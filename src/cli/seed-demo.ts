@@ -5,22 +5,9 @@ import { eq } from 'drizzle-orm';
 import { database, teams } from '#db';
 import { hasPassword, makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
-import type { LocalState } from './local-state.ts';
+import { type Demo, type LocalState, readDemo } from './local-state.ts';
 
-/** What `npm start` prints and stores in `demo.json`. */
-export type Demo = {
-  base_url: string;
-  tracking_base_url: string;
-  dashboard_url: string;
-  /** Part of the credential headers' names: `<service_name>-api-key` and `<service_name>-Token`. */
-  service_name: string;
-  /** The password is null once the owner has changed it. */
-  owner: { email: string; password: string | null };
-  team: { id: string; name: string };
-  team_token: string;
-  application: { id: string; name: string };
-  api_key: string;
-};
+export type { Demo };
 
 /**
  * Creates the demo team with its owner, an application and their credentials, unless the database already has them. In an existing
@@ -62,11 +49,6 @@ async function keySecret({ secretsFile }: LocalState): Promise<string> {
   const { KEY_ENCRYPTION_SECRET } = parseEnv(await readFile(secretsFile, 'utf8'));
   if (!KEY_ENCRYPTION_SECRET) throw new Error(`${secretsFile} has no KEY_ENCRYPTION_SECRET`);
   return KEY_ENCRYPTION_SECRET;
-}
-
-async function readDemo({ demoFile }: LocalState): Promise<Demo | null> {
-  const text = await readFile(demoFile, 'utf8').catch(() => null);
-  return text === null ? null : (JSON.parse(text) as Demo);
 }
 
 async function hasTeam(d1: D1Database, demo: Demo): Promise<boolean> {

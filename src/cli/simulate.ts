@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { SingleBar } from 'cli-progress';
 import { DAY_MS } from '#lib/time';
 import { Api, inParallel } from './api.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { localState } from './local-state.ts';
-import type { Demo } from './seed-demo.ts';
+import { type Demo, localState, readDemo } from './local-state.ts';
 import { appleToken } from './simulation/apple-ads.ts';
 import { CALLBACK_TEMPLATE, divideCallbacks } from './simulation/callbacks.ts';
 import { simulateCosts } from './simulation/costs.ts';
@@ -51,15 +49,6 @@ function readNumber(name: string, text: string | undefined, fallback: number, ma
   const number = text === undefined ? fallback : Number(text);
   if (Number.isInteger(number) && number >= 1 && number <= max) return number;
   throw new UsageError(`--${name} must be a whole number from 1 to ${max}, not "${text}".`);
-}
-
-async function readDemo(): Promise<Demo> {
-  const { demoFile } = localState();
-  const text = await readFile(demoFile, 'utf8').catch(() => null);
-  if (text === null) {
-    throw new CommandError(`${demoFile} does not exist. Run \`npm start\` first, with the same STATE_DIR.`);
-  }
-  return JSON.parse(text);
 }
 
 /** Sets the application's Google Play URL, if it has none yet. */
@@ -177,6 +166,11 @@ async function connectSenders(api: Api, demo: Demo) {
 
 async function simulate({ count, days, seed }: { count: number; days: number; seed: number }): Promise<void> {
   const demo = await readDemo();
+  if (!demo) {
+    throw new CommandError(
+      `${localState().demoFile} does not exist. Run \`npm start\` first, with the same STATE_DIR.`,
+    );
+  }
   const api = new Api(demo);
   // The start of the minute, so that an immediate repeat sends the same events.
   const now = Math.floor(Date.now() / 60_000) * 60_000;

@@ -1,6 +1,6 @@
-import { and, asc, eq, exists } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import {
   applications,
   type Backfill,
@@ -8,6 +8,7 @@ import {
   type ConnectorChange,
   connectors,
   type Database,
+  hasRow,
   insertWhere,
   reportedAdRevenue,
 } from '#db';
@@ -156,12 +157,10 @@ export async function createConnector(
     ...{ lastChange: null, account: null, credentialsExpireAt: null },
     createdAt: now,
   };
-  const isThere = exists(
-    db.select({ id: applications.id }).from(applications).where(eq(applications.id, application.id)),
-  );
+  const isThere = hasRow(applications, eq(applications.id, application.id));
   await db.batch([
     insertWhere(db, connectors, row, isThere),
-    auditStatement(caller, newAuditEntry('connector.created', subjectOf(row, application)), isThere),
+    auditStatement(caller, 'connector.created', subjectOf(row, application), isThere),
   ]);
   return row;
 }
@@ -188,7 +187,7 @@ export async function scheduleConnector(caller: Caller, id: string): Promise<Con
   const { connector, application } = await getConnector(db, team.id, id);
   const own = eq(connectors.id, id);
   await db.batch([
-    auditStatement(caller, newAuditEntry('connector.run', subjectOf(connector, application))),
+    auditStatement(caller, 'connector.run', subjectOf(connector, application)),
     db.update(connectors).set({ nextRunAt: now }).where(own),
   ]);
   return { ...connector, nextRunAt: now };
@@ -234,10 +233,7 @@ export async function startBackfill(
   const dailyAt = backfill && isPending(backfill) ? backfill.dailyAt : connector.nextRunAt;
   const set = { backfill: { from, to, next: from, dailyAt }, nextRunAt: now };
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('connector.backfill', `${from} to ${to} of ${subjectOf(connector, application)}`),
-    ),
+    auditStatement(caller, 'connector.backfill', `${from} to ${to} of ${subjectOf(connector, application)}`),
     db.update(connectors).set(set).where(eq(connectors.id, id)),
   ]);
   return { ...connector, ...set };
@@ -249,11 +245,7 @@ export async function deleteConnector(caller: Caller, id: string): Promise<Conne
   const { connector, application } = await getConnector(db, team.id, id);
   const own = eq(connectors.id, id);
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('connector.removed', subjectOf(connector, application)),
-      exists(db.select({ id: connectors.id }).from(connectors).where(own)),
-    ),
+    auditStatement(caller, 'connector.removed', subjectOf(connector, application), hasRow(connectors, own)),
     db
       .delete(reportedAdRevenue)
       .where(

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { connectors, type Database, reencryptColumn } from '#db';
 import { AppError, invalidRequest, toFaults } from '#http';
 import { encryptText } from '#lib/crypto';
@@ -45,10 +45,7 @@ export async function replaceCredentials(
     ...{ lastError: null, failures: 0, credentialsExpireAt: null },
   };
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('connector.credentials_replaced', subjectOf(connector, application)),
-    ),
+    auditStatement(caller, 'connector.credentials_replaced', subjectOf(connector, application)),
     db.update(connectors).set(set).where(eq(connectors.id, id)),
   ]);
   return { ...connector, ...set };

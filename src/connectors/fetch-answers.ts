@@ -1,4 +1,5 @@
 import { receiverFault } from '#lib/input/private-name';
+import { readText } from '#lib/input/read-text';
 import { readRetryAfter } from '#lib/input/retry-after';
 import {
   type CostAnswer,
@@ -22,23 +23,6 @@ const MAX_REQUESTS = 200;
 /** Longer waits are for the next run. */
 const MAX_WAIT_MS = 120_000;
 
-async function textOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (!body) return '';
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > MAX_BYTES) {
-      await reader.cancel();
-      throw new ReportFault('an answer has more than 20 MB');
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-}
-
 async function send(
   { url, method = 'GET', headers = {}, body }: CostRequest,
   fetcher: Fetch,
@@ -51,10 +35,12 @@ async function send(
     const why = error instanceof Error ? error.message : String(error);
     throw new ReportFault(`${new URL(url).hostname} could not be reached: ${why}`);
   });
+  const { text, isCut } = await readText(answer.body, MAX_BYTES + 1);
+  if (isCut) throw new ReportFault('an answer has more than 20 MB');
   const retryAfterMs = readRetryAfter(answer.headers, now);
   return {
     status: answer.status,
-    text: await textOf(answer.body),
+    text,
     retryAfterSeconds: retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000),
   };
 }

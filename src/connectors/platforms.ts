@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { oneOf, requiredText } from '#http';
 import { receiverFault } from '#lib/input/private-name';
-import type { ReportDescription } from '#networks/costs';
+import { type ReportDescription, type ReportFault, refusal } from '#networks/costs';
 import type { Fetch } from './fetch-answers.ts';
 import { type NetworkSums, sumByNetwork } from './report-file.ts';
 
@@ -25,16 +25,14 @@ const get = (fetcher: Fetch, url: string, headers: Record<string, string> = {}) 
   fetcher(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
 
 /** Never the address, which may have a key. */
-async function refusal(what: string, answer: Response): Promise<Error> {
-  const text = (await answer.text()).replaceAll(/\s+/g, ' ').slice(0, MAX_REASON);
-  return new Error(`${what} answered ${answer.status}${text === '' ? '' : `: ${text}`}`);
-}
+const refusalOf = async (what: string, answer: Response): Promise<ReportFault> =>
+  refusal(what, { status: answer.status, text: await answer.text(), retryAfterSeconds: null });
 
 async function readFile(fetcher: Fetch, what: string, address: string): Promise<NetworkSums> {
   const fault = await receiverFault(address, { ports: '443' });
   if (fault) throw new Error(`${what} named a report whose address ${fault}`);
   const file = await get(fetcher, address);
-  if (!file.ok || !file.body) throw await refusal(`the report of ${what}`, file);
+  if (!file.ok || !file.body) throw await refusalOf(`the report of ${what}`, file);
   return sumByNetwork(file.body);
 }
 
@@ -81,7 +79,7 @@ const max: Platform = {
       if (/Data does not exist|No Mediation App Id found/i.test(text)) return new Map();
       throw new Error(`${what} answered 404: ${text.slice(0, MAX_REASON)}`);
     }
-    if (!answer.ok) throw await refusal(what, answer);
+    if (!answer.ok) throw await refusalOf(what, answer);
     const read = await readJson(answer, z.looseObject({ ad_revenue_report_url: z.string() }), what);
     return readFile(fetcher, what, read.ad_revenue_report_url);
   },
@@ -107,13 +105,13 @@ const levelplay: Platform = {
       secretkey: credentials.secret_key ?? '',
       refreshToken: credentials.refresh_token ?? '',
     });
-    if (!signIn.ok) throw await refusal(`${what} sign-in`, signIn);
+    if (!signIn.ok) throw await refusalOf(`${what} sign-in`, signIn);
     const token = (await signIn.text()).replaceAll('"', '').trim();
     const query = new URLSearchParams({ appKey: settings.app_key ?? '', date: day });
     const answer = await get(fetcher, `${base}/adRevenueMeasurements/v4?${query}`, {
       Authorization: `Bearer ${token}`,
     });
-    if (!answer.ok) throw await refusal(what, answer);
+    if (!answer.ok) throw await refusalOf(what, answer);
     const { urls } = await readJson(
       answer,
       z.looseObject({ urls: z.array(z.string()).max(MAX_FILES) }),

@@ -1,6 +1,6 @@
-import { and, asc, eq, exists, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import { noticeEachChannel } from '#alerts/notice';
-import { applications, connectors, type Database, database, retryTransient } from '#db';
+import { applications, connectors, type Database, database, hasRow, retryTransient } from '#db';
 import { settingsOf } from '#env';
 import { decryptText } from '#lib/crypto';
 import { hideSecrets } from '#lib/input/hide-secrets';
@@ -63,7 +63,7 @@ function failureStatements(
     },
   };
   const notice = { id: `${row.id}:${now}`, subject: heading, message, now };
-  const isThere = exists(db.select({ id: connectors.id }).from(connectors).where(asRun(row)));
+  const isThere = hasRow(connectors, asRun(row));
   return [
     db
       .update(connectors)
@@ -116,7 +116,7 @@ export async function runConnector(
   const kind = kindOf(row.kind);
   let credentials: Record<string, string> = {};
   // A connector that was deleted meanwhile leaves nothing.
-  const when = exists(db.select({ id: connectors.id }).from(connectors).where(own));
+  const when = hasRow(connectors, own);
   const read = async () => {
     if (!kind) throw new Error(`this release knows no connector ${row.kind}`);
     const window: Window = row.job ?? nextWindow(kind, row, timezone, now);

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { LoggedEvent } from '#catalogue';
 import type { EventFilter } from '#lake';
+import { RecentMap } from '#lib/collections/recent-map';
 import type { AppendedStatus, CountedAmount, FilePage, LogPage, StoredDevice } from './api.ts';
 import { readDevice } from './devices/devices.ts';
 import { countedAmounts } from './files/counted-amounts.ts';
@@ -39,11 +40,16 @@ import { openStore, type Store } from './store.ts';
 /** A question keeps no more than this of what it reads. */
 const MAX_ANSWER_BYTES = 24_000_000;
 
+/** At least twice as many as one list of events has. */
+const MAX_AMOUNTS = 1_000;
+
 /** The read-only calls of a counter. */
 export abstract class AnsweringCounter extends DurableObject<Env> {
   protected opened: Store = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);
   protected abstract readonly scheduler: RunScheduler;
+  /** Of duplicates: the live view asks every few seconds for all that it lists, each answer stays, and finding one reads the keys of the whole log. */
+  private readonly amounts = new RecentMap<string, CountedAmount | null>(MAX_AMOUNTS);
   private readonly payersAnswers = new AnswerCache<Payers>(() => this.scheduler.deviceVersion);
 
   /** The store that calls read. */
@@ -87,7 +93,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]> {
-    return countedAmounts(this.store, this.applicationId, this.seen, eventIds);
+    const asked = eventIds.filter((id) => this.amounts.get(id) === undefined);
+    const found = countedAmounts(this.store, this.applicationId, this.seen, asked);
+    for (const [index, id] of asked.entries()) this.amounts.set(id, found[index] ?? null);
+    return eventIds.map((id) => this.amounts.get(id) ?? null);
   }
 
   async knownPurchases(ids: string[]): Promise<string[]> {

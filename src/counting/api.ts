@@ -278,7 +278,7 @@ export interface CounterApi {
 
   /**
    * Of events that were not counted because they repeat another one: the amount of that one, as far as it is in the hot log; null for all others. In
-   * order.
+   * order. Ask once an event is settled: the answer is kept.
    */
   countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]>;
 

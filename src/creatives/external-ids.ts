@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, inArray, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, not, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, externalIds } from '#db';
+import { type AuditAction, auditStatement, type Caller } from '#audit';
+import { type Database, externalIds, hasRow } from '#db';
 import { AppError, oneOf, requiredText } from '#http';
 import { NETWORKS } from '#networks';
 
@@ -49,17 +49,15 @@ export function insertExternalIds(
   { now, when }: { now: number; when: SQL },
 ) {
   const own = alias(externalIds, 'own');
-  const isNew = notExists(
-    db
-      .select({ id: own.itemId })
-      .from(own)
-      .where(
-        and(
-          eq(own.itemId, id),
-          eq(own.kind, kind),
-          sql`${own.network} = value ->> 0 AND ${own.externalId} = value ->> 1`,
-        ),
+  const isNew = not(
+    hasRow(
+      own,
+      and(
+        eq(own.itemId, id),
+        eq(own.kind, kind),
+        sql`${own.network} = value ->> 0 AND ${own.externalId} = value ->> 1`,
       ),
+    ),
   );
   return db.insert(externalIds).select(
     db
@@ -117,10 +115,7 @@ export function replaceExternalIds(
   const wanted = [...new Set(inOrder(ids))];
   if (wanted.join() === inOrder(before).join()) return [];
   return [
-    auditStatement(
-      caller,
-      newAuditEntry(ACTIONS[item.kind], `${item.name} (${item.id}): ${wanted.join(', ') || 'none'}`),
-    ),
+    auditStatement(caller, ACTIONS[item.kind], `${item.name} (${item.id}): ${wanted.join(', ') || 'none'}`),
     db.delete(externalIds).where(eq(externalIds.itemId, item.id)),
     insertExternalIds(db, item, ids, { now, when: sql`true` }),
   ];

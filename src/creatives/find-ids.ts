@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, asc, between, eq } from 'drizzle-orm';
 import { adsets, creatives, type Database, isAmong } from '#db';
 
 /** Selects creatives by their own ids or those of their ad set or campaign. A creative must match each list that is given. */
@@ -23,13 +23,30 @@ export async function findCreativeIds(
     .select({ id: creatives.id })
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .where(
-      and(
-        eq(creatives.applicationId, applicationId),
-        creative_id && isAmong(creatives.id, creative_id),
-        adset_id && isAmong(creatives.adsetId, adset_id),
-        campaign_id && isAmong(adsets.campaignId, campaign_id),
-      ),
-    );
+    .where(matching(applicationId, filter));
   return rows.map(({ id }) => id);
+}
+
+/** An application's creatives that match a filter, by ids of themselves, their ad sets and their campaigns. */
+const matching = (applicationId: string, { campaign_id, adset_id, creative_id }: CreativeFilter) =>
+  and(
+    eq(creatives.applicationId, applicationId),
+    creative_id && isAmong(creatives.id, creative_id),
+    adset_id && isAmong(creatives.adsetId, adset_id),
+    campaign_id && isAmong(adsets.campaignId, campaign_id),
+  );
+
+/** Up to `limit` of an application's creatives that match a filter and were created in a period (epoch milliseconds, both ends included), oldest first. */
+export async function findNewCreatives(
+  db: Database,
+  applicationId: string,
+  { since, until, limit, within }: { since: number; until: number; limit: number; within: CreativeFilter },
+): Promise<{ id: string; name: string; createdAt: number }[]> {
+  return db
+    .select({ id: creatives.id, name: creatives.name, createdAt: creatives.createdAt })
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .where(and(matching(applicationId, within), between(creatives.createdAt, since, until)))
+    .orderBy(asc(creatives.id))
+    .limit(limit);
 }

@@ -1,5 +1,5 @@
-import { and, eq, exists, inArray, lt, not, type SQL, sql } from 'drizzle-orm';
-import { auditStatement, newAuditEntry } from '#audit';
+import { and, eq, inArray, lt, not, type SQL, sql } from 'drizzle-orm';
+import { auditStatement } from '#audit';
 import {
   adsets,
   auditLog,
@@ -8,7 +8,9 @@ import {
   creatives,
   type Database,
   database,
+  deleteSome,
   externalIds,
+  hasRow,
   insertWhere,
   retryTransient,
   runBatch,
@@ -104,17 +106,15 @@ function createStatements(db: Database, wanted: WantedCreative) {
     network = null,
   } = wanted;
   const item = { applicationId, kind: 'creative', id: minted.creativeId } as const;
-  const isFirst = isFirstCall(db, wanted);
+  const isFirst = isFirstCall(wanted);
   const ofCampaign = and(
     eq(campaigns.applicationId, applicationId),
     eq(campaigns.name, names.campaign),
     isFirst,
   );
-  const made = exists(
-    db.select({ id: creatives.id }).from(creatives).where(eq(creatives.id, minted.creativeId)),
-  );
+  const made = hasRow(creatives, eq(creatives.id, minted.creativeId));
   const caller = { db, team: { id: teamId }, actor, now };
-  const entry = newAuditEntry('creative.created', `${names.creative} in ${names.campaign} › ${names.adset}`);
+  const subject = `${names.creative} in ${names.campaign} › ${names.adset}`;
   return [
     ...(idempotency ? [requestStatement(db, wanted, idempotency)] : []),
     insertWhere(
@@ -161,7 +161,7 @@ function createStatements(db: Database, wanted: WantedCreative) {
       .onConflictDoNothing({ target: creatives.id }),
     ...(ids.length > 0 ? [insertExternalIds(db, item, ids, { now, when: made })] : []),
     ...groupIdStatements(db, wanted, made),
-    auditStatement(caller, { ...entry, id: minted.auditId }, made),
+    auditStatement(caller, 'creative.created', subject, made, minted.auditId),
     outcomeStatement(db, wanted),
   ];
 }
@@ -185,19 +185,15 @@ function groupIdStatements(
 }
 
 /** Creates nothing under an idempotency key that another call used first. */
-function isFirstCall(db: Database, { teamId, minted, idempotency }: WantedCreative): SQL {
+function isFirstCall({ teamId, minted, idempotency }: WantedCreative): SQL {
   if (!idempotency) return sql`true`;
-  return exists(
-    db
-      .select({ key: creativeRequests.key })
-      .from(creativeRequests)
-      .where(
-        and(
-          eq(creativeRequests.teamId, teamId),
-          eq(creativeRequests.key, idempotency.key),
-          eq(creativeRequests.creativeId, minted.creativeId),
-        ),
-      ),
+  return hasRow(
+    creativeRequests,
+    and(
+      eq(creativeRequests.teamId, teamId),
+      eq(creativeRequests.key, idempotency.key),
+      eq(creativeRequests.creativeId, minted.creativeId),
+    ),
   );
 }
 
@@ -281,19 +277,13 @@ export async function undo(d1: D1Database, teamId: string, unconfirmed: readonly
 function undoStatements(db: Database, teamId: string, unconfirmed: readonly Minted[]) {
   const idsOf = (name: keyof Minted) =>
     sql`(SELECT value ->> ${name} FROM json_each(${JSON.stringify(unconfirmed)}))`;
-  const hasCreatives = exists(
-    db
-      .select({ id: creatives.id })
-      .from(creatives)
-      .where(and(eq(creatives.applicationId, adsets.applicationId), eq(creatives.adsetId, adsets.id))),
+  const hasCreatives = hasRow(
+    creatives,
+    and(eq(creatives.applicationId, adsets.applicationId), eq(creatives.adsetId, adsets.id)),
   );
-  const hasAdsets = exists(
-    db.select({ id: adsets.id }).from(adsets).where(eq(adsets.campaignId, campaigns.id)),
-  );
-  const isAdset = exists(db.select({ id: adsets.id }).from(adsets).where(eq(adsets.id, externalIds.itemId)));
-  const isCampaign = exists(
-    db.select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, externalIds.itemId)),
-  );
+  const hasAdsets = hasRow(adsets, eq(adsets.campaignId, campaigns.id));
+  const isAdset = hasRow(adsets, eq(adsets.id, externalIds.itemId));
+  const isCampaign = hasRow(campaigns, eq(campaigns.id, externalIds.itemId));
   return [
     db.delete(externalIds).where(inArray(externalIds.itemId, idsOf('creativeId'))),
     db.delete(creatives).where(inArray(creatives.id, idsOf('creativeId'))),
@@ -311,12 +301,6 @@ const PRUNED_AT_ONCE = 1_000;
 
 /** Deletes first answers after a week. Callers retry within minutes. */
 export async function pruneCreativeRequests(d1: D1Database, now: number): Promise<void> {
-  const db = database(d1);
-  const { teamId, key, createdAt } = creativeRequests;
-  const old = db
-    .select({ teamId, key })
-    .from(creativeRequests)
-    .where(lt(createdAt, now - KEPT_MS))
-    .limit(PRUNED_AT_ONCE);
-  await retryTransient(() => db.delete(creativeRequests).where(sql`(${teamId}, ${key}) IN ${old}`).run());
+  const isOld = lt(creativeRequests.createdAt, now - KEPT_MS);
+  await deleteSome(database(d1), creativeRequests, isOld, PRUNED_AT_ONCE);
 }

@@ -1,7 +1,7 @@
-import { and, asc, eq, gt } from 'drizzle-orm';
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import type { Caller } from '#audit';
-import { adsets, applications, campaigns, type Database } from '#db';
+import { applications, campaigns, type Database } from '#db';
 import { AppError } from '#http';
 import { iso } from '#lib/time';
 import type { Adset, Campaign } from './answers.ts';
@@ -12,46 +12,36 @@ import {
   replaceExternalIds,
   saveChanges,
 } from './external-ids.ts';
-import { namesContain } from './inventory.ts';
+import { LEVELS, type Level, namesContain, selectLevel } from './levels.ts';
 import type { ListQuery } from './list.ts';
 
 // Campaigns and ad sets: what creatives are grouped by.
 
-const selectCampaigns = (db: Database) =>
-  db
-    .select({
-      id: campaigns.id,
-      applicationId: campaigns.applicationId,
-      name: campaigns.name,
-      createdAt: campaigns.createdAt,
-      externalIds: externalIdsOf(campaigns.id),
-    })
-    .from(campaigns)
-    .innerJoin(applications, eq(applications.id, campaigns.applicationId));
+type GroupKind = Exclude<Level, 'creative'>;
 
-const selectAdsets = (db: Database) =>
-  db
-    .select({
-      id: adsets.id,
-      applicationId: adsets.applicationId,
-      name: adsets.name,
-      campaignId: campaigns.id,
-      campaign: campaigns.name,
-      createdAt: adsets.createdAt,
-      externalIds: externalIdsOf(adsets.id),
-    })
-    .from(adsets)
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .innerJoin(applications, eq(applications.id, adsets.applicationId));
+const selectGroups = (db: Database, kind: GroupKind) => {
+  const { table } = LEVELS[kind];
+  return selectLevel(db, kind, {
+    id: sql<string>`${table.id}`,
+    applicationId: sql<string>`${table.applicationId}`,
+    name: sql<string>`${table.name}`,
+    campaignId: sql<string>`${campaigns.id}`,
+    campaign: sql<string>`${campaigns.name}`,
+    createdAt: sql<number>`${table.createdAt}`,
+    externalIds: externalIdsOf(table.id),
+  }).innerJoin(applications, eq(applications.id, table.applicationId));
+};
 
-const showCampaign = (row: RowOf<typeof selectCampaigns>): Campaign => ({
+type GroupRow = Awaited<ReturnType<typeof selectGroups>>[number];
+
+const showCampaign = (row: GroupRow): Campaign => ({
   id: row.id,
   name: row.name,
   external_ids: readExternalIds(row.externalIds),
   created_at: iso(row.createdAt),
 });
 
-const showAdset = (row: RowOf<typeof selectAdsets>): Adset => ({
+const showAdset = (row: GroupRow): Adset => ({
   id: row.id,
   name: row.name,
   campaign_id: row.campaignId,
@@ -60,39 +50,27 @@ const showAdset = (row: RowOf<typeof selectAdsets>): Adset => ({
   created_at: iso(row.createdAt),
 });
 
-type RowOf<Select extends (db: Database) => { execute: () => Promise<readonly unknown[]> }> = Awaited<
-  ReturnType<ReturnType<Select>['execute']>
->[number];
+function listGroups(db: Database, kind: GroupKind, page: ListQuery): PromiseLike<GroupRow[]> {
+  const { table, names } = LEVELS[kind];
+  return selectGroups(db, kind)
+    .where(
+      and(
+        eq(table.applicationId, page.application_id),
+        gt(table.id, page.cursor),
+        namesContain(page.q ?? '', names),
+      ),
+    )
+    .orderBy(asc(table.id))
+    .limit(page.limit);
+}
 
 /** One page of an application's campaigns, oldest first. The caller has checked that the application belongs to the team. */
-export async function listCampaigns(db: Database, page: ListQuery): Promise<Campaign[]> {
-  const rows = await selectCampaigns(db)
-    .where(
-      and(
-        eq(campaigns.applicationId, page.application_id),
-        gt(campaigns.id, page.cursor),
-        namesContain(page.q ?? '', campaigns.name),
-      ),
-    )
-    .orderBy(asc(campaigns.id))
-    .limit(page.limit);
-  return rows.map(showCampaign);
-}
+export const listCampaigns = async (db: Database, page: ListQuery): Promise<Campaign[]> =>
+  (await listGroups(db, 'campaign', page)).map(showCampaign);
 
 /** One page of an application's ad sets, oldest first. The caller has checked that the application belongs to the team. */
-export async function listAdsets(db: Database, page: ListQuery): Promise<Adset[]> {
-  const rows = await selectAdsets(db)
-    .where(
-      and(
-        eq(adsets.applicationId, page.application_id),
-        gt(adsets.id, page.cursor),
-        namesContain(page.q ?? '', adsets.name, campaigns.name),
-      ),
-    )
-    .orderBy(asc(adsets.id))
-    .limit(page.limit);
-  return rows.map(showAdset);
-}
+export const listAdsets = async (db: Database, page: ListQuery): Promise<Adset[]> =>
+  (await listGroups(db, 'adset', page)).map(showAdset);
 
 /** Body of `PATCH /v1/campaigns/:id` and `PATCH /v1/adsets/:id`. */
 export const GroupChanges = z.object(
@@ -103,17 +81,19 @@ export type GroupChanges = z.infer<typeof GroupChanges>;
 
 const NAMES = { campaign: 'Campaign', adset: 'Ad set' } as const;
 
-type Group = { applicationId: string; id: string; name: string; externalIds: string };
-
-/** Replaces the ids of the group that `select` finds, and returns it as it is then. */
-async function replaceIds<Row extends Group>(
+/**
+ * Replaces the ids by which networks know a campaign or an ad set, and returns it as it is then. Idempotent. Throws `not_found` for another
+ * team's, too, and `conflict` if another one of the application has one of the ids.
+ */
+async function changeGroup(
   caller: Caller,
-  kind: keyof typeof NAMES,
-  select: () => PromiseLike<Row[]>,
-  ids: ExternalIds,
-): Promise<Row> {
+  kind: GroupKind,
+  id: string,
+  { external_ids: ids }: GroupChanges,
+): Promise<GroupRow> {
+  const isOwn = and(eq(LEVELS[kind].table.id, id), eq(applications.teamId, caller.team.id));
   const read = async () => {
-    const [row] = await select();
+    const [row] = await selectGroups(caller.db, kind).where(isOwn);
     if (!row) throw new AppError('not_found', `${NAMES[kind]} not found`);
     return row;
   };
@@ -123,27 +103,8 @@ async function replaceIds<Row extends Group>(
   return read();
 }
 
-/**
- * Replaces the ids by which networks know a campaign. Idempotent. Throws `not_found` for another team's campaign too, and `conflict` if
- * another campaign of the application has one of the ids.
- */
-export async function changeCampaign(
-  caller: Caller,
-  id: string,
-  { external_ids: ids }: GroupChanges,
-): Promise<Campaign> {
-  const isOwn = and(eq(campaigns.id, id), eq(applications.teamId, caller.team.id));
-  return showCampaign(
-    await replaceIds(caller, 'campaign', () => selectCampaigns(caller.db).where(isOwn), ids),
-  );
-}
+export const changeCampaign = async (caller: Caller, id: string, changes: GroupChanges): Promise<Campaign> =>
+  showCampaign(await changeGroup(caller, 'campaign', id, changes));
 
-/** Replaces the ids by which networks know an ad set: as `changeCampaign`. */
-export async function changeAdset(
-  caller: Caller,
-  id: string,
-  { external_ids: ids }: GroupChanges,
-): Promise<Adset> {
-  const isOwn = and(eq(adsets.id, id), eq(applications.teamId, caller.team.id));
-  return showAdset(await replaceIds(caller, 'adset', () => selectAdsets(caller.db).where(isOwn), ids));
-}
+export const changeAdset = async (caller: Caller, id: string, changes: GroupChanges): Promise<Adset> =>
+  showAdset(await changeGroup(caller, 'adset', id, changes));

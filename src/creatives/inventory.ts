@@ -1,15 +1,13 @@
-import { and, count, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, count, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { adsets, campaigns, containsSql, creatives, type Database, externalIds, isAmong } from '#db';
-
-export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
-export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
+import { adsets, campaigns, creatives, type Database, externalIds, isAmong } from '#db';
+import { LEVELS, type Level, namesContain, selectLevel } from './levels.ts';
 
 /** Listed of an application that has more: the newest. */
 export const MAX_INVENTORY = 5_000;
 
 export type InventoryQuery = {
-  level: InventoryLevel;
+  level: Level;
   /** Only items with this text in their own name or in that of their ad set or campaign. */
   q: string;
   /** For creatives only. Leave it out to get all. */
@@ -32,33 +30,22 @@ export type InventoryItem = {
   createdAt: number;
 };
 
-/** Whether one of the names contains a text, in any case; undefined for an empty text, which all contain. */
-export const namesContain = (q: string, ...columns: SQLiteColumn[]): SQL | undefined =>
-  q === '' ? undefined : or(...columns.map((column) => containsSql(column, q)));
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
 /** Which campaigns, ad sets or creatives match the query. */
 function matching(applicationId: string, { level, q, archived, ...within }: InventoryQuery): SQL | undefined {
-  const inCampaign = among(campaigns.id, within.campaign_id);
-  if (level === 'campaign') {
-    return and(eq(campaigns.applicationId, applicationId), inCampaign, namesContain(q, campaigns.name));
-  }
-  const inAdset = and(inCampaign, among(adsets.id, within.adset_id));
-  if (level === 'adset') {
-    const named = namesContain(q, adsets.name, campaigns.name);
-    return and(eq(adsets.applicationId, applicationId), inAdset, named);
-  }
-  return and(
-    eq(creatives.applicationId, applicationId),
-    inAdset,
+  const { table, names } = LEVELS[level];
+  const ofCreative = [
     among(creatives.id, within.creative_id),
-    archived === undefined
-      ? undefined
-      : archived
-        ? isNotNull(creatives.archivedAt)
-        : isNull(creatives.archivedAt),
-    namesContain(q, creatives.name, adsets.name, campaigns.name),
+    archived === undefined ? undefined : sql`(${creatives.archivedAt} IS NOT NULL) = ${Number(archived)}`,
+  ];
+  return and(
+    eq(table.applicationId, applicationId),
+    among(campaigns.id, within.campaign_id),
+    level === 'campaign' ? undefined : among(adsets.id, within.adset_id),
+    ...(level === 'creative' ? ofCreative : []),
+    namesContain(q, names),
   );
 }
 
@@ -67,47 +54,29 @@ const NETWORKS = sql<string>`iif(${creatives.network} IS NULL, (
   SELECT json_group_array(DISTINCT ${externalIds.network}) FROM ${externalIds}
   WHERE ${externalIds.itemId} = ${creatives.id}), json_array(${creatives.network}))`;
 
+const NONE = sql<null>`NULL`;
+
 /** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. One more than `MAX_INVENTORY` if there are more. */
 export async function listInventory(
   db: Database,
   applicationId: string,
   query: InventoryQuery,
 ): Promise<InventoryItem[]> {
-  const matches = matching(applicationId, query);
-  if (query.level === 'campaign') {
-    const rows = await db
-      .select({ id: campaigns.id, name: campaigns.name, createdAt: campaigns.createdAt })
-      .from(campaigns)
-      .where(matches)
-      .orderBy(desc(campaigns.id))
-      .limit(MAX_INVENTORY + 1);
-    return rows.map((row) => ({ ...row, adset: null, campaign: null, archived: false, networks: [] }));
-  }
-  if (query.level === 'adset') {
-    const rows = await db
-      .select({ id: adsets.id, name: adsets.name, campaign: campaigns.name, createdAt: adsets.createdAt })
-      .from(adsets)
-      .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-      .where(matches)
-      .orderBy(desc(adsets.id))
-      .limit(MAX_INVENTORY + 1);
-    return rows.map((row) => ({ ...row, adset: null, archived: false, networks: [] }));
-  }
-  const rows = await db
-    .select({
-      id: creatives.id,
-      name: creatives.name,
-      adset: adsets.name,
-      campaign: campaigns.name,
-      archivedAt: creatives.archivedAt,
-      networks: NETWORKS,
-      createdAt: creatives.createdAt,
-    })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(matches)
-    .orderBy(desc(creatives.id))
+  const { level } = query;
+  const { table } = LEVELS[level];
+  const isCreative = level === 'creative';
+  const columns = {
+    id: sql<string>`${table.id}`,
+    name: sql<string>`${table.name}`,
+    adset: isCreative ? sql<string | null>`${adsets.name}` : NONE,
+    campaign: level === 'campaign' ? NONE : sql<string | null>`${campaigns.name}`,
+    archivedAt: isCreative ? sql<number | null>`${creatives.archivedAt}` : NONE,
+    networks: isCreative ? NETWORKS : sql<string>`'[]'`,
+    createdAt: sql<number>`${table.createdAt}`,
+  };
+  const rows = await selectLevel(db, level, columns)
+    .where(matching(applicationId, query))
+    .orderBy(desc(table.id))
     .limit(MAX_INVENTORY + 1);
   return rows.map(({ archivedAt, networks, ...row }) => ({
     ...row,
@@ -122,10 +91,9 @@ export async function countInventory(
   applicationId: string,
   query: InventoryQuery,
 ): Promise<number> {
-  const counted = db.select({ items: count() }).from(campaigns).$dynamic();
-  if (query.level !== 'campaign') counted.innerJoin(adsets, eq(adsets.campaignId, campaigns.id));
-  if (query.level === 'creative') counted.innerJoin(creatives, eq(creatives.adsetId, adsets.id));
-  const [found] = await counted.where(matching(applicationId, query));
+  const [found] = await selectLevel(db, query.level, { items: count() }).where(
+    matching(applicationId, query),
+  );
   return found?.items ?? 0;
 }
 

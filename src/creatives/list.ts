@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, exists, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
-import { type AuditAction, auditStatement, type Caller, newAuditEntry } from '#audit';
-import { adsets, applications, campaigns, creatives, type Database } from '#db';
+import { type AuditAction, auditStatement, type Caller } from '#audit';
+import { adsets, applications, campaigns, creatives, type Database, hasRow } from '#db';
 import { AppError, idListQuery, optionalName, requiredName, requiredText, searchText } from '#http';
 import type { IdPrefix } from '#lib/ids';
 import { iso, isoOrNull } from '#lib/time';
@@ -16,7 +16,7 @@ import {
   replaceExternalIds,
   saveChanges,
 } from './external-ids.ts';
-import { namesContain } from './inventory.ts';
+import { LEVELS, namesContain } from './levels.ts';
 
 /** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
 const listQuery = (prefix: IdPrefix) =>
@@ -127,7 +127,7 @@ export async function listCreatives(db: Database, page: ListQuery, linkTo: (toke
       and(
         eq(creatives.applicationId, page.application_id),
         gt(creatives.id, page.cursor),
-        namesContain(page.q ?? '', creatives.name, adsets.name, campaigns.name),
+        namesContain(page.q ?? '', LEVELS.creative.names),
       ),
     )
     .orderBy(asc(creatives.id))
@@ -147,7 +147,7 @@ export async function listNewestFor(
         eq(creatives.applicationId, applicationId),
         isNull(creatives.archivedAt),
         or(isNull(creatives.network), eq(creatives.network, network)),
-        namesContain(q, creatives.name, adsets.name, campaigns.name),
+        namesContain(q, LEVELS.creative.names),
       ),
     )
     .orderBy(desc(creatives.id))
@@ -188,11 +188,7 @@ export async function changeCreative(
   const change = (action: AuditAction, unlike: SQL, set: Partial<typeof creatives.$inferSelect>) => {
     const where = and(eq(creatives.id, id), unlike);
     statements.push(
-      auditStatement(
-        caller,
-        newAuditEntry(action, `${current.name} (${id})`),
-        exists(db.select({ id: creatives.id }).from(creatives).where(where)),
-      ),
+      auditStatement(caller, action, `${current.name} (${id})`, hasRow(creatives, where)),
       db.update(creatives).set(set).where(where),
     );
     Object.assign(changed, set);

@@ -1,5 +1,7 @@
 export { type Database, database } from './client.ts';
 export { columnList, commaList, containsSql, excluded, isAmong, jsonValues, named } from './columns.ts';
+export { deleteSome } from './delete-some.ts';
+export { hasRow } from './has-row.ts';
 export { insertWhere } from './insert-where.ts';
 export { reencryptColumn } from './reencrypt-column.ts';
 export { batchWithRetry, isTransient, retryTransient } from './retry.ts';

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gt, inArray, is, lte, type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { counterNames, deleteCounters, deleteUndelivered } from '#counting';
 import * as schema from '#db';
 import {
@@ -8,6 +8,7 @@ import {
   creativeRequests,
   creatives,
   type Database,
+  deleteSome,
   destinations,
   retryTransient,
   tokens,
@@ -85,12 +86,8 @@ async function deleteRows(
   which: SQL | undefined,
   budget: Budget,
 ): Promise<boolean> {
-  const { columns, primaryKeys } = getTableConfig(table);
-  const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `);
-  const portion = sql`SELECT ${key} FROM ${table} WHERE ${which} LIMIT ${ROWS_AT_ONCE}`;
   while (spend(budget)) {
-    const { meta } = await retryTransient(() => db.delete(table).where(sql`(${key}) IN (${portion})`).run());
-    if (meta.changes < ROWS_AT_ONCE) return true;
+    if ((await deleteSome(db, table, which, ROWS_AT_ONCE)) < ROWS_AT_ONCE) return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
-import { and, eq, exists, isNull, lte, or, sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { apiKeys, applicationDeletions, applications, type Database, insertWhere } from '#db';
+import { auditStatement, type Caller } from '#audit';
+import { apiKeys, applicationDeletions, applications, type Database, hasRow, insertWhere } from '#db';
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
 import { applicationNotFound, findApplication, nameOf } from '#teams';
@@ -73,7 +73,7 @@ async function beginDeletion(caller: Caller, id: string, name: string): Promise<
   if (!application) throw applicationNotFound();
   if (application.name !== name) throw wrongName();
   const own = eq(applications.id, id);
-  const isThere = exists(db.select({ id: applications.id }).from(applications).where(own));
+  const isThere = hasRow(applications, own);
   const row = {
     deletedId: id,
     teamId: team.id,
@@ -84,7 +84,7 @@ async function beginDeletion(caller: Caller, id: string, name: string): Promise<
     tokensThrough: firstTokens(id),
   };
   await db.batch([
-    auditStatement(caller, newAuditEntry('application.deleted', nameOf(application)), isThere),
+    auditStatement(caller, 'application.deleted', nameOf(application), isThere),
     insertWhere(db, applicationDeletions, row, isThere),
     db.delete(apiKeys).where(eq(apiKeys.applicationId, id)),
     db.delete(applications).where(own),

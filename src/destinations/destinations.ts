@@ -1,10 +1,11 @@
-import { and, asc, eq, exists, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
 import { retryCall, tellCountersSoon } from '#counting';
 import {
   applications,
   type Database,
   destinations,
+  hasRow,
   insertWhere,
   isAmong,
   OFF_BY_HAND,
@@ -93,16 +94,10 @@ export async function createDestination(
     credentials: await writeSecrets(KEY_ENCRYPTION_SECRET, { credentials, secrets }),
     ...{ offSince: null, offReason: null, version: 1, toldVersion: 0, createdAt: now },
   };
-  const isThere = exists(
-    db.select({ id: applications.id }).from(applications).where(eq(applications.id, application.id)),
-  );
+  const isThere = hasRow(applications, eq(applications.id, application.id));
   await db.batch([
     insertWhere(db, destinations, destination, isThere),
-    auditStatement(
-      caller,
-      newAuditEntry('destination.created', subjectOf(destination, application)),
-      isThere,
-    ),
+    auditStatement(caller, 'destination.created', subjectOf(destination, application), isThere),
   ]);
   await tellCountersSoon(env, application.id);
   return { destination, secret };
@@ -118,9 +113,9 @@ async function store(
 ): Promise<DestinationRow> {
   const { db } = caller;
   const own = eq(destinations.id, destination.id);
-  const isThere = exists(db.select({ id: destinations.id }).from(destinations).where(own));
+  const isThere = hasRow(destinations, own);
   await db.batch([
-    auditStatement(caller, newAuditEntry(action, subjectOf(destination, application)), isThere),
+    auditStatement(caller, action, subjectOf(destination, application), isThere),
     db
       .update(destinations)
       .set({ ...set, version: sql`${destinations.version} + 1` })
@@ -199,8 +194,9 @@ export async function deleteDestination(env: Env, caller: Caller, id: string): P
   await db.batch([
     auditStatement(
       caller,
-      newAuditEntry('destination.removed', subjectOf(destination, application)),
-      exists(db.select({ id: destinations.id }).from(destinations).where(own)),
+      'destination.removed',
+      subjectOf(destination, application),
+      hasRow(destinations, own),
     ),
     db.delete(destinations).where(own),
   ]);
@@ -214,7 +210,7 @@ export const auditUse = (
   caller: Caller,
   { destination, application }: OwnDestination,
   action: 'destination.tested' | 'destination.replayed',
-) => auditStatement(caller, newAuditEntry(action, subjectOf(destination, application)));
+) => auditStatement(caller, action, subjectOf(destination, application));
 
 /** Encrypts the credentials of destinations with the newest secret while it is rotated. */
 export const reencryptDestinations = (db: Database, encryptionSecret: string): Promise<void> =>

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Attribution, eraseClick, giveBackClick, selectClaim } from '#attribution';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { counterOf, countersOf, retryCall, type Settled, type StoredDevice } from '#counting';
 import { applications, type Database, rejections, retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
@@ -59,7 +59,8 @@ export async function eraseDevice(
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
   const { db } = caller;
-  const entry = newAuditEntry('device.erased', `${deviceId} of ${applicationId}`);
+  // Made once: an attempt that is repeated records the same row.
+  const audited = auditStatement(caller, 'device.erased', `${deviceId} of ${applicationId}`);
   const [[click], erasedTokens] = await retryTransient(() =>
     db.batch([
       selectClaim(db, applicationId, clickId),
@@ -68,7 +69,7 @@ export async function eraseDevice(
       giveBackClick(db, applicationId, attribution.replaced?.click_id ?? '', deviceId),
       ...eraseParked(db, applicationId, deviceId),
       eraseSamples(db, applicationId),
-      ...(device ? [auditStatement(caller, entry)] : []),
+      ...(device ? [audited] : []),
     ]),
   );
   const clickEvent = device

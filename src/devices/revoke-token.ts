@@ -1,7 +1,7 @@
-import { and, eq, exists, inArray, isNull } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
 import { counterOf, retryCall } from '#counting';
-import { applications, tokens } from '#db';
+import { applications, hasRow, tokens } from '#db';
 import { AppError } from '#http';
 import type { TokenClaims } from './token.ts';
 
@@ -21,9 +21,9 @@ export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims)
     ),
   );
   const valid = and(own, isNull(tokens.revokedAt));
-  const entry = newAuditEntry('token.revoked', `${claims.tokenId} of ${claims.applicationId}`);
+  const subject = `${claims.tokenId} of ${claims.applicationId}`;
   const [, , found] = await db.batch([
-    auditStatement(caller, entry, exists(db.select({ id: tokens.id }).from(tokens).where(valid))),
+    auditStatement(caller, 'token.revoked', subject, hasRow(tokens, valid)),
     db.update(tokens).set({ revokedAt: now }).where(valid),
     db.select({ revokedAt: tokens.revokedAt }).from(tokens).where(own),
   ]);

@@ -1,5 +1,4 @@
-import { exists } from 'drizzle-orm';
-import { applications, database, hashKeys, insertWhere, reencryptColumn, retryTransient } from '#db';
+import { applications, database, hashKeys, hasRow, insertWhere, reencryptColumn, retryTransient } from '#db';
 import { settingsOf } from '#env';
 import { decryptText, encryptText, secretsIn } from '#lib/crypto';
 
@@ -44,7 +43,7 @@ export async function keepHashKey(env: Env): Promise<void> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   const db = database(env.DB);
   const encrypted = await encryptText(secret, await readHashKey(env));
-  const hasApplications = exists(db.select({ id: applications.id }).from(applications));
+  const hasApplications = hasRow(applications);
   await insertWhere(db, hashKeys, { id: ROW, encrypted }, hasApplications).onConflictDoNothing();
   await reencryptColumn(db, secret, { table: hashKeys, key: hashKeys.id, encrypted: hashKeys.encrypted });
 }

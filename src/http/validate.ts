@@ -1,9 +1,10 @@
 import { zValidator } from '@hono/zod-validator';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import { gunzip } from '#lib/encoding/deflate';
+import { parseExactJson } from '#lib/encoding/exact-json';
 import type { Fault } from '#lib/input/fields';
 import { nearest } from '#lib/nearest';
 import type { AppContext, AppEnv } from './context.ts';
@@ -39,6 +40,18 @@ export function toFaults(error: z.core.$ZodError): Fault[] {
   return error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }
 
+const badBody = (message: string) => invalidRequest([{ path: '', message }]);
+
+/** The body as JSON, for those who call without our content type. Throws `invalid_request` if it is none. */
+export async function exactJsonBody(c: Context): Promise<unknown> {
+  const text = await c.req.text();
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw badBody('The body is not valid JSON');
+  }
+}
+
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
@@ -48,8 +61,6 @@ function refuseMedia(what: string): never {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-
-const badBody = (message: string) => invalidRequest([{ path: '', message }]);
 
 /** What a compressed body contains. Only for authenticated requests: this costs more than everything before it. */
 function inflate(compressed: Uint8Array, encoding: string, maxBytes: number): Uint8Array {

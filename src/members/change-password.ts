@@ -1,6 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { accounts, passwordResets, sessions } from '#db';
+import { and, eq } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
+import { accounts, hasRow, passwordResets, sessions } from '#db';
 
 /**
  * Changes a person's password, and ends all of their sessions and an open link to choose a new one; the caller signs them in again. Returns false if the current password is wrong.
@@ -22,9 +22,9 @@ export async function changePassword(
   if (!hash || !(await verifyPassword({ hash, password: passwords.current }))) return false;
   const next = await hashPassword(passwords.next);
   // It may have been changed in the meantime, by the person or by a reset.
-  const isCurrent = sql`EXISTS (SELECT 1 FROM ${accounts} WHERE ${and(own, eq(accounts.password, hash))})`;
+  const isCurrent = hasRow(accounts, and(own, eq(accounts.password, hash)));
   const [, , , changed] = await db.batch([
-    auditStatement(caller, newAuditEntry('member.password_changed', email), isCurrent),
+    auditStatement(caller, 'member.password_changed', email, isCurrent),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isCurrent)),
     db.delete(passwordResets).where(and(eq(passwordResets.userId, userId), isCurrent)),
     db

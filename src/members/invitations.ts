@@ -1,6 +1,6 @@
-import { and, desc, eq, exists, gt, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, database, invitations, teams, users } from '#db';
+import { and, desc, eq, gt, sql } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
+import { type Database, database, hasRow, invitations, teams, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -35,7 +35,7 @@ export async function invite(
   };
   await db.batch([
     db.insert(invitations).values(row),
-    auditStatement(caller, newAuditEntry('member.invited', `${note}, as ${role}`)),
+    auditStatement(caller, 'member.invited', `${note}, as ${role}`),
   ]);
   return secret;
 }
@@ -55,11 +55,7 @@ export async function withdrawInvitation(caller: Caller, hash: string): Promise<
   const own = and(eq(invitations.hash, hash), eq(invitations.teamId, team.id));
   const note = db.select({ note: invitations.note }).from(invitations).where(own);
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('member.invitation_withdrawn', sql<string>`(${note})`),
-      exists(db.select({ hash: invitations.hash }).from(invitations).where(own)),
-    ),
+    auditStatement(caller, 'member.invitation_withdrawn', sql<string>`(${note})`, hasRow(invitations, own)),
     db.delete(invitations).where(own),
   ]);
 }
@@ -70,9 +66,7 @@ export async function findInvitation(db: Database, secret: string, now: number) 
     .select({ hash: invitations.hash, role: invitations.role, teamId: teams.id, teamName: teams.name })
     .from(invitations)
     .innerJoin(teams, eq(teams.id, invitations.teamId))
-    .where(
-      and(eq(invitations.hash, await sha256Hex(secret)), gt(invitations.expiresAt, now), inviterMay(db)),
-    );
+    .where(and(eq(invitations.hash, await sha256Hex(secret)), gt(invitations.expiresAt, now), inviterMay()));
   return found ?? null;
 }
 
@@ -87,18 +81,16 @@ export async function acceptInvitation(
 ): Promise<boolean> {
   const db = database(d1);
   const userId = newId('usr');
-  const open = exists(
-    db
-      .select({ hash: invitations.hash })
-      .from(invitations)
-      .where(and(eq(invitations.hash, invitation.hash), gt(invitations.expiresAt, now), inviterMay(db))),
+  const open = hasRow(
+    invitations,
+    and(eq(invitations.hash, invitation.hash), gt(invitations.expiresAt, now), inviterMay()),
   );
-  const made = isMember(db, userId);
+  const made = isMember(userId);
   const caller: Caller = { db, team: { id: invitation.teamId }, actor: person.email, now };
   const [inserted] = await db.batch([
     ...(await personStatements(db, userId, person, invitation, now, open)),
     db.delete(invitations).where(and(eq(invitations.hash, invitation.hash), made)),
-    auditStatement(caller, newAuditEntry('member.joined', `${person.email} as ${invitation.role}`), made),
+    auditStatement(caller, 'member.joined', `${person.email} as ${invitation.role}`, made),
   ]);
   if (inserted.meta.changes === 1) return true;
   const [taken] = await db.select({ id: users.id }).from(users).where(eq(users.email, person.email));

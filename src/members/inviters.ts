@@ -1,6 +1,6 @@
-import { and, eq, exists, ne, not, or, type SQL } from 'drizzle-orm';
+import { and, eq, ne, not, or, type SQL } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { type Database, invitations, members } from '#db';
+import { type Database, hasRow, invitations, members } from '#db';
 
 const inviter = alias(members, 'inviter');
 
@@ -8,13 +8,11 @@ const inviter = alias(members, 'inviter');
  * SQL over a row of `invitations`: whether its creator is still in the team, in a role that may create it. Without this, someone who was
  * removed could return through an invitation of their own.
  */
-export function inviterMay(db: Database): SQL {
+export function inviterMay(): SQL {
   const role = or(eq(inviter.role, 'owner'), and(eq(inviter.role, 'admin'), ne(invitations.role, 'owner')));
-  return exists(
-    db
-      .select({ id: inviter.userId })
-      .from(inviter)
-      .where(and(eq(inviter.userId, invitations.createdBy), eq(inviter.teamId, invitations.teamId), role)),
+  return hasRow(
+    inviter,
+    and(eq(inviter.userId, invitations.createdBy), eq(inviter.teamId, invitations.teamId), role),
   );
 }
 
@@ -22,4 +20,4 @@ export function inviterMay(db: Database): SQL {
 export const endInvitations = (db: Database, teamId: string, userId: string) =>
   db
     .delete(invitations)
-    .where(and(eq(invitations.teamId, teamId), eq(invitations.createdBy, userId), not(inviterMay(db))));
+    .where(and(eq(invitations.teamId, teamId), eq(invitations.createdBy, userId), not(inviterMay())));

@@ -1,12 +1,13 @@
-import { and, asc, eq, exists, inArray, not, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, not, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import {
   accounts,
   type Database,
   database,
+  hasRow,
   insertWhere,
   members,
   passkeys,
@@ -50,8 +51,7 @@ export const NewPerson = z
 export type NewPerson = z.infer<typeof NewPerson>;
 
 /** Whether someone is a member at the time that a transaction's statement runs. */
-export const isMember = (db: Database, userId: string) =>
-  exists(db.select({ id: members.userId }).from(members).where(eq(members.userId, userId)));
+export const isMember = (userId: string) => hasRow(members, eq(members.userId, userId));
 
 /**
  * The statements that create a person with their membership. They create everything, or nothing if `condition` is false or the email is
@@ -68,8 +68,8 @@ export async function personStatements(
   const { hashPassword } = await import('better-auth/crypto');
   const { name, email } = person;
   const password = await hashPassword(person.password);
-  const emailIsTaken = exists(db.select({ id: users.id }).from(users).where(eq(users.email, email)));
-  const made = isMember(db, userId);
+  const emailIsTaken = hasRow(users, eq(users.email, email));
+  const made = isMember(userId);
   const times = { createdAt: new Date(now), updatedAt: new Date(now) };
   return [
     insertWhere(
@@ -87,8 +87,6 @@ export async function personStatements(
     ),
   ] as const;
 }
-
-const someone = (db: Database) => exists(db.select({ id: members.userId }).from(members));
 
 /** First-run setup closes once anyone belongs to a team. */
 export async function setupIsOpen(d1: D1Database): Promise<boolean> {
@@ -111,16 +109,16 @@ export async function makeFirstOwner(
   const userId = newId('usr');
   const membership = { teamId, role: 'owner' } as const;
   const caller: Caller = { db, team: { id: teamId }, actor: owner.email, now };
-  const made = isMember(db, userId);
+  const made = isMember(userId);
   const teamStatements =
     'name' in team
       ? [
           insertWhere(db, teams, { id: teamId, name: team.name, createdAt: now }, made),
-          auditStatement(caller, newAuditEntry('team.created', team.name), made),
+          auditStatement(caller, 'team.created', team.name, made),
         ]
-      : [auditStatement(caller, newAuditEntry('member.joined', `${owner.email} as owner`), made)];
+      : [auditStatement(caller, 'member.joined', `${owner.email} as owner`, made)];
   const [inserted] = await db.batch([
-    ...(await personStatements(db, userId, owner, membership, now, not(someone(db)))),
+    ...(await personStatements(db, userId, owner, membership, now, not(hasRow(members)))),
     ...teamStatements,
   ]);
   return inserted.meta.changes === 1 ? teamId : null;
@@ -202,18 +200,10 @@ const endPasswordResets = (db: Database, teamId: string, condition: SQL) =>
 export type EndBelongings = (email: string, condition: SQL) => readonly BatchItem<'sqlite'>[];
 
 /** SQL: whether a member's role allows sharing and creating credentials at the time that a statement runs. */
-export const mayAdminister = ({ db, team, userId }: Pick<MemberCaller, 'db' | 'team' | 'userId'>): SQL =>
-  exists(
-    db
-      .select({ id: members.userId })
-      .from(members)
-      .where(
-        and(
-          eq(members.userId, userId),
-          eq(members.teamId, team.id),
-          inArray(members.role, ['owner', 'admin']),
-        ),
-      ),
+export const mayAdminister = ({ team, userId }: Pick<MemberCaller, 'team' | 'userId'>): SQL =>
+  hasRow(
+    members,
+    and(eq(members.userId, userId), eq(members.teamId, team.id), inArray(members.role, ['owner', 'admin'])),
   );
 
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
@@ -238,13 +228,13 @@ export async function changeRole(
     eq(members.teamId, team.id),
     role === 'owner' ? undefined : keepsAnOwner,
   );
-  const isChangeable = exists(db.select({ id: members.userId }).from(members).where(changeable));
+  const isChangeable = hasRow(members, changeable);
   const [, , changed] = await db.batch([
-    auditStatement(caller, newAuditEntry('member.role_changed', `${email} to ${role}`), isChangeable),
+    auditStatement(caller, 'member.role_changed', `${email} to ${role}`, isChangeable),
     endPasswordResets(db, team.id, isChangeable),
     db.update(members).set({ role }).where(changeable),
     endInvitations(db, team.id, userId),
-    ...endBelongings(email, not(mayAdminister({ db, team, userId }))),
+    ...endBelongings(email, not(mayAdminister({ team, userId }))),
   ]);
   if (changed.meta.changes !== 1) throw lastOwner();
 }
@@ -261,14 +251,14 @@ export async function removeMember(
   const { db, team } = caller;
   const { email } = await memberFor(caller, userId);
   const removable = and(eq(members.userId, userId), eq(members.teamId, team.id), keepsAnOwner);
-  const gone = not(isMember(db, userId));
-  const isRemovable = exists(db.select({ id: members.userId }).from(members).where(removable));
+  const gone = not(isMember(userId));
+  const isRemovable = hasRow(members, removable);
   const [, , removed] = await db.batch([
-    auditStatement(caller, newAuditEntry('member.removed', email), isRemovable),
+    auditStatement(caller, 'member.removed', email, isRemovable),
     endPasswordResets(db, team.id, isRemovable),
     db.delete(members).where(removable),
     endInvitations(db, team.id, userId),
-    ...endBelongings(email, not(mayAdminister({ db, team, userId }))),
+    ...endBelongings(email, not(mayAdminister({ team, userId }))),
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
     db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
     db.delete(twoFactors).where(and(eq(twoFactors.userId, userId), gone)),

@@ -1,6 +1,6 @@
-import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, passkeys } from '#db';
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
+import { type Database, hasRow, passkeys } from '#db';
 import { AppError } from '#http';
 import { HOUR_MS } from '#lib/time';
 import { type Auth, authOf, originOf, unlessRefused } from './auth.ts';
@@ -64,9 +64,9 @@ export async function addPasskey(
   if (!made) return false;
   const { db } = caller;
   const waiting = and(eq(passkeys.id, made.id), eq(passkeys.userId, userId), eq(passkeys.confirmed, false));
-  const waits = exists(db.select({ id: passkeys.id }).from(passkeys).where(waiting));
+  const waits = hasRow(passkeys, waiting);
   await db.batch([
-    auditStatement(caller, newAuditEntry('member.passkey_added', `${email}: ${name}`), waits),
+    auditStatement(caller, 'member.passkey_added', `${email}: ${name}`, waits),
     db.update(passkeys).set({ confirmed: true }).where(waiting),
   ]);
   return true;
@@ -83,11 +83,7 @@ export async function removePasskey(
   const [passkey] = await db.select({ name: passkeys.name }).from(passkeys).where(one);
   if (!passkey) throw new AppError('not_found', 'Passkey not found');
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('member.passkey_removed', `${email}: ${passkey.name}`),
-      exists(db.select({ id: passkeys.id }).from(passkeys).where(one)),
-    ),
+    auditStatement(caller, 'member.passkey_removed', `${email}: ${passkey.name}`, hasRow(passkeys, one)),
     db.delete(passkeys).where(one),
   ]);
 }
@@ -99,11 +95,11 @@ export function removeAllPasskeys(
   condition: SQL,
 ) {
   const { db } = caller;
-  const isAny = exists(db.select({ id: passkeys.id }).from(passkeys).where(own(userId)));
+  const isAny = hasRow(passkeys, own(userId));
   const names = sql<string>`(SELECT coalesce(group_concat(${passkeys.name}, ', '), '') FROM ${passkeys} WHERE ${own(userId)})`;
-  const entry = newAuditEntry('member.passkey_removed', sql<string>`${`${email}: `} || ${names}`);
+  const subject = sql<string>`${`${email}: `} || ${names}`;
   return [
-    auditStatement(caller, entry, sql`${isAny} AND ${condition}`),
+    auditStatement(caller, 'member.passkey_removed', subject, sql`${isAny} AND ${condition}`),
     db.delete(passkeys).where(and(eq(passkeys.userId, userId), condition)),
   ] as const;
 }

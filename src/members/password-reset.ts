@@ -1,7 +1,7 @@
-import { and, eq, exists, gt, notExists, or, sql } from 'drizzle-orm';
+import { and, eq, gt, not, or } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { auditStatement, newAuditEntry } from '#audit';
-import { accounts, type Database, insertWhere, members, passwordResets, sessions, users } from '#db';
+import { auditStatement } from '#audit';
+import { accounts, type Database, hasRow, insertWhere, members, passwordResets, sessions, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -15,20 +15,16 @@ const RESET_MS = RESET_HOURS * HOUR_MS;
 const creator = alias(members, 'creator');
 
 /** SQL for whether the caller may still do this when it takes effect: their role may have ended since the request was checked. */
-const mayReset = ({ db, team, userId: callerId }: MemberCaller, userId: string) => {
+const mayReset = ({ team, userId: callerId }: MemberCaller, userId: string) => {
   const owner = and(eq(members.teamId, team.id), eq(members.userId, userId), eq(members.role, 'owner'));
-  const isNoOwner = notExists(db.select({ id: members.userId }).from(members).where(owner));
-  return exists(
-    db
-      .select({ id: creator.userId })
-      .from(creator)
-      .where(
-        and(
-          eq(creator.teamId, team.id),
-          eq(creator.userId, callerId),
-          or(eq(creator.role, 'owner'), and(eq(creator.role, 'admin'), isNoOwner)),
-        ),
-      ),
+  const isNoOwner = not(hasRow(members, owner));
+  return hasRow(
+    creator,
+    and(
+      eq(creator.teamId, team.id),
+      eq(creator.userId, callerId),
+      or(eq(creator.role, 'owner'), and(eq(creator.role, 'admin'), isNoOwner)),
+    ),
   );
 };
 
@@ -51,7 +47,7 @@ export async function createPasswordReset(
       target: passwordResets.userId,
       set: row,
     }),
-    auditStatement(caller, newAuditEntry('member.password_reset_created', member.email), condition),
+    auditStatement(caller, 'member.password_reset_created', member.email, condition),
   ]);
   if (created.meta.changes !== 1) throw new AppError('forbidden', 'Your role no longer allows this');
   return { email: member.email, secret };
@@ -94,7 +90,7 @@ export async function resetPassword(
   now: number,
 ): Promise<void> {
   const { hashPassword } = await import('better-auth/crypto');
-  const isOpen = sql`EXISTS (SELECT 1 FROM ${passwordResets} WHERE ${passwordResets.hash} = ${hash})`;
+  const isOpen = hasRow(passwordResets, eq(passwordResets.hash, hash));
   const hashed = await hashPassword(password);
   const caller = { db, team: { id: teamId }, actor: email, now };
   const [changed] = await db.batch([
@@ -105,7 +101,7 @@ export async function resetPassword(
       .returning({ id: accounts.id }),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isOpen)),
     ...(removePasskeys ? removeAllPasskeys(caller, { userId, email }, isOpen) : []),
-    auditStatement(caller, newAuditEntry('member.password_reset', email), isOpen),
+    auditStatement(caller, 'member.password_reset', email, isOpen),
     db.delete(passwordResets).where(eq(passwordResets.hash, hash)),
   ]);
   if (changed.length === 0) throw new AppError('conflict', 'This link no longer works');

@@ -1,6 +1,6 @@
-import { and, eq, exists, lt } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, database, sessions, twoFactors, users } from '#db';
+import { and, eq, lt } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
+import { type Database, database, hasRow, sessions, twoFactors, users } from '#db';
 import { authOf, originOf, unlessRefused } from './auth.ts';
 import { hasPassword } from './members.ts';
 import { sessionKeys } from './session-secrets.ts';
@@ -71,9 +71,9 @@ export async function confirmSecondFactor(
   if (!app || !step) return false;
   // Another request may have confirmed or replaced it in the meantime.
   const isOwn = and(own, eq(twoFactors.id, app.id));
-  const waits = exists(db.select({ id: twoFactors.id }).from(twoFactors).where(isOwn));
+  const waits = hasRow(twoFactors, isOwn);
   const [, , confirmed] = await db.batch([
-    auditStatement(caller, newAuditEntry('member.second_factor_added', email), waits),
+    auditStatement(caller, 'member.second_factor_added', email, waits),
     db
       .update(users)
       .set({ twoFactorEnabled: true })
@@ -98,11 +98,7 @@ export async function removeSecondFactor(
   const { db } = caller;
   const isOn = and(eq(users.id, userId), eq(users.twoFactorEnabled, true));
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('member.second_factor_removed', email),
-      exists(db.select({ id: users.id }).from(users).where(isOn)),
-    ),
+    auditStatement(caller, 'member.second_factor_removed', email, hasRow(users, isOn)),
     db.update(users).set({ twoFactorEnabled: false }).where(isOn),
     db.delete(twoFactors).where(eq(twoFactors.userId, userId)),
   ]);

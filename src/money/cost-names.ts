@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { COST_DIMENSIONS } from '#catalogue';
 import { adsets, campaigns, columnList, costNames, costs, creatives, type Database } from '#db';
 import { AppError, optionalText, requiredText } from '#http';
@@ -221,10 +221,8 @@ export async function mapCostNames(
     db.delete(costs).where(ofSource),
     auditStatement(
       caller,
-      newAuditEntry(
-        'cost_names.mapped',
-        `${namesText(names as CostNames)} to ${namesText(target)}, in ${application.name}`,
-      ),
+      'cost_names.mapped',
+      `${namesText(names as CostNames)} to ${namesText(target)}, in ${application.name}`,
     ),
   ]);
 }
@@ -237,10 +235,7 @@ export async function unmapCostNames(
 ): Promise<void> {
   const { db } = caller;
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('cost_names.unmapped', `${namesText(names)}, in ${application.name}`),
-    ),
+    auditStatement(caller, 'cost_names.unmapped', `${namesText(names)}, in ${application.name}`),
     db
       .delete(costNames)
       .where(

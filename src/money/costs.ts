@@ -1,6 +1,6 @@
 import { not, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { costs } from '#db';
 import {
   currencyCode,
@@ -93,7 +93,7 @@ export async function saveCosts(
       .where(not(areKnown(db, application.id, wanted)))
       .groupBy(sql`1, 2, 3`)
       .orderBy(sql`1, 2, 3`),
-    auditStatement(caller, newAuditEntry('costs.uploaded', `${byKey.size} rows of ${application.name}`)),
+    auditStatement(caller, 'costs.uploaded', `${byKey.size} rows of ${application.name}`),
   ]);
   const count = unmatched.reduce((total, row) => total + row.rows, 0);
   return {

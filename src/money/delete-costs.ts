@@ -1,7 +1,7 @@
-import { and, eq, exists, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, lte, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { commaList, costs } from '#db';
+import { auditStatement, type Caller } from '#audit';
+import { commaList, costs, hasRow } from '#db';
 import { optionalText, requiredText } from '#http';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
@@ -56,11 +56,7 @@ export async function deleteCosts(
       .where(which)
       .groupBy(costs.currency)
       .orderBy(costs.currency),
-    auditStatement(
-      caller,
-      newAuditEntry('costs.deleted', subjectOf(application, body)),
-      exists(db.select({ day: costs.day }).from(costs).where(which)),
-    ),
+    auditStatement(caller, 'costs.deleted', subjectOf(application, body), hasRow(costs, which)),
     db.delete(costs).where(which),
   ]);
   return {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { type Database, database, exchangeRates, jsonValues } from '#db';
 import { CURRENCY_FAULT, currencyCode, dayText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
@@ -86,10 +86,7 @@ export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<
   }));
   await db.batch([
     saveStatement(db, team.id, rates, now),
-    auditStatement(
-      caller,
-      newAuditEntry('exchange_rates.uploaded', `${rates.length} rates in ${base} of ${date}`),
-    ),
+    auditStatement(caller, 'exchange_rates.uploaded', `${rates.length} rates in ${base} of ${date}`),
   ]);
   return rates.length;
 }

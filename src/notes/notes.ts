@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, gte, lte, or } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { type Database, notes } from '#db';
 import {
   AppError,
@@ -89,7 +89,7 @@ export async function addNote(
   };
   await db.batch([
     db.insert(notes).values(row),
-    auditStatement(caller, newAuditEntry('note.created', `${day}: ${text}, in ${nameOf(application)}`)),
+    auditStatement(caller, 'note.created', `${day}: ${text}, in ${nameOf(application)}`),
   ]);
   return shown(row);
 }
@@ -118,7 +118,7 @@ export async function changeNote(
       .update(notes)
       .set({ day, text, updatedAt: now })
       .where(and(eq(notes.teamId, team.id), eq(notes.id, id))),
-    auditStatement(caller, newAuditEntry('note.changed', `${row.day}: ${row.text}, now ${day}: ${text}`)),
+    auditStatement(caller, 'note.changed', `${row.day}: ${row.text}, now ${day}: ${text}`),
   ]);
   return shown({ ...row, day, text, updatedAt: now });
 }
@@ -129,7 +129,7 @@ export async function removeNote(caller: Caller, id: string): Promise<Note> {
   const row = await findNote(caller, id);
   await db.batch([
     db.delete(notes).where(and(eq(notes.teamId, team.id), eq(notes.id, id))),
-    auditStatement(caller, newAuditEntry('note.removed', `${row.day}: ${row.text}`)),
+    auditStatement(caller, 'note.removed', `${row.day}: ${row.text}`),
   ]);
   return shown(row);
 }

@@ -36,7 +36,6 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
   return [
     {
       name: 'problems',
-      unit: '',
       help: 'Problems of the deployment, without those of applications.',
       samples: whole(problems.length),
     },
@@ -78,7 +77,6 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
     },
     {
       name: 'queued_messages',
-      unit: '',
       help: 'Messages in all event queues.',
       samples: whole(messagesIn(queues)),
     },
@@ -90,31 +88,26 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
     },
     {
       name: 'parked_messages',
-      unit: '',
       help: 'Messages that could not be counted.',
       samples: whole(parked),
     },
     {
       name: 'filed_messages',
-      unit: '',
       help: 'Messages in the bucket that the database did not accept for four days, at most 1,000.',
       samples: whole(filed && [...filed.values()].reduce((sum, one) => sum + one, 0)),
     },
     {
       name: 'application_problems',
-      unit: '',
       help: 'Problems of the application’s event processing.',
       samples: each((own) => own.problems.length),
     },
     {
       name: 'needs_resume',
-      unit: '',
       help: '1 if a store of the application was restored or lost, and counting has to be resumed.',
       samples: each((own) => Number(own.needsResume)),
     },
     {
       name: 'pending_events',
-      unit: '',
       help: 'Events that are not counted yet.',
       samples: ofCounters(({ pending }) => pending),
     },
@@ -126,19 +119,16 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
     },
     {
       name: 'delayed_events',
-      unit: '',
       help: 'Accepted events that a counter refused and that the queue retries.',
       samples: each(({ health }) => health.backlog.events),
     },
     {
       name: 'unwritten_parts',
-      unit: '',
       help: 'Parts of the outbox that the database has not accepted yet.',
       samples: ofCounters(({ outbox }) => outbox),
     },
     {
       name: 'flush_failing',
-      unit: '',
       help: '1 if the last write to the database failed.',
       samples: ofCounters(({ flushError }) => Number(flushError !== null)),
     },
@@ -150,7 +140,6 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
     },
     {
       name: 'destinations_failing_ratio',
-      unit: '',
       help: 'Share of attempts to send to destinations that failed in this hour and the one before.',
       samples: each(({ destinations }) =>
         destinations && destinations.attempts > 0 ? destinations.failed / destinations.attempts : null,
@@ -158,13 +147,11 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
     },
     {
       name: 'unexported_events',
-      unit: '',
       help: 'Raw events that are not in the bucket yet.',
       samples: ofCounters(({ hotEvents }) => hotEvents),
     },
     {
       name: 'export_failing',
-      unit: '',
       help: '1 if the last export to the bucket failed.',
       samples: ofCounters(({ exportError }) => Number(exportError !== null)),
     },

@@ -2,8 +2,8 @@
 export type Gauge = {
   name: string;
   help: string;
-  /** Suffix of the name; empty for a count. */
-  unit: '' | 'seconds' | 'bytes';
+  /** Suffix of the name; absent for a count. */
+  unit?: 'seconds' | 'bytes';
   samples: readonly { application?: string; value: number | null }[];
 };
 
@@ -17,7 +17,7 @@ const PREFIX = 'attribution';
  */
 export function toOpenMetrics(gauges: readonly Gauge[]): string {
   const lines = gauges.flatMap(({ name, help, unit, samples }) => {
-    const full = [PREFIX, name, unit].filter((part) => part !== '').join('_');
+    const full = [PREFIX, name, ...(unit ? [unit] : [])].join('_');
     return [
       `# TYPE ${full} gauge`,
       ...(unit ? [`# UNIT ${full} ${unit}`] : []),

@@ -1,4 +1,4 @@
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { forgetMissingFiles, resumeCounting } from '#counting';
 import { getApplication } from '#teams';
 import type { CountingResumed } from './answers.ts';
@@ -18,7 +18,7 @@ export async function resumeApplication(
   const application = await getApplication(db, caller.team.id, applicationId);
   const { id } = application;
   // Recorded first, because the change itself is not in this database.
-  await auditStatement(caller, newAuditEntry('counting.resumed', id));
+  await auditStatement(caller, 'counting.resumed', id);
   const losses = (await readLosses(db, [id])).get(id) ?? [];
   const lost = new Set(losses.map(({ store }) => store));
   const creatives = await recreateCreatives(env, id);

@@ -1,5 +1,5 @@
-import { and, eq, exists, gt, min, or, type SQL, sql } from 'drizzle-orm';
-import { database, rollupDaily } from '#db';
+import { and, eq, gt, min, or, type SQL, sql } from 'drizzle-orm';
+import { database, hasRow, rollupDaily } from '#db';
 
 /** Whether an application's rollups have any device, and any event other than an acquisition. */
 export async function readCountedArrivals(
@@ -9,12 +9,7 @@ export async function readCountedArrivals(
   const db = database(d1);
   const { installs, sessions, customEvents, impressions, purchases, failedPurchases } = rollupDaily;
   const any = (condition: SQL | undefined) =>
-    exists(
-      db
-        .select({ day: rollupDaily.day })
-        .from(rollupDaily)
-        .where(and(eq(rollupDaily.applicationId, applicationId), condition)),
-    );
+    hasRow(rollupDaily, and(eq(rollupDaily.applicationId, applicationId), condition));
   const ofEvents = [sessions, customEvents, impressions, purchases, failedPurchases].map((sum) => gt(sum, 0));
   const row = await db.get<{ device: number; event: number }>(
     sql`SELECT ${any(gt(installs, 0))} AS device, ${any(or(...ofEvents))} AS event`,

@@ -1,6 +1,14 @@
-import { and, eq, gt, notExists, sql } from 'drizzle-orm';
+import { and, eq, gt, not, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { columnList, type Database, parkedChunks, parkedMessages, splitValue, toStatement } from '#db';
+import {
+  columnList,
+  type Database,
+  hasRow,
+  parkedChunks,
+  parkedMessages,
+  splitValue,
+  toStatement,
+} from '#db';
 import { jsonChunks } from '#lib/collections/chunks';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -96,12 +104,7 @@ export const eraseParked = (db: Database, owner: string, deviceId: string) =>
       .where(and(eq(applicationId, owner), gt(sql`instr(${wholeBody}, ${deviceId})`, 0))),
     db
       .delete(parkedChunks)
-      .where(
-        and(
-          eq(parkedChunks.applicationId, owner),
-          notExists(db.select({ id }).from(parkedMessages).where(eq(id, messageId))),
-        ),
-      ),
+      .where(and(eq(parkedChunks.applicationId, owner), not(hasRow(parkedMessages, eq(id, messageId))))),
   ] as const;
 
 /** Fixed texts. The database's own message is only in the log, next to the event's id. */

@@ -1,5 +1,5 @@
 import { and, count, desc, eq, getTableColumns, inArray, or, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import {
   applications,
   columnList,
@@ -100,10 +100,7 @@ async function removeParked(
   action: 'parked_message.discarded' | 'parked_message.replayed',
 ): Promise<void> {
   const { db } = caller;
-  await db.batch([
-    auditStatement(caller, newAuditEntry(action, subjectOf(message))),
-    ...deleteParked(db, message.id),
-  ]);
+  await db.batch([auditStatement(caller, action, subjectOf(message)), ...deleteParked(db, message.id)]);
 }
 
 const deleteParked = (db: Database, id: string) =>
@@ -131,12 +128,11 @@ async function addParkedSums(
   sums: SumRows,
 ): Promise<void> {
   const { id } = message;
-  const entry = newAuditEntry('parked_message.replayed', subjectOf(message));
   try {
     await db.batch([
       abortUnlessParked(db, id),
       sumStatement(db, sums),
-      toStatement(db, auditStatement(caller, entry).getSQL()),
+      toStatement(db, auditStatement(caller, 'parked_message.replayed', subjectOf(message)).getSQL()),
       ...deleteParked(caller.db, id).map((statement) => toStatement(db, statement.getSQL())),
     ]);
   } catch (error) {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '#http';
 import { verifyEs256 } from '#lib/ecdsa';
 import { fromBase64Url } from '#lib/encoding/base64url';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { parseJsonBytes } from '#lib/encoding/json-bytes';
 import { appleKey, isDevelopmentKey } from './apple-keys.ts';
 import {
   appStoreId,
@@ -44,20 +44,10 @@ const Payload = z.lazy(() =>
 
 const Header = z.object({ kid: z.string(), alg: z.literal('ES256') });
 
-/** A part of a JWS that is JSON; null if it is not. */
-function jsonPart(part: string): unknown {
-  const bytes = fromBase64Url(part);
-  try {
-    return bytes && parseExactJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    return null;
-  }
-}
-
 /** The payload of a postback's JWS, without verification; null if there is none. */
 export function unverifiedPayload(body: unknown): unknown {
   const parsed = z.looseObject({ 'jws-string': z.string() }).safeParse(body);
-  return parsed.success ? jsonPart(parsed.data['jws-string'].split('.')[1] ?? '') : null;
+  return parsed.success ? parseJsonBytes(fromBase64Url(parsed.data['jws-string'].split('.')[1] ?? '')) : null;
 }
 
 /**
@@ -67,7 +57,7 @@ export function unverifiedPayload(body: unknown): unknown {
 export async function readAakPostback(body: unknown): Promise<Postback> {
   const read = readFields(Body, body);
   const [header = '', payload = '', signature = '', ...rest] = read['jws-string'].split('.');
-  const named = Header.safeParse(jsonPart(header));
+  const named = Header.safeParse(parseJsonBytes(fromBase64Url(header)));
   if (!named.success || rest.length > 0) {
     throw new AppError(
       'invalid_request',
@@ -80,7 +70,7 @@ export async function readAakPostback(body: unknown): Promise<Postback> {
   const bytes = fromBase64Url(signature);
   const message = new TextEncoder().encode(`${header}.${payload}`);
   if (!bytes || !(await verifyEs256(key, bytes, message))) throw badSignature();
-  const signed = readFields(Payload, jsonPart(payload));
+  const signed = readFields(Payload, parseJsonBytes(fromBase64Url(payload)));
   const sourceApp = signed['publisher-item-identifier'] ?? null;
   return {
     framework: 'adattributionkit',

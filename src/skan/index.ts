@@ -1,3 +1,4 @@
+export { SKAN_EXAMPLE } from './example.ts';
 export { SKAN_GROUPS, type SkanGroup } from './groups.ts';
 export { keepPostbacks, listPostbacks } from './receive.ts';
 export { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';

@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
 import {
   applications,
-  columnList,
   type Database,
   database,
+  deleteSome,
   excluded,
   retryTransient,
   skanPostbacks,
@@ -86,16 +86,9 @@ const unclaimed = sql`${applicationId} = ''`;
 export async function keepPostbacks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   for (let round = 0; round < ROUNDS && (await claim(db)) === AT_ONCE; round++);
-  const old = db.select({ transactionId, sequence, test }).from(skanPostbacks);
-  const portion = old.where(and(isPassing, lt(receivedAt, now - KEPT_MS))).limit(AT_ONCE);
+  const isOld = and(isPassing, lt(receivedAt, now - KEPT_MS));
   for (let round = 0; round < ROUNDS; round++) {
-    const { meta } = await retryTransient(() =>
-      db
-        .delete(skanPostbacks)
-        .where(sql`(${columnList(key)}) IN ${portion}`)
-        .run(),
-    );
-    if (meta.changes < AT_ONCE) return;
+    if ((await deleteSome(db, skanPostbacks, isOld, AT_ONCE)) < AT_ONCE) return;
   }
 }
 

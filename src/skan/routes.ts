@@ -9,14 +9,13 @@ import {
   type Endpoint,
   EXAMPLE,
   endpoint,
-  invalidRequest,
+  exactJsonBody,
   limitBody,
   MAX_JSON_BODY_BYTES,
   missing,
   requireReportSlot,
   requireWithin,
 } from '#http';
-import { parseExactJson } from '#lib/encoding/exact-json';
 import { appStoreIdOf } from '#lib/store-urls';
 import { iso } from '#lib/time';
 import {
@@ -28,6 +27,7 @@ import {
 } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
 import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
+import { SKAN_EXAMPLE } from './example.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
 import { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';
@@ -53,16 +53,6 @@ const ADATTRIBUTIONKIT: Framework = {
   claimedApp: (body) => field('advertised-item-identifier', unverifiedPayload(body)),
 };
 
-/** The body as JSON. Apple's devices send it, so nothing is asked of its content type. */
-async function readBody(c: Context<IntakeEnv>): Promise<unknown> {
-  const text = await c.req.text();
-  try {
-    return parseExactJson(text);
-  } catch {
-    throw invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
-  }
-}
-
 /** Names the application that a refused postback claims to be for, so that its team finds it in the debugger. */
 async function noteClaimedApp(c: Context<IntakeEnv>, claimed: unknown): Promise<void> {
   const id = appStoreId().safeParse(claimed);
@@ -85,7 +75,7 @@ const receive =
   async (c: Context<IntakeEnv>) => {
     const key = c.req.query('key');
     if (key === undefined) await requireWithin(c.env.CLICK_LIMIT, `postback:${callerNetwork(c)}`);
-    const body = await readBody(c);
+    const body = await exactJsonBody(c);
     let postback: Postback;
     try {
       const owner = key === undefined ? null : await authenticateIntake(c, key);
@@ -108,23 +98,6 @@ const claimsNothing = createMiddleware<IntakeEnv>((c, next) => {
 });
 
 const checks = [claimsNothing, limitBody(MAX_JSON_BODY_BYTES)] as const;
-
-/** Published by Apple, with a genuine signature. */
-const SKAN_EXAMPLE = {
-  version: '4.0',
-  'ad-network-id': 'com.example',
-  'source-identifier': '39',
-  'app-id': 525463029,
-  'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
-  redownload: false,
-  'source-domain': 'example.com',
-  'fidelity-type': 1,
-  'did-win': true,
-  'coarse-conversion-value': 'high',
-  'postback-sequence-index': 0,
-  'attribution-signature':
-    'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
-};
 
 const shared = { credential: 'teamToken', tag: 'SKAdNetwork and AdAttributionKit' } as const;
 

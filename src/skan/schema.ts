@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { type Database, skanSchemas } from '#db';
 import { currencyCode, dayText, optionalName, requiredNumber } from '#http';
 import { iso } from '#lib/time';
@@ -100,10 +100,7 @@ export async function saveSchema(
 ): Promise<ConversionSchema> {
   const { db, now } = caller;
   await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('skan_schema.saved', `${nameOf(application)}, versions: ${versions.length}`),
-    ),
+    auditStatement(caller, 'skan_schema.saved', `${nameOf(application)}, versions: ${versions.length}`),
     db.delete(skanSchemas).where(eq(skanSchemas.applicationId, application.id)),
     ...versions.map((version) =>
       db

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { invalidRequest, toFaults } from '#http';
 import { fromBase64 } from '#lib/encoding/base64url';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { parseJsonBytes } from '#lib/encoding/json-bytes';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
 // Real-time developer notifications of Google Play. Source: developer.android.com/google/play/billing/rtdn-reference
@@ -54,15 +54,8 @@ function typeOf(read: z.infer<typeof Notification>): string {
  */
 export function readGooglePush(body: unknown, packageName: string): StoreNotification | null {
   const push = Push.safeParse(body);
-  const bytes = push.success ? fromBase64(push.data.message.data) : null;
-  if (!push.success || !bytes) return null;
-  let notification: unknown;
-  try {
-    notification = parseExactJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    return null;
-  }
-  const read = Notification.safeParse(notification);
+  if (!push.success) return null;
+  const read = Notification.safeParse(parseJsonBytes(fromBase64(push.data.message.data)));
   if (!read.success || read.data.packageName !== packageName) return null;
   const voided = read.data.voidedPurchaseNotification;
   const isWhole = (voided?.refundType ?? FULL_REFUND) === FULL_REFUND;

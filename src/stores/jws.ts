@@ -1,24 +1,16 @@
 import { fromBase64Url } from '#lib/encoding/base64url';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { parseJsonBytes } from '#lib/encoding/json-bytes';
 
 export type Jws = { header: unknown; payload: unknown; signed: Uint8Array; signature: Uint8Array };
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The parts of a JWS in compact form (RFC 7515), not verified. Null if it is malformed. Numbers beyond 2^53 are text. */
 export function parseJws(text: string): Jws | null {
   const [header = '', payload = '', signature = '', ...rest] = text.split('.');
-  const bytes = [header, payload, signature].map(fromBase64Url);
-  const [headerBytes, payloadBytes, signatureBytes] = bytes;
-  if (rest.length > 0 || !headerBytes || !payloadBytes || !signatureBytes) return null;
-  try {
-    return {
-      header: parseExactJson(utf8.decode(headerBytes)),
-      payload: parseExactJson(utf8.decode(payloadBytes)),
-      signed: new TextEncoder().encode(`${header}.${payload}`),
-      signature: signatureBytes,
-    };
-  } catch {
-    return null;
-  }
+  const [headerBytes = null, payloadBytes = null, signatureBytes = null] = [header, payload, signature].map(
+    fromBase64Url,
+  );
+  const [head, content] = [parseJsonBytes(headerBytes), parseJsonBytes(payloadBytes)];
+  if (rest.length > 0 || head === null || content === null || !signatureBytes) return null;
+  const signed = new TextEncoder().encode(`${header}.${payload}`);
+  return { header: head, payload: content, signed, signature: signatureBytes };
 }

@@ -1,5 +1,5 @@
 import { eq, lt, sql } from 'drizzle-orm';
-import { type Database, database, excluded, retryTransient, storeNotifications } from '#db';
+import { type Database, database, deleteSome, excluded, retryTransient, storeNotifications } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -131,13 +131,6 @@ const ROWS_AT_ONCE = 1_000;
 
 /** Deletes notifications that are older than any copy of them that a store may send. */
 export async function pruneNotifications(d1: D1Database, now: number): Promise<void> {
-  const { applicationId, store, notificationId, receivedAt } = storeNotifications;
-  const db = database(d1);
-  const key = sql`${applicationId}, ${store}, ${notificationId}`;
-  const old = db
-    .select({ applicationId, store, notificationId })
-    .from(storeNotifications)
-    .where(lt(receivedAt, now - KEPT_MS))
-    .limit(ROWS_AT_ONCE);
-  await retryTransient(() => db.delete(storeNotifications).where(sql`(${key}) IN ${old}`).run());
+  const isOld = lt(storeNotifications.receivedAt, now - KEPT_MS);
+  await deleteSome(database(d1), storeNotifications, isOld, ROWS_AT_ONCE);
 }

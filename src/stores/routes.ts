@@ -5,6 +5,7 @@ import {
   bearerOf,
   type Endpoint,
   EXAMPLE,
+  exactJsonBody,
   invalidRequest,
   limitBody,
   requireDataCollection,
@@ -12,7 +13,6 @@ import {
   unavailable,
 } from '#http';
 import { nullableText } from '#http/answers';
-import { parseExactJson } from '#lib/encoding/exact-json';
 import { logWarning } from '#lib/log';
 import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
@@ -29,15 +29,6 @@ const KEYS_TIMEOUT_MS = 5_000;
 
 type IntakeContext = Context<IntakeEnv>;
 
-async function readBody(c: IntakeContext): Promise<unknown> {
-  const text = await c.req.text();
-  try {
-    return parseExactJson(text);
-  } catch {
-    throw invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
-  }
-}
-
 const missingSetting = (name: string) =>
   invalidRequest([
     { path: '', message: `The application has no ${name}: set it to receive these notifications` },
@@ -48,7 +39,7 @@ const AppleBody = z.object({ signedPayload: z.string('must be text').max(200_000
 async function fromApple(c: IntakeContext): Promise<StoreNotification> {
   const { appleBundleId, iosStoreUrl } = c.get('intake');
   if (appleBundleId === null) throw missingSetting('apple_bundle_id');
-  const body = AppleBody.safeParse(await readBody(c));
+  const body = AppleBody.safeParse(await exactJsonBody(c));
   if (!body.success) throw invalidRequest(toFaults(body.error));
   const appAppleId = appStoreIdOf(iosStoreUrl);
   const app = { bundleId: appleBundleId, ...(appAppleId === null ? {} : { appAppleId }) };
@@ -85,7 +76,7 @@ async function fromGoogle(c: IntakeContext): Promise<StoreNotification> {
       'The token is not Google’s for this address and google_push_account, or has expired',
     );
   }
-  const body = await readBody(c);
+  const body = await exactJsonBody(c);
   // Pub/Sub sends what is refused again, for days.
   return readGooglePush(body, packageName) ?? unreadGooglePush(body);
 }
@@ -96,7 +87,7 @@ async function fromRevenueCat(c: IntakeContext): Promise<StoreNotification> {
   if (!(await isAuthorized(c.req.header('Authorization'), revenuecatAuthorizationHash))) {
     throw new AppError('unauthenticated', 'The Authorization value is not revenuecat_authorization');
   }
-  const read = readRevenueCatEvent(await readBody(c));
+  const read = readRevenueCatEvent(await exactJsonBody(c));
   if (!read) throw invalidRequest([{ path: 'event', message: 'is not an event of RevenueCat' }]);
   return read;
 }

@@ -1,6 +1,6 @@
-import { and, desc, eq, exists, isNull, type SQL, sql } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { accessTokens, type Database, insertWhere } from '#db';
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { auditStatement, type Caller } from '#audit';
+import { accessTokens, type Database, hasRow, insertWhere } from '#db';
 import { AppError } from '#http';
 import { newAccessToken } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
@@ -26,7 +26,7 @@ export async function createAccessToken(
   const row = { hash, id, teamId: team.id, name, createdBy: actor, createdAt: now, expiresAt };
   const [created] = await db.batch([
     insertWhere(db, accessTokens, row, mayCreate),
-    auditStatement(caller, newAuditEntry('access_token.created', name), mayCreate),
+    auditStatement(caller, 'access_token.created', name, mayCreate),
   ]);
   if (created.meta.changes !== 1) throw roleHasEnded();
   return { id, accessToken };
@@ -49,11 +49,7 @@ export async function revokeAccessToken(caller: Caller, id: string): Promise<voi
   const working = and(own, isNull(accessTokens.revokedAt));
   const name = db.select({ name: accessTokens.name }).from(accessTokens).where(own);
   const [, , found] = await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('access_token.revoked', sql<string>`(${name})`),
-      exists(db.select({ id: accessTokens.id }).from(accessTokens).where(working)),
-    ),
+    auditStatement(caller, 'access_token.revoked', sql<string>`(${name})`, hasRow(accessTokens, working)),
     db.update(accessTokens).set({ revokedAt: now }).where(working),
     db.select({ id: accessTokens.id }).from(accessTokens).where(own),
   ]);
@@ -74,7 +70,7 @@ export async function takeOverAccessToken(caller: Caller, id: string, mayCreate:
   const [token] = await db.select({ name: accessTokens.name }).from(accessTokens).where(working);
   if (!token) throw new AppError('not_found', 'Access token not found');
   const [, taken] = await db.batch([
-    auditStatement(caller, newAuditEntry('access_token.taken_over', token.name), mayCreate),
+    auditStatement(caller, 'access_token.taken_over', token.name, mayCreate),
     db.update(accessTokens).set({ createdBy: actor }).where(and(working, mayCreate)),
   ]);
   if (taken.meta.changes !== 1) throw roleHasEnded();
@@ -94,11 +90,7 @@ export function endAccessTokens(caller: Caller, createdBy: string, condition: SQ
     .from(accessTokens)
     .where(own);
   return [
-    auditStatement(
-      caller,
-      newAuditEntry('access_token.revoked', sql<string>`(${names})`),
-      exists(db.select({ id: accessTokens.id }).from(accessTokens).where(own)),
-    ),
+    auditStatement(caller, 'access_token.revoked', sql<string>`(${names})`, hasRow(accessTokens, own)),
     db.update(accessTokens).set({ revokedAt: now }).where(own),
   ];
 }

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { apiKeys, applications, type Database, reencryptColumn } from '#db';
 import { decryptText } from '#lib/crypto';
 import { HOUR_MS } from '#lib/time';
@@ -21,10 +21,7 @@ export async function replaceApiKey(
       .set({ expiresAt: now + graceHours * HOUR_MS })
       .where(and(eq(apiKeys.applicationId, application.id), isNull(apiKeys.expiresAt))),
     db.insert(apiKeys).values(row),
-    auditStatement(
-      caller,
-      newAuditEntry('api_key.regenerated', `${nameOf(application)}, grace ${graceHours} h`),
-    ),
+    auditStatement(caller, 'api_key.regenerated', `${nameOf(application)}, grace ${graceHours} h`),
   ]);
   return apiKey;
 }
@@ -37,7 +34,7 @@ export async function revealApiKey(
 ): Promise<string> {
   const { db } = caller;
   const [, found] = await db.batch([
-    auditStatement(caller, newAuditEntry('api_key.shown', nameOf(application))),
+    auditStatement(caller, 'api_key.shown', nameOf(application)),
     db
       .select({ encrypted: apiKeys.encrypted })
       .from(apiKeys)

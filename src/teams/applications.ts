@@ -1,8 +1,8 @@
-import { and, eq, exists } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { DOUBT_ACTIONS, DOUBT_RULES, type DoubtSettings, settingOf } from '#catalogue';
-import { apiKeys, applications, type Database, insertWhere, teams } from '#db';
+import { apiKeys, applications, type Database, hasRow, insertWhere, teams } from '#db';
 import { AppError, currencyCode, emailAddress, idListQuery, requiredName, requiredText } from '#http';
 import { encryptText, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -253,11 +253,11 @@ export async function createApplication(
   const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
   const columns = await toColumns(wanted, encryptionSecret);
   const values = { ...columns, id, teamId: team.id, name: wanted.name, createdAt: now };
-  const created = exists(db.select().from(applications).where(eq(applications.id, id)));
+  const created = hasRow(applications, eq(applications.id, id));
   const [inserted] = await db.batch([
     insertWhere(db, applications, values, isFreeInAppStore(wanted.ios_store_url, id)).returning(),
     insertWhere(db, apiKeys, row, created),
-    auditStatement(caller, newAuditEntry('application.created', nameOf(values)), created),
+    auditStatement(caller, 'application.created', nameOf(values), created),
   ]);
   const [application] = inserted;
   if (!application) throw appStoreAppTaken();
@@ -288,8 +288,9 @@ export async function changeApplication(
   const [, changed, found] = await db.batch([
     auditStatement(
       caller,
-      newAuditEntry('application.changed', nameOf({ ...application, ...columns })),
-      exists(db.select().from(applications).where(changeable)),
+      'application.changed',
+      nameOf({ ...application, ...columns }),
+      hasRow(applications, changeable),
     ),
     db.update(applications).set(columns).where(changeable).returning(),
     db.select({ id: applications.id }).from(applications).where(own),

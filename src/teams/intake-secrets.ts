@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, or } from 'drizzle-orm';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { type Database, intakeSecrets } from '#db';
 import { newIntakeSecret } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
@@ -22,10 +22,7 @@ export async function replaceIntakeSecret(
       .set({ expiresAt: now + graceHours * HOUR_MS })
       .where(and(own, isNull(intakeSecrets.expiresAt))),
     db.insert(intakeSecrets).values(row),
-    auditStatement(
-      caller,
-      newAuditEntry('intake_secret.created', `${nameOf(application)}, grace ${graceHours} h`),
-    ),
+    auditStatement(caller, 'intake_secret.created', `${nameOf(application)}, grace ${graceHours} h`),
   ]);
   return secret;
 }

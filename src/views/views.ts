@@ -1,7 +1,7 @@
-import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, insertWhere, savedViews, shareLinks, teams } from '#db';
+import { auditStatement, type Caller } from '#audit';
+import { type Database, hasRow, insertWhere, savedViews, shareLinks, teams } from '#db';
 import { AppError, requiredName } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -61,10 +61,7 @@ export async function saveView(
     throw new AppError('conflict', `A team has at most ${MAX_VIEWS} saved views`);
   }
   const row = { teamId: team.id, id: newId('viw'), name, createdBy: actor, createdAt: now, ...address };
-  await db.batch([
-    db.insert(savedViews).values(row),
-    auditStatement(caller, newAuditEntry('view.saved', name)),
-  ]);
+  await db.batch([db.insert(savedViews).values(row), auditStatement(caller, 'view.saved', name)]);
 }
 
 /** Removes a view; with `onlyOwn`, only one that the caller saved. Throws `not_found` for another team's view, `forbidden` for another's. */
@@ -80,10 +77,7 @@ export async function removeView(
   if (onlyOwn && view.createdBy !== actor) {
     throw new AppError('forbidden', 'Only an admin can remove a view that someone else saved');
   }
-  await db.batch([
-    db.delete(savedViews).where(own),
-    auditStatement(caller, newAuditEntry('view.removed', view.name)),
-  ]);
+  await db.batch([db.delete(savedViews).where(own), auditStatement(caller, 'view.removed', view.name)]);
 }
 
 /** A link's view, for an application: without one in its address, it would follow the team's first one, whichever that is. */
@@ -113,10 +107,9 @@ export async function createShareLink(
     expiresAt: now + days * DAY_MS,
     ...address,
   };
-  const entry = newAuditEntry('share_link.created', `${viewAddress(address)} for ${note}`);
   const [created] = await db.batch([
     insertWhere(db, shareLinks, row, mayShare),
-    auditStatement(caller, entry, mayShare),
+    auditStatement(caller, 'share_link.created', `${viewAddress(address)} for ${note}`, mayShare),
   ]);
   if (created.meta.changes !== 1) throw new AppError('forbidden', 'Your role no longer allows this');
   return secret;
@@ -138,7 +131,7 @@ export async function revokeShareLink(caller: Caller, hash: string): Promise<voi
   if (!link) throw new AppError('not_found', 'Share link not found');
   await db.batch([
     db.delete(shareLinks).where(own),
-    auditStatement(caller, newAuditEntry('share_link.revoked', `${viewAddress(link)} for ${link.note}`)),
+    auditStatement(caller, 'share_link.revoked', `${viewAddress(link)} for ${link.note}`),
   ]);
 }
 
@@ -153,8 +146,9 @@ export function endShareLinks(caller: Caller, createdBy: string, condition: SQL)
   return [
     auditStatement(
       caller,
-      newAuditEntry('share_link.revoked', sql<string>`(SELECT 'All for ' || (${notes}))`),
-      exists(db.select({ hash: shareLinks.hash }).from(shareLinks).where(own)),
+      'share_link.revoked',
+      sql<string>`(SELECT 'All for ' || (${notes}))`,
+      hasRow(shareLinks, own),
     ),
     db.delete(shareLinks).where(own),
   ];

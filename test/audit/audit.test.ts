@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { auditStatement, listAudit, newAuditEntry } from '#audit';
+import { auditStatement, listAudit } from '#audit';
 import { database } from '#db';
 
 import { createTenant } from '../helpers/tenant.ts';
@@ -24,7 +24,7 @@ it('lists the log page by page, newest first', async () => {
   const { team } = await createTenant();
   const db = database(env.DB);
   for (const subject of ['a', 'b', 'c']) {
-    await auditStatement({ db, team, actor: 'me', now: 1 }, newAuditEntry('costs.uploaded', subject));
+    await auditStatement({ db, team, actor: 'me', now: 1 }, 'costs.uploaded', subject);
   }
   const page = await listAudit(db, team.id, { limit: 2 });
   expect(page.map(({ subject }) => subject)).toEqual(['c', 'b']);
@@ -35,10 +35,7 @@ it('lists the log page by page, newest first', async () => {
 it('cuts a subject that lists more than fits', async () => {
   const { team } = await createTenant();
   const db = database(env.DB);
-  await auditStatement(
-    { db, team, actor: 'me', now: 1 },
-    newAuditEntry('costs.uploaded', "'😀".repeat(50_000)),
-  );
+  await auditStatement({ db, team, actor: 'me', now: 1 }, 'costs.uploaded', "'😀".repeat(50_000));
   const [{ subject } = { subject: '' }] = await listAudit(db, team.id, { limit: 1 });
   expect([...subject]).toHaveLength(5_000);
 });

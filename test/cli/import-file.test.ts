@@ -208,7 +208,7 @@ describe('importFile', () => {
   it('stops at a refusal and shows the answer', async () => {
     faults = [401];
     await expect(importFile(await fileOf(numbered(3)), target, () => undefined)).rejects.toThrow(
-      /answered 401: .*"no"/,
+      /answered 401 to \/webhook\/batch: .*"no"/,
     );
     expect(seen).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -309,6 +310,21 @@ describe('GET /v1/events/:event_id', () => {
     for (const id of [second, third]) {
       expect((await status(tenant, id)).body).toMatchObject({ status: 'duplicate', duplicate_of: first });
     }
+  });
+
+  it('reads the log once to tell which amount counts in place of that of a duplicate', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await send(tenant, purchase(token, { event_id: 'a' }));
+    const repeat = await send(tenant, purchase(token, { event_id: 'a' }, { value: 1 }));
+    await deliver();
+    await revenue(tenant);
+    const counter = counterOf(env, tenant.application.id, 0);
+    const told = [{ nanos: 4_990_000_000, currency: 'usd' }, null];
+    const ids = [repeat, newId('evt')];
+    expect(await counter.countedAmounts(ids)).toEqual(told);
+    await runInDurableObject(counter, (_, state) => void state.storage.sql.exec('DELETE FROM log'));
+    expect(await counter.countedAmounts(ids)).toEqual(told);
   });
 
   it('shows an event as counted although its repeat on the next day matches a later event', async () => {

@@ -1,10 +1,10 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Item, Target } from './file.ts';
+import { post } from './post.ts';
 import type { Scratch } from './scratch.ts';
 import { addTo, type Summary } from './summary.ts';
 
-const ATTEMPTS = 8;
 /** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
 /** The largest number of rows kept in memory until their devices have tokens. */
@@ -127,40 +127,4 @@ async function fetchTokens(
     }
   }
   return refusals;
-}
-
-/** A request that was refused because of its body; `reason` is the answer's. */
-export class RefusedRequest extends Error {
-  readonly reason: string;
-
-  constructor(message: string, reason: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-/** Sends JSON, with retries while the service is temporarily unavailable. Throws `RefusedRequest` after a 400. */
-export async function post<Answer>(
-  url: string,
-  headers: Record<string, string>,
-  body: unknown,
-): Promise<Answer> {
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    }).catch(() => null);
-    if (response?.ok) return (await response.json()) as Answer;
-    const isTransient = !response || response.status === 429 || response.status >= 500;
-    if (!isTransient || attempt === ATTEMPTS) {
-      const { origin, pathname } = new URL(url);
-      const message = response
-        ? `${origin} answered ${response.status} to ${pathname}`
-        : `${origin} cannot be reached`;
-      if (response?.status === 400) throw new RefusedRequest(message, `${message}: ${await response.text()}`);
-      throw new Error(message);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
-  }
 }

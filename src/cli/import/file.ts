@@ -4,13 +4,13 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { exists } from '../local-state.ts';
+import { post } from './post.ts';
 import { addTo, type Summary } from './summary.ts';
 
 /** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
 const BATCH_LINES = 500;
 const BATCH_BYTES = 900_000;
 const IN_FLIGHT = 4;
-const ATTEMPTS = 8;
 
 export type Target = { url: string; apiKey: string; headerName: string };
 
@@ -154,7 +154,12 @@ async function sendBatch(
       reject({ kind: null, line: number, event: text }, 'The line is not valid JSON', []);
     }
   }
-  const answer = items.length > 0 ? await post(target, items, idempotencyKey) : { accepted: 0, results: [] };
+  const headers = { [target.headerName]: target.apiKey, 'Idempotency-Key': idempotencyKey };
+  const events = items.map(({ event }) => event);
+  const answer =
+    items.length > 0
+      ? await post<BatchAnswer>(`${target.url}/webhook/batch`, headers, { events })
+      : { accepted: 0, results: [] };
   for (const result of answer.results) {
     const item = items[result.index];
     if (!item) continue;
@@ -163,43 +168,4 @@ async function sendBatch(
   }
   const bytes = batch.reduce((sum, line) => sum + line.bytes, 0);
   return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds };
-}
-
-async function post(
-  target: Target,
-  events: { event: unknown }[],
-  idempotencyKey: string,
-): Promise<BatchAnswer> {
-  for (let attempt = 1; ; attempt++) {
-    const { status, text, retryAfter } = await tryPost(target, events, idempotencyKey);
-    if (status === 200) return JSON.parse(text);
-    const isTransient = status === 0 || status === 429 || status >= 500;
-    if (!isTransient || attempt === ATTEMPTS) {
-      throw new Error(
-        status === 0
-          ? `${target.url} cannot be reached: ${text}`
-          : `${target.url} answered ${status}: ${text}`,
-      );
-    }
-    const seconds = Math.max(retryAfter, 0.25 * 2 ** attempt);
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  }
-}
-
-async function tryPost(target: Target, events: { event: unknown }[], idempotencyKey: string) {
-  try {
-    const response = await fetch(`${target.url}/webhook/batch`, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        [target.headerName]: target.apiKey,
-        'Idempotency-Key': idempotencyKey,
-      },
-      body: JSON.stringify({ events: events.map(({ event }) => event) }),
-    });
-    const retryAfter = Number(response.headers.get('Retry-After') ?? 0);
-    return { status: response.status, text: await response.text(), retryAfter };
-  } catch (error) {
-    return { status: 0, text: String(error), retryAfter: 0 };
-  }
 }

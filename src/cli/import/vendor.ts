@@ -3,8 +3,9 @@ import { amountShares } from '#lib/shares';
 import { zoneOffset } from '#lib/time';
 import { readTimestamp } from '#lib/timestamp';
 import { readCsv } from './csv.ts';
-import { type DeviceMetrics, type ImportedRow, post, RefusedRequest } from './devices.ts';
+import type { DeviceMetrics, ImportedRow } from './devices.ts';
 import type { Target } from './file.ts';
+import { post, RefusedRequest } from './post.ts';
 import type { Scratch } from './scratch.ts';
 import { type ExportedEvent, type ExportRow, textOf, VENDORS, type VendorName } from './vendors.ts';
 
@@ -81,7 +82,7 @@ export async function* readExport(
       creativeToken = team && (await creativeOf(event, target, team, creatives));
     } catch (error) {
       if (!(error instanceof RefusedRequest)) throw error;
-      yield refuse(error.reason, event.kind);
+      yield refuse(error.message, event.kind);
       continue;
     }
     const device = { id: event.deviceId, metrics: metricsOf(event, installedAt, creativeToken) };

@@ -1,3 +1,5 @@
+import { SKAN_EXAMPLE } from '#skan';
+
 /**
  * SKAdNetwork postbacks that Apple published with their signatures. Source: developer.apple.com/documentation/storekit,
  * "Verifying an install-validation postback" and the pages on combining parameters; collected in github.com/whisk/skadnetwork, testdata.
@@ -29,21 +31,7 @@ export const SKAN_POSTBACKS = {
     'fidelity-type': 1,
     'conversion-value': 20,
   },
-  '4.0 coarse': {
-    version: '4.0',
-    'ad-network-id': 'com.example',
-    'source-identifier': '39',
-    'app-id': 525463029,
-    'transaction-id': '6aafb7a5-0170-41b5-bbe4-fe71dedf1e31',
-    redownload: false,
-    'source-domain': 'example.com',
-    'fidelity-type': 1,
-    'did-win': true,
-    'coarse-conversion-value': 'high',
-    'postback-sequence-index': 0,
-    'attribution-signature':
-      'MEUCIQD4rX6eh38qEhuUKHdap345UbmlzA7KEZ1bhWZuYM8MJwIgMnyiiZe6heabDkGwOaKBYrUXQhKtF3P/ERHqkR/XpuA=',
-  },
+  '4.0 coarse': SKAN_EXAMPLE,
   '4.0 fine': {
     version: '4.0',
     'ad-network-id': 'com.example',

@@ -1,5 +1,5 @@
 import { isSegmentDimension, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
-import { findNames, type NamedKind } from '#creatives';
+import { findNames, type InventoryLevel } from '#creatives';
 import { database } from '#db';
 import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
 
@@ -12,7 +12,7 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
 };
 
 /** The filters whose values have a name besides their id. */
-export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
+export const NAMED_KINDS: Readonly<Partial<Record<FilterName, InventoryLevel>>> = {
   campaign_id: 'campaign',
   adset_id: 'adset',
   creative_id: 'creative',

@@ -1,7 +1,7 @@
 import { NO_FAILURES, readState, reasonForOff, toTell, writeState } from './breaker.ts';
 import type { Setup } from './setup.ts';
 import type { Store } from './store.ts';
-import { switchOff, tellFailures, tellOutage } from './switch.ts';
+import { switchOff, tellFailing } from './switch.ts';
 
 const FULL = 'More waits to be sent than can be kept';
 
@@ -25,8 +25,8 @@ export async function review(
   }
   const since = state.failingSince ?? now;
   const { failures, outageMs } = toTell(state, now);
-  if (failures !== null) await tellFailures(d1, told, { failures, since });
-  if (outageMs !== null) await tellOutage(d1, told, { outageMs, since });
+  if (failures !== null) await tellFailing(d1, told, 'failures', { amount: failures, since });
+  if (outageMs !== null) await tellFailing(d1, told, 'outage', { amount: outageMs, since });
   // Where nothing is to be sent, no outage goes on.
   const isOver = isQuiet && state.failingSince !== null;
   if (failures !== null || outageMs !== null || isOver) {

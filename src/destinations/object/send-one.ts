@@ -1,3 +1,4 @@
+import { readText } from '#lib/input/read-text';
 import type { OutboundRequest } from '#networks/outbound';
 
 const TIMEOUT_MS = 15_000;
@@ -13,21 +14,6 @@ export type SendAnswer = { tookMs: number } & (
 );
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (!body) return '';
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  while (bytes < MAX_ANSWER_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader.cancel();
-  return text;
-}
 
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
@@ -48,7 +34,7 @@ export async function sendOne({ method, url, headers, body }: Sent, fetcher: Fet
       redirect: 'manual',
       signal: limit.signal,
     });
-    const text = await readStart(answer.body);
+    const { text } = await readText(answer.body, MAX_ANSWER_BYTES);
     const tookMs = Date.now() - start;
     return { tookMs, status: answer.status, headers: Object.fromEntries(answer.headers), body: text };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Message, noticeEachChannel } from '#alerts/notice';
-import { type Database, database, destinations } from '#db';
+import { type Database, database, destinations, hasRow } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { HOUR_MS } from '#lib/time';
 import type { Setup } from './setup.ts';
@@ -21,39 +21,30 @@ function messageOf({ id, setup }: Told, what: string, sentence: string): Message
 }
 
 function notice(db: Database, told: Told, key: string, message: Message, guard = sql`true`) {
-  const subject = message.heading;
-  return noticeEachChannel(
-    db,
-    told.setup.application.id,
-    { id: `${told.id}:${key}`, subject, message, now: told.now },
-    guard,
-  );
+  const notice = { id: `${told.id}:${key}`, subject: message.heading, message, now: told.now };
+  return noticeEachChannel(db, told.setup.application.id, notice, guard);
 }
 
-/** Tells people through the application's channels that deliveries fail. `since` identifies the series of failures, which is told once for each number. */
-export async function tellFailures(
-  d1: D1Database,
-  told: Told,
-  { failures, since }: { failures: number; since: number },
-): Promise<void> {
-  const sentence = `${failures} deliveries in a row have failed for good. After 20, or 3 days without a success, the destination is switched off.`;
-  await notice(database(d1), told, `${failures}:${since}`, messageOf(told, 'Destination fails', sentence));
-}
+/** What is told of failures for good in a row, and of an outage of so many milliseconds, in which everything is still tried again. */
+const SENTENCES = {
+  failures: (failures: number) =>
+    `${failures} deliveries in a row have failed for good. After 20, or 3 days without a success, the destination is switched off.`,
+  outage: (outageMs: number) => {
+    const hours = outageMs / HOUR_MS;
+    return `Nothing could be delivered for ${hours === 1 ? 'an hour' : `${hours} hours`}. Deliveries are tried again for 76 hours. After 3 days without a success, the destination is switched off.`;
+  },
+};
 
-/** Tells people that nothing can be delivered, although everything is still tried again. Once for each duration of an outage. */
-export async function tellOutage(
+/** Tells people through the application's channels that a destination fails. `since` identifies the series of failures, which is told once for each amount. */
+export async function tellFailing(
   d1: D1Database,
   told: Told,
-  { outageMs, since }: { outageMs: number; since: number },
+  what: keyof typeof SENTENCES,
+  { amount, since }: { amount: number; since: number },
 ): Promise<void> {
-  const hours = outageMs / HOUR_MS;
-  const sentence = `Nothing could be delivered for ${hours === 1 ? 'an hour' : `${hours} hours`}. Deliveries are tried again for 76 hours. After 3 days without a success, the destination is switched off.`;
-  await notice(
-    database(d1),
-    told,
-    `outage:${outageMs}:${since}`,
-    messageOf(told, 'Destination fails', sentence),
-  );
+  const message = messageOf(told, 'Destination fails', SENTENCES[what](amount));
+  const key = what === 'outage' ? `outage:${amount}:${since}` : `${amount}:${since}`;
+  await notice(database(d1), told, key, message);
 }
 
 /** Switches a destination off and tells people why. Has no effect on one that is off. */
@@ -67,7 +58,7 @@ export async function switchOff(d1: D1Database, told: Told, reason: string): Pro
       told,
       `off:${told.now}`,
       messageOf(told, 'Destination switched off', sentence),
-      sql`EXISTS (SELECT 1 FROM ${destinations} WHERE ${isOn})`,
+      hasRow(destinations, isOn),
     ),
     db.update(destinations).set({ offSince: told.now, offReason: reason, version: NEXT }).where(isOn),
   ]);
