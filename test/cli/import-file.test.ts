@@ -24,6 +24,8 @@ let seen: Seen[];
 /** Answers that come before the usual one: a status each. */
 let faults: number[];
 let retryAfter: string;
+/** How many answers end after their first half. */
+let broken: number;
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const { events }: { events: Item[] } = JSON.parse(await text(request));
@@ -42,13 +44,20 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'import-'));
-  [seen, faults, retryAfter] = [[], [], '0'];
+  [seen, faults, retryAfter, broken] = [[], [], '0', 0];
   server = createServer((request, response) => {
     answer(request).then(
-      ({ status, body }) =>
-        response
-          .writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': retryAfter })
-          .end(JSON.stringify(body)),
+      ({ status, body }) => {
+        const json = JSON.stringify(body);
+        const headers = {
+          'Content-Type': 'application/json',
+          'Content-Length': json.length,
+          'Retry-After': retryAfter,
+        };
+        response.writeHead(status, headers);
+        if (broken-- > 0) response.write(json.slice(0, json.length / 2), () => response.destroy());
+        else response.end(json);
+      },
       (error) => response.destroy(error),
     );
   });
@@ -203,6 +212,14 @@ describe('importFile', () => {
     faults = [429, 500];
     const done = await importFile(await fileOf(numbered(3)), target, () => undefined);
     expect(done).toMatchObject({ accepted: 3 });
+  });
+
+  it('tries again under the same key if an answer breaks off', async () => {
+    broken = 1;
+    const done = await importFile(await fileOf(numbered(3)), target, () => undefined);
+    expect(done).toMatchObject({ accepted: 3, rejected: 0 });
+    expect(seen).toHaveLength(2);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
   });
 
   it('stops at a refusal and shows the answer', async () => {
