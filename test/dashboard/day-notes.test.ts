@@ -108,3 +108,16 @@ it('stand by the first hour of their day in a table by hour', async () => {
     ]);
   }
 });
+
+it('are said to be saved and removed', async () => {
+  const own = await createTenant();
+  const admin = await signedIn(worker, own.team, 'admin');
+  const said = async (answer: Response) => (await pageOf(answer)).text;
+  const added = await admin.submit('/notes', { day: '2026-03-03', text: 'Version 3' });
+  expect(await said(added)).toContain('Saved.');
+  const { data } = await (await worker.team(own, `/v1/notes?application_id=${own.application.id}`)).json<{
+    data: { id: string }[];
+  }>();
+  const removed = await admin.submit(`/notes/${data[0]?.id}/remove`);
+  expect(await said(removed)).toContain('Removed.');
+});
