@@ -2,10 +2,10 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Compacted, compactParts, placesToCompact, replaceParts } from './cube/compact.ts';
 export type { PartSource, SegmentOfId } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
+export type { NumberedColumn } from './cube/part-segments.ts';
 export { pruneHours } from './cube/prune-hours.ts';
 export {
   type CubeStores,
-  type NumberedColumn,
   openPart,
   type PartQuery,
   type PartSelection,

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { type Grain, openPart } from '#rollup';
-import type { OpenPart } from '../../src/rollup/cube/read-parts.ts';
+import type { OpenPart } from '../../src/rollup/cube/part-segments.ts';
 
 export type Row = { key: string[]; segment: string[]; sums: number[] };
 

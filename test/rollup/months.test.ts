@@ -6,7 +6,7 @@ import { newId } from '#lib/ids';
 import { readParts } from '#rollup';
 import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
 import { GRAINS } from '../../src/rollup/cube/grains.ts';
-import type { OpenPart } from '../../src/rollup/cube/read-parts.ts';
+import type { OpenPart } from '../../src/rollup/cube/part-segments.ts';
 import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import { publishMonths } from '../../src/rollup/months/publish-months.ts';
 import { Additions } from '../../src/rollup/tables.ts';

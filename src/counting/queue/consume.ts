@@ -12,7 +12,7 @@ import {
   parkedWhole,
   parkStatements,
 } from '#rollup';
-import { packTexts } from '../pack.ts';
+import { packTexts } from '../log.ts';
 import { type CounterStub, counterName, counterOf, readCounterName } from '../shards.ts';
 import { logBatch, logMessage } from './consume-log.ts';
 import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';

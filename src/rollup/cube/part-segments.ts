@@ -1,11 +1,24 @@
 import { type RollupTable, type Segment, segmentOf } from '#catalogue';
 import type { Additions } from '../tables.ts';
-import type { NumberedColumn, OpenPart } from './read-parts.ts';
 
 /** A segment of parts with its number, from 1 on. */
 type NumberedSegment = Segment & { index: number };
 /** The segments of rows: `numbers` has the index among `values` of each row's. */
 export type NumberedSegments = { values: readonly NumberedSegment[]; numbers: Int32Array };
+
+/** The rows of a part that were selected: texts are numbered, in order of first use. Overwritten by the next part that is read. */
+export type OpenPart = {
+  size: number;
+  /** How many rows were searched. */
+  searched: number;
+  /** The columns of the key by name, in the order of `keyColumns`. */
+  columns: ReadonlyMap<string, NumberedColumn>;
+  /** Dimensions that were not selected are empty. In one reading, the same values are always the same object. */
+  segments: NumberedSegments;
+  /** In the order of the selection; null if all are 0, or were not selected. */
+  sums: readonly (Float64Array | null)[];
+};
+export type NumberedColumn = { values: readonly string[]; numbers: Int32Array };
 
 /** Numbers the segments of parts in the order of first use, so that the same values are always the same object. */
 export class PartSegments {

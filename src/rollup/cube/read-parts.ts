@@ -16,7 +16,7 @@ import {
 import { matchingRows } from './matching-rows.ts';
 import { PartCache } from './part-cache.ts';
 import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-file.ts';
-import { type NumberedSegments, PartSegments } from './part-segments.ts';
+import { type NumberedColumn, type OpenPart, PartSegments } from './part-segments.ts';
 
 const KEPT = new PartCache();
 
@@ -174,20 +174,6 @@ export type PartSelection = {
   /** By column: which of its texts rows must have. */
   filters: ReadonlyMap<string, (text: string) => boolean>;
 };
-
-/** The rows of a part that were selected: texts are numbered, in order of first use. Overwritten by the next part that is read. */
-export type OpenPart = {
-  size: number;
-  /** How many rows were searched. */
-  searched: number;
-  /** The columns of the key by name, in the order of `keyColumns`. */
-  columns: ReadonlyMap<string, NumberedColumn>;
-  /** Dimensions that were not selected are empty. In one reading, the same values are always the same object. */
-  segments: NumberedSegments;
-  /** In the order of the selection; null if all are 0, or were not selected. */
-  sums: readonly (Float64Array | null)[];
-};
-export type NumberedColumn = { values: readonly string[]; numbers: Int32Array };
 
 const selectAll = (table: RollupTable, grain: Grain): PartSelection => ({
   segments: segmentColumns(grain),
