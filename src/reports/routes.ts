@@ -8,10 +8,9 @@ import {
   PLAIN_METRICS,
 } from '#catalogue';
 import { settleCounters } from '#counting';
-import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
 import { isoOrNull } from '#lib/time';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerCsv } from './answer-csv.ts';
 import type { fresh } from './answer-fields.ts';
@@ -239,7 +238,7 @@ export const reportEndpoints: Endpoint[] = (Object.keys(REPORTS) as ReportName[]
     checks: [requireReportSlot],
     async handle(c, { query }) {
       // Nothing is settled if the application is another team's.
-      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const application = await ownApplication(c, query.application_id);
       const progress = await settleCounters(c.env, application);
       const read = await report.read(c.env, application, query, Date.now());
       if (query.format === 'csv') {

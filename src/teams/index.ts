@@ -32,5 +32,6 @@ export {
   getApplication,
   listApplications,
   nameOf,
+  ownApplication,
 } from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';
