@@ -1,12 +1,11 @@
 import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#alerts';
 import { pruneClicks, pruneImpressions } from '#attribution';
 import { writeSnapshot } from '#backup';
-import { reencryptConnectors, runDueConnectors } from '#connectors';
+import { runDueConnectors } from '#connectors';
 import { parkUndelivered, tellAllCounters } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
-import { database } from '#db';
+import { database, reencryptKeys } from '#db';
 import { continueDeletions } from '#deletion';
-import { reencryptDestinations } from '#destinations';
 import { pruneTokens } from '#devices';
 import { outboundFetch, settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
@@ -19,7 +18,7 @@ import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
 import { keepPostbacks } from '#skan';
 import { pruneNotifications, sendHeldNotifications } from '#stores';
-import { pruneCredentials, reencryptApiKeys } from '#teams';
+import { pruneCredentials } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
 
@@ -76,10 +75,8 @@ function hourlyChores(env: Env, now: number): Record<string, Promise<unknown>> {
     'judge sources': judgeSources(env, now),
     // While a secret is rotated, these read whole tables.
     'keep hash key': keepHashKey(env),
-    'encrypt API keys': reencryptApiKeys(db, KEY_ENCRYPTION_SECRET),
+    'encrypt keys': reencryptKeys(db, KEY_ENCRYPTION_SECRET),
     'encrypt second factors': reencryptSecondFactors(env),
-    'encrypt connectors': reencryptConnectors(db, KEY_ENCRYPTION_SECRET),
-    'encrypt destinations': reencryptDestinations(db, KEY_ENCRYPTION_SECRET),
     'encrypt webhooks': encryptWebhooks(db, KEY_ENCRYPTION_SECRET),
   };
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, like } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
-import { applications, channels, type Database, notices, reencryptColumn } from '#db';
+import { applications, channels, type Database, notices } from '#db';
 import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
 import { decryptText, encryptText } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -168,7 +168,7 @@ export async function addressOf(
   throw new Error('The address was encrypted under another secret. Remove the channel and add it again');
 }
 
-/** Encrypts webhooks that an earlier version stored as they are, and those that a former secret encrypted. */
+/** Encrypts webhooks that an earlier version stored as they are. */
 export async function encryptWebhooks(db: Database, encryptionSecret: string): Promise<void> {
   const plain = and(eq(channels.kind, 'webhook'), isNull(channels.encryptedTarget));
   const rows = await db.select().from(channels).where(plain).limit(MAX_ENCRYPTED);
@@ -178,9 +178,4 @@ export async function encryptWebhooks(db: Database, encryptionSecret: string): P
       .set(await hideTarget(target, encryptionSecret))
       .where(and(plain, eq(channels.id, id)));
   }
-  await reencryptColumn(db, encryptionSecret, {
-    table: channels,
-    key: channels.id,
-    encrypted: channels.encryptedTarget,
-  });
 }

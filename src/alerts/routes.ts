@@ -2,7 +2,7 @@ import { apiCaller, type Caller } from '#audit';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf, requireReportSlot } from '#http';
 import { list } from '#http/answers';
-import { type ApplicationRow, getApplication } from '#teams';
+import { type ApplicationRow, ownApplication } from '#teams';
 import {
   type Alert as AlertRow,
   changeAlert,
@@ -54,7 +54,7 @@ export const alertEndpoints: Endpoint[] = [
     errors: missing('Application'),
     async handle(c, { query: { application_id, limit, cursor } }) {
       const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, application_id);
+      const application = await ownApplication(c, application_id);
       const read = (rows: number) => listAlerts(db, application.id, { limit: rows, after: cursor });
       const page = await pageOf(limit, read, idOf);
       const lastFired = await findLastFired(db, page.data.map(idOf));
@@ -77,10 +77,9 @@ export const alertEndpoints: Endpoint[] = [
     answer: { status: 201, description: 'The alert.', schema: Alert },
     errors: { ...missing('Application'), 409: 'The application has 50 alerts already.' },
     async handle(c, { body }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, body.application_id);
+      const application = await ownApplication(c, body.application_id);
       const watches = body.kind === 'metric' ? { kind: body.kind, rule: MetricRule.parse(body) } : body;
-      return showAlert(await createAlert(caller, application, watches), application, undefined);
+      return showAlert(await createAlert(apiCaller(c), application, watches), application, undefined);
     },
   }),
   endpoint({
@@ -95,9 +94,8 @@ export const alertEndpoints: Endpoint[] = [
     errors: missing('Application'),
     checks: [requireReportSlot],
     async handle(c, { body: { application_id, preview_days, ...asked } }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, application_id);
-      const rule = await withScope(db, application, MetricRule.parse(asked));
+      const application = await ownApplication(c, application_id);
+      const rule = await withScope(database(c.env.DB), application, MetricRule.parse(asked));
       const evaluated = await previewRule(c.env, application, rule, preview_days, Date.now());
       return showPreview(evaluated, application);
     },

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
-import { Cloudflare } from './org/cloudflare.ts';
+import { Cloudflare, toReadable } from './org/cloudflare.ts';
 import { type OrgStep, planCreate, planDeploy, planDestroy, planRotate } from './org/plan.ts';
 import { SecretsCopy } from './org/secrets.ts';
 import { Configuration } from './org/section.ts';
@@ -46,7 +46,8 @@ async function runSteps(steps: OrgStep[]): Promise<void> {
     console.log(`[${index + 1}/${steps.length}] ${title} …`);
     try {
       await run();
-    } catch (error) {
+    } catch (cause) {
+      const error = toReadable(cause);
       console.error(error instanceof Error ? error.message : String(error));
       throw new Error('Stopped. Run the same command again to continue from this step.');
     }
@@ -178,13 +179,9 @@ await runCommand(
     showsErrors: true,
   },
   async ({ values, positionals: [command = '', org = '', third] }) => {
-    return main({
-      command,
-      org,
-      third,
-      ...values,
-      secrets: values.secrets,
-      config: path.resolve(values.config),
+    const config = path.resolve(values.config);
+    return main({ command, org, third, ...values, secrets: values.secrets, config }).catch((error) => {
+      throw toReadable(error);
     });
   },
 );

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'smol-toml';
 import type { Unstable_RawConfig } from 'wrangler';
-import { inParallel } from './api.ts';
+import { inParallel } from '#lib/collections/in-parallel';
 import { CommandError } from './command.ts';
 import { ROOT } from './local-state.ts';
 

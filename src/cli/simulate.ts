@@ -1,6 +1,7 @@
 import { SingleBar } from 'cli-progress';
+import { inParallel } from '#lib/collections/in-parallel';
 import { DAY_MS } from '#lib/time';
-import { Api, inParallel } from './api.ts';
+import { Api } from './api.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { type Demo, localState, readDemo } from './local-state.ts';
 import { appleToken } from './simulation/apple-ads.ts';

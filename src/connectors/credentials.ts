@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
-import { connectors, type Database, reencryptColumn } from '#db';
+import { connectors } from '#db';
 import { AppError, invalidRequest, toFaults } from '#http';
 import { encryptText } from '#lib/crypto';
 import type { ConnectorRow } from './connector-row.ts';
@@ -50,11 +50,3 @@ export async function replaceCredentials(
   ]);
   return { ...connector, ...set };
 }
-
-/** Encrypts the keys of connectors with the newest secret while it is rotated. */
-export const reencryptConnectors = (db: Database, encryptionSecret: string): Promise<void> =>
-  reencryptColumn(db, encryptionSecret, {
-    table: connectors,
-    key: connectors.id,
-    encrypted: connectors.credentials,
-  });

@@ -9,7 +9,7 @@ export {
   showConnector,
   startBackfill,
 } from './connectors.ts';
-export { ConnectorChanges, reencryptConnectors, replaceCredentials } from './credentials.ts';
+export { ConnectorChanges, replaceCredentials } from './credentials.ts';
 export { CONNECTOR_KINDS, fieldsOf, KINDS, type Kind, kindOf } from './kinds.ts';
 export { MAX_DAYS as MAX_RECONCILED_DAYS, ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 export { runDueConnectors } from './run.ts';

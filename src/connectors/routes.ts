@@ -4,7 +4,7 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
 import { isoOrNull } from '#lib/time';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import { Connector, Connectors, Reconciliation } from './answers.ts';
 import {
   ConnectorsQuery,
@@ -52,9 +52,8 @@ export const connectorEndpoints: Endpoint[] = [
     answer: { description: 'The connectors, oldest first.', schema: Connectors },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, query.application_id);
-      const rows = await listConnectors(db, application.id);
+      const application = await ownApplication(c, query.application_id);
+      const rows = await listConnectors(database(c.env.DB), application.id);
       return { data: rows.map((row) => showConnector(row, Date.now())) };
     },
   }),
@@ -109,7 +108,7 @@ export const connectorEndpoints: Endpoint[] = [
     },
     async handle(c, { body: { application_id, ...wanted } }) {
       const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, application_id);
+      const application = await ownApplication(c, application_id);
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
       return showConnector(await createConnector(caller, application, wanted, secret), caller.now);
     },
@@ -193,7 +192,7 @@ export const connectorEndpoints: Endpoint[] = [
     errors: missing('Application'),
     checks: [requireReportSlot],
     async handle(c, { query }) {
-      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const application = await ownApplication(c, query.application_id);
       const { countedThrough, uncounted } = await settleCounters(c.env, application);
       const figures = await reconcileAdRevenue(c.env, application, query, Date.now());
       return { ...figures, counted_through: isoOrNull(countedThrough), uncounted };

@@ -11,9 +11,8 @@ import { insertAliasesOf } from './devices/devices.ts';
 import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
 import type { RawFiles } from './files/raw-files.ts';
 import { createMissing, dropCounted, eraseAgain, uncountedOf } from './files/restored-events.ts';
-import { appendFresh, lastBatch, progressOf } from './log.ts';
+import { appendFresh, lastBatch, packEvents, progressOf } from './log.ts';
 import type { Flusher } from './outbox/flusher.ts';
-import { packEvents } from './pack.ts';
 import * as schema from './schema.ts';
 import { readCounterName } from './shards.ts';
 

@@ -11,11 +11,11 @@ export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
+export { packEvents } from './log.ts';
 export { ObjectAlarm } from './object-alarm.ts';
 export { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from './outbound/parts.ts';
 export { tellAllCounters, tellCounters, tellCountersSoon } from './outbound/tell-counters.ts';
 export { readAllApplied } from './outbox/sequence-gap.ts';
-export { packEvents } from './pack.ts';
 export {
   countPayers,
   forgetMissingFiles,

@@ -1,14 +1,59 @@
 import { Buffer } from 'node:buffer';
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { idFromBytes } from '#lib/ids';
+import { chunksBySize, chunksOf } from '#lib/collections/chunks';
+import { idFromBytes, idToBytes } from '#lib/ids';
 import type { Steps } from '#lib/steps';
+import { type EventWithText, eventText } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import type { SeenIds } from './keys/seen-ids.ts';
-import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, unpackEvents, withWords } from './pack.ts';
+import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, withWords, wordsOf } from './pack.ts';
 import { log, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
 import { perStore, type Store } from './store.ts';
+
+/** A value may have 2 MB, and a character takes at most three bytes. */
+const MAX_ROW_CHARACTERS = 600_000;
+const MAX_ROW_EVENTS = 1_000;
+
+/** Packs events of one application for its counter. Ids must come from `newId`. */
+export const packEvents = (applicationId: string, events: readonly LoggedEvent[]): PackedBatch =>
+  packTexts(
+    applicationId,
+    events.map((event) => ({ event, text: eventText(event) })),
+  );
+
+/** As `packEvents`, for events whose texts are known. */
+export function packTexts(applicationId: string, events: readonly EventWithText[]): PackedBatch {
+  const rows = chunksBySize(events, MAX_ROW_CHARACTERS, ({ text }) => text.length + 1).flatMap((own) =>
+    Array.from(chunksOf(own, MAX_ROW_EVENTS), packRow),
+  );
+  return { applicationId, rows };
+}
+
+/** The events of a row, complete with the values that the row stores separately; null for events of erased devices. */
+export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
+  const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
+  for (const event of unpacked) if (event) event.application_id = applicationId;
+  return unpacked;
+}
+
+function packRow(packed: readonly EventWithText[]): PackedRow {
+  const events = packed.map(({ event }) => event);
+  const ids = new Uint8Array(events.length * 16);
+  let receivedAt = Number.POSITIVE_INFINITY;
+  for (const [index, event] of events.entries()) {
+    ids.set(idToBytes(event.id), index * 16);
+    receivedAt = Math.min(receivedAt, event.received_at);
+  }
+  return {
+    count: events.length,
+    ids,
+    events: `[${packed.map(({ text }) => text).join(',')}]`,
+    ...wordsOf(events),
+    receivedAt,
+  };
+}
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
 export type Pending = { events: number; oldestAt: number | null };

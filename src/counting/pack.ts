@@ -1,16 +1,11 @@
 import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
-import { chunksBySize, chunksOf } from '#lib/collections/chunks';
-import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
-import { type EventWithText, eventText } from '#rollup';
-import type { PackedBatch, PackedRow } from './api.ts';
+import type { PackedRow } from './api.ts';
 import { hashOfDevice } from './devices/device-pages.ts';
 import { WordColumns } from './word-columns.ts';
 
-/** A value may have 2 MB, and a character takes at most three bytes. */
-const MAX_ROW_CHARACTERS = 600_000;
-const MAX_ROW_EVENTS = 1_000;
+// What a row of the log says of its events, so that a counter need not parse them: the hashes of their keys and devices, packed as words.
 
 /** Pseudo-days of keys that match at any time. Other keys have the day of their event, which is 14,610 or later. */
 export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
@@ -19,50 +14,15 @@ const KEYS = new WordColumns(['event', 'day', 'hash_1', 'hash_2', 'hash_3', 'has
 /** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = KEYS.width;
 
-/** Packs events of one application for its counter. Ids must come from `newId`. */
-export const packEvents = (applicationId: string, events: readonly LoggedEvent[]): PackedBatch =>
-  packTexts(
-    applicationId,
-    events.map((event) => ({ event, text: eventText(event) })),
-  );
-
-/** As `packEvents`, for events whose texts are known. */
-export function packTexts(applicationId: string, events: readonly EventWithText[]): PackedBatch {
-  const rows = chunksBySize(events, MAX_ROW_CHARACTERS, ({ text }) => text.length + 1).flatMap((own) =>
-    Array.from(chunksOf(own, MAX_ROW_EVENTS), packRow),
-  );
-  return { applicationId, rows };
-}
-
-/** The events of a row, complete with the values that the row stores separately; null for events of erased devices. */
-export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
-  const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
-  for (const event of unpacked) if (event) event.application_id = applicationId;
-  return unpacked;
-}
-
 const DEVICES = new WordColumns(['acquired_day', 'hash_1', 'hash_2']);
 /** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
 export const DEVICE_WORDS = DEVICES.width;
 
-function packRow(packed: readonly EventWithText[]): PackedRow {
-  const events = packed.map(({ event }) => event);
-  const ids = new Uint8Array(events.length * 16);
-  let receivedAt = Number.POSITIVE_INFINITY;
-  for (const [index, event] of events.entries()) {
-    ids.set(idToBytes(event.id), index * 16);
-    receivedAt = Math.min(receivedAt, event.received_at);
-  }
-  const keys = KEYS.write(hashAllKeys(events));
-  return {
-    count: events.length,
-    ids,
-    events: `[${packed.map(({ text }) => text).join(',')}]`,
-    keys,
-    devices: DEVICES.write(hashDevices(events)),
-    receivedAt,
-  };
-}
+/** The words of a row with these events. */
+export const wordsOf = (events: readonly LoggedEvent[]): Hashed => ({
+  keys: KEYS.write(hashAllKeys(events)),
+  devices: DEVICES.write(hashDevices(events)),
+});
 
 type Hashed = { keys: Uint8Array; devices: Uint8Array };
 

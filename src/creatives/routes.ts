@@ -4,7 +4,7 @@ import { database } from '#db';
 import { type AppContext, AppError, type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf } from '#http';
 import { list } from '#http/answers';
 import { linkFor, NETWORKS, serverLinksFor } from '#networks';
-import { findApplicationByKey, getApplication } from '#teams';
+import { findApplicationByKey, ownApplication } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { Adset, Campaign, CreatedCreative, Creative, NetworkLinks } from './answers.ts';
 import { createCreative, creativeFault, NewCreative } from './create-creative.ts';
@@ -50,13 +50,6 @@ function idempotencyKey(c: AppContext): string | undefined {
     throw new AppError('invalid_request', 'Idempotency-Key must be at most 128 characters');
   }
   return key || undefined;
-}
-
-/** The database, after checking that the application belongs to the caller's team. */
-async function databaseOf(c: AppContext, applicationId: string) {
-  const db = database(c.env.DB);
-  await getApplication(db, c.get('team').id, applicationId);
-  return db;
 }
 
 export const creativeEndpoints: Endpoint[] = [
@@ -121,7 +114,8 @@ export const creativeEndpoints: Endpoint[] = [
     },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = await databaseOf(c, query.application_id);
+      await ownApplication(c, query.application_id);
+      const db = database(c.env.DB);
       return pageOf(query.limit, (limit) => listCreatives(db, { ...query, limit }, linkTo(c)), idOf);
     },
   }),
@@ -182,7 +176,8 @@ export const creativeEndpoints: Endpoint[] = [
     answer: { description: 'A page of campaigns, oldest first.', schema: list(Campaign) },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = await databaseOf(c, query.application_id);
+      await ownApplication(c, query.application_id);
+      const db = database(c.env.DB);
       return pageOf(query.limit, (limit) => listCampaigns(db, { ...query, limit }), idOf);
     },
   }),
@@ -213,7 +208,8 @@ export const creativeEndpoints: Endpoint[] = [
     answer: { description: 'A page of ad sets, oldest first.', schema: list(Adset) },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = await databaseOf(c, query.application_id);
+      await ownApplication(c, query.application_id);
+      const db = database(c.env.DB);
       return pageOf(query.limit, (limit) => listAdsets(db, { ...query, limit }), idOf);
     },
   }),

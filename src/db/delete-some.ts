@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Database } from './client.ts';
+import { commaList } from './columns.ts';
+import { keyOf } from './key-of.ts';
 import { retryTransient } from './retry.ts';
 
 /** Deletes rows for which a condition holds, at most `limit`, with retries after transient errors. Returns how many. */
@@ -10,8 +12,7 @@ export async function deleteSome(
   where: SQL | undefined,
   limit: number,
 ): Promise<number> {
-  const { columns, primaryKeys } = getTableConfig(table);
-  const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `);
+  const key = commaList(keyOf(table));
   const some = sql`SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${limit}`;
   const { meta } = await retryTransient(() => db.delete(table).where(sql`(${key}) IN (${some})`).run());
   return meta.changes;

@@ -3,7 +3,7 @@ export { columnList, commaList, containsSql, excluded, isAmong, jsonValues, name
 export { deleteSome } from './delete-some.ts';
 export { hasRow } from './has-row.ts';
 export { insertWhere } from './insert-where.ts';
-export { reencryptColumn } from './reencrypt-column.ts';
+export { reencryptColumn, reencryptKeys } from './reencrypt-column.ts';
 export { batchWithRetry, isTransient, retryTransient } from './retry.ts';
 export { runBatch } from './run-batch.ts';
 export * from './schemas.ts';

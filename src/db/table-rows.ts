@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { jsonChunks } from '#lib/collections/chunks';
+import { keyOf } from './key-of.ts';
 import * as schema from './schemas.ts';
 
 // Rows of any table in a form that survives JSON: integers as text, because a number in JavaScript is exact only up to 2^53, and blobs in
@@ -21,12 +22,6 @@ export const columnNames = (table: SQLiteTable): string[] =>
   getTableConfig(table).columns.map(({ name }) => name);
 
 const isInteger = (column: SQLiteColumn) => column.getSQLType() === 'integer';
-
-/** The columns of the primary key. */
-function keyOf(table: SQLiteTable): SQLiteColumn[] {
-  const { columns, primaryKeys } = getTableConfig(table);
-  return primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
-}
 
 /** A query for the rows after a key, in the order of the primary key, with the columns in the order of `columnNames`. */
 function pageQuery(

@@ -1,16 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { auditStatement, type Caller } from '#audit';
 import { retryCall, tellCountersSoon } from '#counting';
-import {
-  applications,
-  type Database,
-  destinations,
-  hasRow,
-  insertWhere,
-  isAmong,
-  OFF_BY_HAND,
-  reencryptColumn,
-} from '#db';
+import { applications, type Database, destinations, hasRow, insertWhere, isAmong, OFF_BY_HAND } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { newId } from '#lib/ids';
@@ -211,11 +202,3 @@ export const auditUse = (
   { destination, application }: OwnDestination,
   action: 'destination.tested' | 'destination.replayed',
 ) => auditStatement(caller, action, subjectOf(destination, application));
-
-/** Encrypts the credentials of destinations with the newest secret while it is rotated. */
-export const reencryptDestinations = (db: Database, encryptionSecret: string): Promise<void> =>
-  reencryptColumn(db, encryptionSecret, {
-    table: destinations,
-    key: destinations.id,
-    encrypted: destinations.credentials,
-  });

@@ -6,7 +6,6 @@ export {
   getDestination,
   listDestinations,
   type OwnDestination,
-  reencryptDestinations,
   rotateSecret,
 } from './destinations.ts';
 export { KIND_NAMES, kindOf } from './kinds.ts';

@@ -12,7 +12,9 @@ import {
   inJson,
   inUrl,
   MACROS,
+  type MacroPart,
   macroFaults,
+  macrosOf,
   partsOf,
   SECRET_MACRO,
   type TemplatePart,
@@ -34,7 +36,6 @@ const REFUSED_HEADER =
 const HEADER = /^([!#$%&'*+.^`|~\w-]+):[ \t]*(.*)$/;
 
 type Template = DestinationSetup['settings'];
-type Macro = Exclude<TemplatePart, string>;
 
 const linesOf = (text: string | undefined): string[] =>
   (text ?? '')
@@ -86,7 +87,7 @@ function jsonParts(template: string): { part: TemplatePart; inString: boolean }[
 }
 
 /** A template filled: `toText` gives the text of a macro. */
-const fill = (template: string, toText: (part: Macro) => string): string =>
+const fill = (template: string, toText: (part: MacroPart) => string): string =>
   partsOf(template)
     .map((part) => (typeof part === 'string' ? part : toText(part)))
     .join('');
@@ -177,7 +178,7 @@ function fillAll(
   secretIn: (place: 'url' | 'header' | 'json') => string,
 ): Filled {
   const { headers, body = null } = template;
-  const filled = (place: 'url' | 'header' | 'json') => (part: Macro) =>
+  const filled = (place: 'url' | 'header' | 'json') => (part: MacroPart) =>
     part.name === SECRET_MACRO ? secretIn(place) : ESCAPES[place](values.get(part.text) ?? '');
   const toJson = (text: string) =>
     jsonParts(text)
@@ -204,9 +205,9 @@ function fillAll(
 const lacking = (templates: readonly string[], values: ReadonlyMap<string, string | null>): string[] => [
   ...new Set(
     templates
-      .flatMap(partsOf)
-      .filter((part) => typeof part !== 'string' && !part.isOptional && values.get(part.text) === null)
-      .map((part) => (typeof part === 'string' ? part : part.text)),
+      .flatMap(macrosOf)
+      .filter(({ text, isOptional }) => !isOptional && values.get(text) === null)
+      .map(({ text }) => text),
   ),
 ];
 
@@ -234,9 +235,7 @@ export const postback: DestinationKind = {
     const refusal = refusalOf(event);
     if (refusal !== null) return { skipped: refusal };
     const templates = TEMPLATES.flatMap((name) => settings[name] ?? []);
-    const usesSecret = templates
-      .flatMap(partsOf)
-      .some((part) => typeof part !== 'string' && part.name === SECRET_MACRO);
+    const usesSecret = templates.flatMap(macrosOf).some(({ name }) => name === SECRET_MACRO);
     if (usesSecret && secret === undefined)
       return { skipped: 'The template has {secret}, but no value for it is set' };
     const values = await valuesOf(templates, event);

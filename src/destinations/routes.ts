@@ -3,7 +3,7 @@ import { database } from '#db';
 import { type AppContext, type Endpoint, EXAMPLE, endpoint, missing, pageOf } from '#http';
 import { list } from '#http/answers';
 import { iso, isoOrNull } from '#lib/time';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import {
   Delivery,
   Destination,
@@ -55,9 +55,8 @@ export const destinationEndpoints: Endpoint[] = [
     answer: { description: 'The destinations, oldest first.', schema: Destinations },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, query.application_id);
-      return { data: (await listDestinations(db, [application.id])).map(showDestination) };
+      const application = await ownApplication(c, query.application_id);
+      return { data: (await listDestinations(database(c.env.DB), [application.id])).map(showDestination) };
     },
   }),
   endpoint({
@@ -86,9 +85,8 @@ export const destinationEndpoints: Endpoint[] = [
     },
     errors: { ...missing('Application'), 409: 'The application has 10 destinations already.' },
     async handle(c, { body: { application_id, ...wanted } }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, application_id);
-      const { destination, secret } = await createDestination(c.env, caller, application, wanted);
+      const application = await ownApplication(c, application_id);
+      const { destination, secret } = await createDestination(c.env, apiCaller(c), application, wanted);
       return { ...showDestination(destination), ...(secret === null ? {} : { secret }) };
     },
   }),

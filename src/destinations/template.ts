@@ -32,63 +32,31 @@ const oneOrZero = (is: boolean | null) => (is === null ? null : Number(is).toStr
 const own = (record: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(record, name) ? (record[name] ?? null) : null;
 
+const text = (read: Macro['read']): Macro => ({ read });
+const number = (read: Macro['read']): Macro => ({ read, isNumber: true });
+
 /** By name. Every kind of text that may leave through a template is here; docs/destinations.md describes each. */
 export const MACROS: Readonly<Record<string, Macro>> = {
-  event_id: { read: ({ id }) => id },
-  event_type: {
-    read: ({ type }) => type,
-  },
-  event_time: {
-    read: ({ at }) => seconds(at),
-    isNumber: true,
-  },
-  event_time_ms: {
-    read: ({ at }) => String(at),
-    isNumber: true,
-  },
-  event_time_iso: {
-    read: ({ at }) => iso(at),
-  },
-  value: {
-    read: ({ value }) => value && toShortDecimal(value.nanos),
-    isNumber: true,
-  },
-  value_micros: {
-    read: ({ value }) => value && toMicros(value.nanos).toString(),
-    isNumber: true,
-  },
-  currency: {
-    read: ({ value }) => value?.currency.toUpperCase() || null,
-  },
-  application_id: { read: ({ application }) => application.id },
-  application_name: { read: ({ application }) => application.name },
-  store_id: {
-    read: ({ application }) => application.storeId,
-  },
-  network: {
-    read: ({ attribution }) => attribution?.network ?? null,
-  },
-  campaign: {
-    read: ({ attribution }) => attribution?.campaign?.name ?? null,
-  },
-  campaign_id: {
-    read: ({ attribution }) => attribution?.campaign?.id ?? null,
-  },
-  adset: { read: ({ attribution }) => attribution?.adset?.name ?? null },
-  adset_id: { read: ({ attribution }) => attribution?.adset?.id ?? null },
-  creative: {
-    read: ({ attribution }) => attribution?.creative?.name ?? null,
-  },
-  creative_id: {
-    read: ({ attribution }) => attribution?.creative?.id ?? null,
-  },
-  method: {
-    read: ({ attribution }) => attribution?.method ?? null,
-  },
-  click_time: {
-    read: ({ attribution }) => (attribution?.clickAt ? seconds(attribution.clickAt) : null),
-    isNumber: true,
-  },
+  event_id: text(({ id }) => id),
+  event_type: text(({ type }) => type),
+  event_time: number(({ at }) => seconds(at)),
+  event_time_ms: number(({ at }) => String(at)),
+  event_time_iso: text(({ at }) => iso(at)),
+  value: number(({ value }) => value && toShortDecimal(value.nanos)),
+  value_micros: number(({ value }) => value && toMicros(value.nanos).toString()),
+  currency: text(({ value }) => value?.currency.toUpperCase() || null),
+  application_id: text(({ application }) => application.id),
+  application_name: text(({ application }) => application.name),
+  store_id: text(({ application }) => application.storeId),
+  network: text(({ attribution }) => attribution?.network ?? null),
+  campaign: text(({ attribution }) => attribution?.campaign?.name ?? null),
+  campaign_id: text(({ attribution }) => attribution?.campaign?.id ?? null),
+  adset: text(({ attribution }) => attribution?.adset?.name ?? null),
+  adset_id: text(({ attribution }) => attribution?.adset?.id ?? null),
+  creative: text(({ attribution }) => attribution?.creative?.name ?? null),
+  creative_id: text(({ attribution }) => attribution?.creative?.id ?? null),
+  method: text(({ attribution }) => attribution?.method ?? null),
+  click_time: number(({ attribution }) => (attribution?.clickAt ? seconds(attribution.clickAt) : null)),
   attributed: {
     read: ({ attribution }, network) =>
       oneOrZero(network === '' ? attribution !== null : attribution?.network === network),
@@ -108,50 +76,31 @@ export const MACROS: Readonly<Record<string, Macro>> = {
     read: ({ properties }, name) => own(properties, name),
     argument: 'the parameter of the event',
   },
-  country: {
-    read: ({ country }) => country?.toUpperCase() || null,
-  },
-  os: { read: ({ os }) => os },
-  os_version: { read: ({ osVersion }) => osVersion },
-  app_version: { read: ({ appVersion }) => appVersion },
-  time_zone: { read: ({ timeZone }) => timeZone },
-  device_id: { read: ({ deviceId }) => deviceId },
-  device_id_sha256: {
-    read: ({ deviceId }) => deviceId && sha256Hex(deviceId),
-  },
-  advertising_id: {
-    read: advertisingIdOf,
-  },
-  idfa: {
-    read: (event) => (event.os === 'ios' ? advertisingIdOf(event) : null),
-  },
-  gaid: {
-    read: (event) => (event.os === 'android' ? advertisingIdOf(event) : null),
-  },
-  vendor_id: {
-    read: (event) => (isTrackingLimited(event) ? null : event.vendorId),
-  },
-  transaction_id: {
-    read: ({ purchase }) => purchase?.transactionId ?? null,
-  },
-  product_id: { read: ({ purchase }) => purchase?.productId ?? null },
-  ad_network: { read: ({ ad }) => ad?.network ?? null },
-  ad_format: { read: ({ ad }) => ad?.format ?? null },
-  lat: {
-    read: (event) => oneOrZero(isTrackingLimited(event)),
-    isNumber: true,
-  },
-  att_status: { read: ({ consent }) => consent.attStatus },
-  ad_user_data: {
-    read: ({ consent }) => oneOrZero(consent.adUserData),
-    isNumber: true,
-  },
+  country: text(({ country }) => country?.toUpperCase() || null),
+  os: text(({ os }) => os),
+  os_version: text(({ osVersion }) => osVersion),
+  app_version: text(({ appVersion }) => appVersion),
+  time_zone: text(({ timeZone }) => timeZone),
+  device_id: text(({ deviceId }) => deviceId),
+  device_id_sha256: text(({ deviceId }) => deviceId && sha256Hex(deviceId)),
+  advertising_id: text(advertisingIdOf),
+  idfa: text((event) => (event.os === 'ios' ? advertisingIdOf(event) : null)),
+  gaid: text((event) => (event.os === 'android' ? advertisingIdOf(event) : null)),
+  vendor_id: text((event) => (isTrackingLimited(event) ? null : event.vendorId)),
+  transaction_id: text(({ purchase }) => purchase?.transactionId ?? null),
+  product_id: text(({ purchase }) => purchase?.productId ?? null),
+  ad_network: text(({ ad }) => ad?.network ?? null),
+  ad_format: text(({ ad }) => ad?.format ?? null),
+  lat: number((event) => oneOrZero(isTrackingLimited(event))),
+  att_status: text(({ consent }) => consent.attStatus),
+  ad_user_data: number(({ consent }) => oneOrZero(consent.adUserData)),
 };
 
 /** The macro of the destination's own credential. */
 export const SECRET_MACRO = 'secret';
 
-export type TemplatePart = string | { text: string; name: string; argument: string; isOptional: boolean };
+export type MacroPart = { text: string; name: string; argument: string; isOptional: boolean };
+export type TemplatePart = string | MacroPart;
 
 const MACRO = /\{([A-Za-z_]\w*)(?:\.([^{}?"\s]*))?(\?)?\}/g;
 
@@ -169,11 +118,14 @@ export function partsOf(template: string): TemplatePart[] {
   return parts;
 }
 
+/** The macros of a template. */
+export const macrosOf = (template: string): MacroPart[] =>
+  partsOf(template).filter((part) => typeof part !== 'string');
+
 /** Why the macros of a template are refused, one text each. */
 export function macroFaults(template: string): string[] {
-  return partsOf(template).flatMap((part) => {
-    if (typeof part === 'string' || part.name === SECRET_MACRO) return [];
-    const { text, name, argument } = part;
+  return macrosOf(template).flatMap(({ text, name, argument }) => {
+    if (name === SECRET_MACRO) return [];
     const macro = Object.hasOwn(MACROS, name) ? MACROS[name] : undefined;
     if (!macro) return [`has an unknown macro ${text}`];
     if (macro.argument === undefined && argument !== '')
@@ -192,10 +144,10 @@ export async function valuesOf(
   event: OutboundEvent,
 ): Promise<Map<string, string | null>> {
   const values = new Map<string, string | null>();
-  for (const part of templates.flatMap(partsOf)) {
-    if (typeof part === 'string' || part.name === SECRET_MACRO) continue;
-    const value = (await MACROS[part.name]?.read(event, part.argument)) ?? null;
-    values.set(part.text, value === '' ? null : value);
+  for (const { text, name, argument } of templates.flatMap(macrosOf)) {
+    if (name === SECRET_MACRO) continue;
+    const value = (await MACROS[name]?.read(event, argument)) ?? null;
+    values.set(text, value === '' ? null : value);
   }
   return values;
 }

@@ -1,8 +1,7 @@
 import type * as z from 'zod';
-import { database } from '#db';
 import { type AppContext, type Endpoint, EXAMPLE, endpoint, missing } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import { EventStatus, Events } from './answers.ts';
 import { eventStatus } from './event-status.ts';
 import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
@@ -65,7 +64,7 @@ export const eventEndpoints: Endpoint[] = [
     },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const application = await ownApplication(c, query.application_id);
       return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
     },
   }),

@@ -45,5 +45,5 @@ export async function keepHashKey(env: Env): Promise<void> {
   const encrypted = await encryptText(secret, await readHashKey(env));
   const hasApplications = hasRow(applications);
   await insertWhere(db, hashKeys, { id: ROW, encrypted }, hasApplications).onConflictDoNothing();
-  await reencryptColumn(db, secret, { table: hashKeys, key: hashKeys.id, encrypted: hashKeys.encrypted });
+  await reencryptColumn(db, secret, hashKeys.encrypted);
 }

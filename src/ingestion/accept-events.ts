@@ -2,9 +2,11 @@ import { type DeviceEvent, devicePropertiesOf, EventEnvelope, fieldsOf, keysOfEn
 import { readToken, type TokenClaims, takesEventsUntil } from '#devices';
 import { settingsOf, versionOf } from '#env';
 import {
+  type AppContext,
   AppError,
   type AuthenticatedApplication,
   accessDenied,
+  answerJson,
   type Fault,
   invalidRequest,
   toFaults,
@@ -22,6 +24,8 @@ import {
   measureEvent,
   messageHead,
 } from '#rollup';
+import type { EventAccepted } from './answers.ts';
+import { MAX_KEY_LENGTH } from './requests.ts';
 
 const tooLarge = () =>
   new AppError('too_large', `The event is larger than ${MAX_EVENT_BYTES.toLocaleString('en')} bytes`);
@@ -116,14 +120,23 @@ function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
   return Object.values(device).some((value) => value !== undefined) ? device : undefined;
 }
 
-/** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
-export async function acceptEvent(
-  env: Env,
-  application: AuthenticatedApplication,
-  envelope: EventEnvelope,
-  header: string | undefined,
-  now: number,
-): Promise<AcceptedEvent> {
+/** The header that names a request, or its batch, for repeats of it. */
+export function idempotencyKeyOf(c: AppContext): string | undefined {
+  const value = c.req.header('Idempotency-Key');
+  if (value && value.length > MAX_KEY_LENGTH) {
+    throw invalidRequest([
+      { path: 'Idempotency-Key', message: `must be at most ${MAX_KEY_LENGTH} characters` },
+    ]);
+  }
+  return value || undefined;
+}
+
+/** Accepts the event of a request. Answers once it is in the queue, so that an acknowledged event is never lost. */
+export async function acceptEvent(c: AppContext, { body: envelope }: { body: EventEnvelope }) {
+  const { env } = c;
+  const application = c.get('application');
+  const header = idempotencyKeyOf(c);
+  const now = Date.now();
   const read = await readToken(envelope.creativeToken, settingsOf(env).TOKEN_SECRET);
   const claims = authorise(read, application, now);
   if (claims instanceof AppError) throw claims;
@@ -132,7 +145,9 @@ export async function acceptEvent(
   const place = { applicationId: application.id, shard: claims.shard };
   const head = headOf(env, application, claims.creditOpen);
   if (!(await enqueueEvent(env, place, head, JSON.stringify(event)))) throw unavailable();
-  return acceptedEvent(id, warningsOf(envelope, now));
+  c.set('eventId', id);
+  const accepted = acceptedEvent(id, warningsOf(envelope, now));
+  return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
 }
 
 export type ItemResult =

@@ -9,16 +9,8 @@ import {
   VerifiedToken,
   verifyToken,
 } from '#devices';
-import {
-  type AppContext,
-  answerJson,
-  type Endpoint,
-  EXAMPLE,
-  endpoint,
-  invalidRequest,
-  requireDataCollection,
-} from '#http';
-import { acceptBatch, acceptEvent } from './accept-events.ts';
+import { type AppContext, answerJson, type Endpoint, EXAMPLE, endpoint, requireDataCollection } from '#http';
+import { acceptBatch, acceptEvent, idempotencyKeyOf } from './accept-events.ts';
 import {
   BatchAccepted,
   CollectionStatus,
@@ -83,15 +75,6 @@ function collectionStatus(c: AppContext): CollectionStatus {
     enabled: c.get('application').dataCollection,
     server_time: new Date().toISOString(),
   };
-}
-
-function idempotencyHeader(value: string | undefined): string | undefined {
-  if (value && value.length > MAX_KEY_LENGTH) {
-    throw invalidRequest([
-      { path: 'Idempotency-Key', message: `must be at most ${MAX_KEY_LENGTH} characters` },
-    ]);
-  }
-  return value || undefined;
 }
 
 export const ingestionEndpoints: Endpoint[] = [
@@ -205,12 +188,7 @@ ${kinds}`,
     answer: { description: 'The event was accepted.', schema: EventAccepted },
     errors: { 403: `The token belongs to another application, or data collection is switched off.` },
     checks: [requireDataCollection],
-    async handle(c, { body }) {
-      const header = idempotencyHeader(c.req.header('Idempotency-Key'));
-      const accepted = await acceptEvent(c.env, c.get('application'), body, header, Date.now());
-      c.set('eventId', accepted.event_id);
-      return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
-    },
+    handle: acceptEvent,
   }),
   endpoint({
     ...shared,
@@ -232,7 +210,7 @@ ${kinds}`,
     errors: { 403: collectionOff },
     checks: [requireDataCollection],
     async handle(c, { body: { events } }) {
-      const header = idempotencyHeader(c.req.header('Idempotency-Key'));
+      const header = idempotencyKeyOf(c);
       const results = await acceptBatch(c.env, c.get('application'), events, header, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       const rejected = results.length - accepted;

@@ -14,7 +14,6 @@ export async function reencryptSecondFactors(env: Env): Promise<void> {
     return plain === null ? null : symmetricEncrypt({ key: keys, data: plain });
   };
   for (const encrypted of [twoFactors.secret, twoFactors.backupCodes]) {
-    const columns = { table: twoFactors, key: twoFactors.id, encrypted };
-    await reencryptColumn(database(env.DB), SESSION_SECRET, columns, reencrypt);
+    await reencryptColumn(database(env.DB), SESSION_SECRET, encrypted, reencrypt);
   }
 }

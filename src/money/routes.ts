@@ -1,7 +1,7 @@
 import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, invalidRequest, missing } from '#http';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
 import { CostFileQuery } from './cost-file.ts';
 import { COST_LANGUAGES } from './cost-headings.ts';
@@ -41,9 +41,8 @@ export const moneyEndpoints: Endpoint[] = [
     answer: { description: 'A page of rows.', schema: CostsListed },
     errors: notFound,
     async handle(c, { query }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, query.application_id);
-      return listCosts(db, application, query);
+      const application = await ownApplication(c, query.application_id);
+      return listCosts(database(c.env.DB), application, query);
     },
   }),
   endpoint({
@@ -75,9 +74,8 @@ export const moneyEndpoints: Endpoint[] = [
     },
     errors: notFound,
     async handle(c, { body }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, body.application_id);
-      return deleteCosts(caller, application, body);
+      const application = await ownApplication(c, body.application_id);
+      return deleteCosts(apiCaller(c), application, body);
     },
   }),
   endpoint({
@@ -142,9 +140,8 @@ export const moneyEndpoints: Endpoint[] = [
     },
     errors: notFound,
     async handle(c, { body: { application_id, rows } }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, application_id);
-      return saveCosts(caller, application, rows);
+      const application = await ownApplication(c, application_id);
+      return saveCosts(apiCaller(c), application, rows);
     },
   }),
   endpoint({
@@ -169,11 +166,10 @@ export const moneyEndpoints: Endpoint[] = [
     },
     errors: { ...notFound, 413: 'The file is larger than 1 MiB.' },
     async handle(c, { query: { application_id, currency, spread } }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, application_id);
+      const application = await ownApplication(c, application_id);
       const file = new Uint8Array(await c.req.arrayBuffer());
       const options = { currency: currency ?? application.currency, spread: spread === 'true' };
-      const { saved, faults } = await saveCostFile(caller, application, file, options);
+      const { saved, faults } = await saveCostFile(apiCaller(c), application, file, options);
       if (faults) throw invalidRequest(faults);
       return saved;
     },

@@ -1,7 +1,7 @@
 import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, missing } from '#http';
-import { getApplication } from '#teams';
+import { ownApplication } from '#teams';
 import { Note, NotesListed } from './answers.ts';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, NotesQuery, removeNote } from './notes.ts';
 
@@ -32,9 +32,8 @@ export const noteEndpoints: Endpoint[] = [
     answer: { description: 'A page of notes.', schema: NotesListed },
     errors: missing('Application'),
     async handle(c, { query }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, query.application_id);
-      return listNotes(db, application, query);
+      const application = await ownApplication(c, query.application_id);
+      return listNotes(database(c.env.DB), application, query);
     },
   }),
   endpoint({
@@ -52,9 +51,8 @@ export const noteEndpoints: Endpoint[] = [
     answer: { status: 201, description: 'The note.', schema: Note },
     errors: { ...missing('Application'), 409: 'The application has 2,000 notes already.' },
     async handle(c, { body: { application_id, ...note } }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, application_id);
-      return addNote(caller, application, note);
+      const application = await ownApplication(c, application_id);
+      return addNote(apiCaller(c), application, note);
     },
   }),
   endpoint({

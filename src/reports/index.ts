@@ -18,5 +18,4 @@ export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { firstDayOfHours, isKnownByHour } from './hours.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
 export { filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
-export { REPORTS, type Report, type ReportName } from './reports.ts';
-export { tableColumns } from './table-columns.ts';
+export { REPORTS, type Report, type ReportName, tableColumns } from './routes.ts';

@@ -2,13 +2,12 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Compacted, compactParts, placesToCompact, replaceParts } from './cube/compact.ts';
 export type { PartSource, SegmentOfId } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
-export { PartSegments } from './cube/part-segments.ts';
+export type { NumberedColumn } from './cube/part-segments.ts';
 export { pruneHours } from './cube/prune-hours.ts';
 export {
   type CubeStores,
-  type NumberedColumn,
-  type OpenPart,
   openPart,
+  type PartQuery,
   type PartSelection,
   readParts,
 } from './cube/read-parts.ts';

@@ -21,9 +21,9 @@ import { iso } from '#lib/time';
 import {
   authenticateIntake,
   findByAppStoreId,
-  getApplication,
   type IntakeApplication,
   type IntakeEnv,
+  ownApplication,
 } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
 import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
@@ -157,9 +157,8 @@ export const skanEndpoints: Endpoint[] = [
     },
     errors: missing('Application'),
     async handle(c, { params }) {
-      const db = database(c.env.DB);
-      const application = await getApplication(db, c.get('team').id, params.id);
-      return readSchema(db, application.id);
+      const application = await ownApplication(c, params.id);
+      return readSchema(database(c.env.DB), application.id);
     },
   }),
   endpoint({
@@ -192,9 +191,8 @@ export const skanEndpoints: Endpoint[] = [
     answer: { description: 'The stored schema.', schema: ConversionSchema },
     errors: missing('Application'),
     async handle(c, { params, body: { versions } }) {
-      const caller = apiCaller(c);
-      const application = await getApplication(caller.db, caller.team.id, params.id);
-      return saveSchema(caller, application, versions);
+      const application = await ownApplication(c, params.id);
+      return saveSchema(apiCaller(c), application, versions);
     },
   }),
   endpoint({
@@ -224,7 +222,7 @@ export const skanEndpoints: Endpoint[] = [
     errors: missing('Application'),
     checks: [requireReportSlot],
     async handle(c, { query }) {
-      const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+      const application = await ownApplication(c, query.application_id);
       const through = iso(Date.now());
       const report = await reportSkan(c.env.DB, application, query);
       if (query.format === 'json') return { ...report, counted_through: through };

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
 import { auditStatement, type Caller } from '#audit';
-import { apiKeys, applications, type Database, reencryptColumn } from '#db';
+import { apiKeys, type Database } from '#db';
 import { decryptText } from '#lib/crypto';
 import { HOUR_MS } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
@@ -53,16 +53,4 @@ export async function listKeysInGrace(db: Database, application: ApplicationRow,
     .select({ expiresAt: apiKeys.expiresAt })
     .from(apiKeys)
     .where(and(eq(apiKeys.applicationId, application.id), gt(apiKeys.expiresAt, now)));
-}
-
-/** Encrypts the keys that a former secret encrypted with the newest one: API keys, and those for Meta's referrers. */
-export async function reencryptApiKeys(db: Database, encryptionSecret: string): Promise<void> {
-  const { id, metaReferrerKey } = applications;
-  const referrerKeys = { table: applications, key: id, encrypted: metaReferrerKey };
-  await reencryptColumn(db, encryptionSecret, {
-    table: apiKeys,
-    key: apiKeys.hash,
-    encrypted: apiKeys.encrypted,
-  });
-  await reencryptColumn(db, encryptionSecret, referrerKeys);
 }

@@ -5,7 +5,7 @@ export {
   revokeAccessToken,
   takeOverAccessToken,
 } from './access-tokens.ts';
-export { listKeysInGrace, reencryptApiKeys, replaceApiKey, revealApiKey } from './api-keys.ts';
+export { listKeysInGrace, replaceApiKey, revealApiKey } from './api-keys.ts';
 export { findByAppStoreId, hasAppStoreId } from './app-store-id.ts';
 export {
   ApplicationChanges,
@@ -32,5 +32,6 @@ export {
   getApplication,
   listApplications,
   nameOf,
+  ownApplication,
 } from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';

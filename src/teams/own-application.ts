@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm';
 import type { Caller } from '#audit';
-import { apiKeys, applications, type Database } from '#db';
-import { AppError } from '#http';
+import { apiKeys, applications, type Database, database } from '#db';
+import { type AppContext, AppError } from '#http';
 import { sha256Hex } from '#lib/crypto';
 
 declare const OWNED: unique symbol;
@@ -48,6 +48,10 @@ export async function getApplication(db: Database, teamId: string, id: string): 
   if (!row) throw applicationNotFound();
   return row;
 }
+
+/** The application that a request names, after checking that it is the team's. Throws `not_found`. */
+export const ownApplication = (c: AppContext, id: string): Promise<ApplicationRow> =>
+  getApplication(database(c.env.DB), c.get('team').id, id);
 
 export const applicationNotFound = () => new AppError('not_found', 'Application not found');
 

@@ -1,4 +1,4 @@
-import { apiCaller, type Caller } from '#audit';
+import { apiCaller } from '#audit';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf } from '#http';
@@ -15,7 +15,7 @@ import {
   showApplication,
 } from './applications.ts';
 import { replaceIntakeSecret } from './intake-secrets.ts';
-import { getApplication, listApplications } from './own-application.ts';
+import { listApplications, ownApplication } from './own-application.ts';
 
 const shared = { credential: 'teamToken', tag: 'Applications' } as const;
 
@@ -31,8 +31,6 @@ const replacement = {
 } as const;
 
 const TAKEN = 'the App Store app of `ios_store_url` belongs to another application of the deployment';
-
-const ownApplication = ({ db, team }: Caller, id: string) => getApplication(db, team.id, id);
 
 export const teamEndpoints: Endpoint[] = [
   endpoint({
@@ -77,7 +75,7 @@ export const teamEndpoints: Endpoint[] = [
     method: 'get',
     summary: 'Retrieve an application',
     answer: { description: 'The application.', schema: Application },
-    handle: async (c, { params }) => showApplication(await ownApplication(apiCaller(c), params.id)),
+    handle: async (c, { params }) => showApplication(await ownApplication(c, params.id)),
   }),
   endpoint({
     ...{ ...shared, ...one },
@@ -93,10 +91,9 @@ export const teamEndpoints: Endpoint[] = [
     answer: { description: 'The updated application.', schema: Application },
     errors: { ...one.errors, 409: `Not changed, because ${TAKEN}.` },
     async handle(c, { params, body }) {
-      const caller = apiCaller(c);
-      const application = await ownApplication(caller, params.id);
+      const application = await ownApplication(c, params.id);
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-      return showApplication(await changeApplication(caller, application, body, secret));
+      return showApplication(await changeApplication(apiCaller(c), application, body, secret));
     },
   }),
   endpoint({
@@ -106,10 +103,9 @@ export const teamEndpoints: Endpoint[] = [
     description: 'The previous key keeps working for `grace_hours` hours, at most 72. The default is 0.',
     answer: { status: 201, description: 'The new key. It is shown only once.', schema: ApiKey },
     async handle(c, { params, body }) {
-      const caller = apiCaller(c);
-      const application = await ownApplication(caller, params.id);
+      const application = await ownApplication(c, params.id);
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-      return { api_key: await replaceApiKey(caller, application, body.grace_hours, secret) };
+      return { api_key: await replaceApiKey(apiCaller(c), application, body.grace_hours, secret) };
     },
   }),
   endpoint({
@@ -120,9 +116,8 @@ export const teamEndpoints: Endpoint[] = [
       'The secret in the addresses to which stores post their notifications. The previous one keeps working for `grace_hours` hours, at most 72. The default is 0.',
     answer: { status: 201, description: 'The new secret. It is shown only once.', schema: IntakeSecret },
     async handle(c, { params, body }) {
-      const caller = apiCaller(c);
-      const application = await ownApplication(caller, params.id);
-      return { intake_secret: await replaceIntakeSecret(caller, application, body.grace_hours) };
+      const application = await ownApplication(c, params.id);
+      return { intake_secret: await replaceIntakeSecret(apiCaller(c), application, body.grace_hours) };
     },
   }),
 ];

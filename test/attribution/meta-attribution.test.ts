@@ -1,8 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { database } from '#db';
+import { database, reencryptKeys } from '#db';
 import { forgetCredentials } from '#http';
-import { reencryptApiKeys } from '#teams';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -154,11 +153,11 @@ it('stores the key encrypted, never shows it, and keeps it while the secret is r
 
   const former = env.KEY_ENCRYPTION_SECRET;
   const rotated = `a-newer-secret-0123456789abcdef0123 ${former}`;
-  await reencryptApiKeys(database(env.DB), rotated);
+  await reencryptKeys(database(env.DB), rotated);
   forgetCredentials();
   const later = startWorker({ KEY_ENCRYPTION_SECRET: 'a-newer-secret-0123456789abcdef0123' });
   const token = await fetchToken(later, tenant, { data: { install_referrer: referrer } });
-  await reencryptApiKeys(database(env.DB), `${former} a-newer-secret-0123456789abcdef0123`);
+  await reencryptKeys(database(env.DB), `${former} a-newer-secret-0123456789abcdef0123`);
   const answer = await worker.team(tenant, `/v1/devices/${token}/attribution`);
   expect(await answer.json()).toMatchObject({ method: 'meta_referrer', creative_id: creative.id });
 

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { type Grain, type OpenPart, openPart } from '#rollup';
+import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import { type Grain, openPart } from '#rollup';
+import type { OpenPart } from '../../src/rollup/cube/part-segments.ts';
 
 export type Row = { key: string[]; segment: string[]; sums: number[] };
 
@@ -8,12 +9,11 @@ export type Row = { key: string[]; segment: string[]; sums: number[] };
 export const rowsOf = async (table: RollupTable, grain: Grain, data: string): Promise<Row[]> =>
   rowsIn(await openPart(table, grain, data));
 
-export function rowsIn({ size, keys, segments, sums }: OpenPart): Row[] {
-  const textsAt = (columns: typeof keys, row: number) =>
-    columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
+export function rowsIn({ size, columns, segments, sums }: OpenPart): Row[] {
+  const segmentAt = (row: number) => segments.values[segments.numbers[row] ?? 0];
   return Array.from({ length: size }, (_, row) => ({
-    key: textsAt(keys, row),
-    segment: textsAt(segments, row),
+    key: [...columns.values()].map(({ values, numbers }) => values[numbers[row] ?? 0] ?? ''),
+    segment: SEGMENT_DIMENSIONS.map((name) => segmentAt(row)?.[name] ?? ''),
     sums: sums.map((column) => column?.[row] ?? 0),
   }));
 }

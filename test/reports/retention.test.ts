@@ -30,8 +30,6 @@ function chunkOf(rows: readonly ActivityRow[]): Chunk {
     Float64Array.from(rows, ({ active, lastActive }) => (column === 'active_devices' ? active : lastActive)),
   );
   return {
-    isOfCosts: false,
-    day: '',
     size: rows.length,
     columns: new Map([
       ['acquired_day', { values: rows.map(({ acquiredDay }) => acquiredDay), numbers }],

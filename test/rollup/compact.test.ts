@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { newId } from '#lib/ids';
 import { readParts } from '#rollup';
 import {
@@ -47,10 +46,9 @@ async function read(applicationId: string, grain: Grain) {
   };
   for await (const part of readParts(env, query)) {
     parts++;
-    const versions = part.segments[SEGMENT_DIMENSIONS.indexOf('app_version')];
     for (let row = 0; row < part.size; row++) {
       const of = (column: string) => part.sums[at(column)]?.[row] ?? 0;
-      const version = versions?.values[versions.numbers[row] ?? 0] ?? '';
+      const version = part.segments.values[part.segments.numbers[row] ?? 0]?.app_version ?? '';
       const known = sums.get(version) ?? { impressions: 0, nanos: 0n };
       const nanos = ['ad_revenue', 'purchase_revenue'].map(
         (name) => BigInt(of(`${name}_high`)) * 10n ** 12n + BigInt(of(name)),
@@ -257,7 +255,7 @@ it('reads only parts with the asked days, in pages of bounded size, those with t
   const days = async (maxCharacters: number) => {
     const found: string[] = [];
     for await (const part of readParts(env, query, maxCharacters))
-      found.push(...(part.keys[0]?.values ?? []));
+      found.push(...(part.columns.get('day')?.values ?? []));
     return found;
   };
   const expected = [8, 7, 6, 5, 4, 3, 2].map((day) => `2026-03-0${day}`);

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RollupTable } from '#catalogue';
 import { newId } from '#lib/ids';
-import { type OpenPart, readParts } from '#rollup';
+import { readParts } from '#rollup';
 import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
 import { GRAINS } from '../../src/rollup/cube/grains.ts';
+import type { OpenPart } from '../../src/rollup/cube/part-segments.ts';
 import { mergeMonth } from '../../src/rollup/months/merge-month.ts';
 import { publishMonths } from '../../src/rollup/months/publish-months.ts';
 import { Additions } from '../../src/rollup/tables.ts';
@@ -96,7 +97,7 @@ it('leaves one object with each row once, the latest days first, and no part', a
   expect(await read(app, DAILY)).toEqual(before);
   const days: string[] = [];
   let rows = 0;
-  for await (const { size, keys } of readParts(env, {
+  for await (const { size, columns } of readParts(env, {
     applicationId: app,
     ...DAILY,
     ...ALWAYS,
@@ -104,7 +105,7 @@ it('leaves one object with each row once, the latest days first, and no part', a
   })) {
     expect(size).toBeLessThanOrEqual(5);
     rows += size;
-    days.push(...(keys[0]?.values ?? []));
+    days.push(...(columns.get('day')?.values ?? []));
   }
   expect(rows).toBe(18);
   expect(days).toEqual([...days].sort().reverse());

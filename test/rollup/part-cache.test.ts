@@ -112,7 +112,7 @@ it('reads a part again for a column that it did not keep, and finds those that i
   expect(await read(['installs'], ['crt_1', ''])).toEqual([[[[1, 2]]], 1]);
   expect(await read(['installs'], ['crt_2'])).toEqual([[[[3]]], 0]);
   expect(await read(['clicks'], ['crt_2'])).toEqual([[[[20]]], 1]);
-  expect(await read(['installs', 'clicks'], ['crt_1', 'crt_2'])).toEqual([
+  expect(await read(['clicks', 'installs'], ['crt_1', 'crt_2'])).toEqual([
     [
       [
         [10, 20],

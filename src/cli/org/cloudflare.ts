@@ -1,6 +1,6 @@
 import Client, { APIError, NotFoundError } from 'cloudflare';
 
-/** The calls of Cloudflare's API for which wrangler has no non-interactive, idempotent command. Errors never contain the token. */
+/** The calls of Cloudflare's API for which wrangler has no non-interactive, idempotent command. See `toReadable` for its errors. */
 export class Cloudflare {
   readonly accountId: string;
   private readonly client: Client;
@@ -38,13 +38,13 @@ export class Cloudflare {
   }
 
   async createDatabase(name: string): Promise<string> {
-    const { uuid } = await withReadableErrors(this.client.d1.database.create({ ...this.account, name }));
+    const { uuid } = await this.client.d1.database.create({ ...this.account, name });
     if (!uuid) throw new Error(`Cloudflare did not return the id of the database ${name}.`);
     return uuid;
   }
 
   async deleteDatabase(id: string): Promise<void> {
-    await withReadableErrors(this.client.d1.database.delete(id, this.account));
+    await this.client.d1.database.delete(id, this.account);
   }
 
   async findQueue(name: string): Promise<string | null> {
@@ -53,14 +53,14 @@ export class Cloudflare {
   }
 
   async createQueue(name: string): Promise<void> {
-    await withReadableErrors(this.client.queues.create({ ...this.account, queue_name: name }));
+    await this.client.queues.create({ ...this.account, queue_name: name });
   }
 
   /** For how many seconds a queue keeps a message; null if there is no such queue. */
   async queueRetention(name: string): Promise<number | null> {
     const id = await this.findQueue(name);
     if (id === null) return null;
-    const { settings } = await withReadableErrors(this.client.queues.get(id, this.account));
+    const { settings } = await this.client.queues.get(id, this.account);
     return settings?.message_retention_period ?? 0;
   }
 
@@ -68,21 +68,19 @@ export class Cloudflare {
     const id = await this.findQueue(name);
     if (id === null) throw new Error(`There is no queue ${name}.`);
     const settings = { message_retention_period: seconds };
-    await withReadableErrors(this.client.queues.edit(id, { ...this.account, queue_name: name, settings }));
+    await this.client.queues.edit(id, { ...this.account, queue_name: name, settings });
   }
 
   /** A Worker that consumes a queue cannot be deleted, so its consumers are deleted first. */
   async deleteConsumers(queueId: string): Promise<void> {
     for (const { consumer_id } of await allOf(this.client.queues.consumers.list(queueId, this.account))) {
       if (!consumer_id) continue;
-      await withReadableErrors(
-        this.client.queues.consumers.delete(consumer_id, { ...this.account, queue_id: queueId }),
-      );
+      await this.client.queues.consumers.delete(consumer_id, { ...this.account, queue_id: queueId });
     }
   }
 
   async deleteQueue(id: string): Promise<void> {
-    await withReadableErrors(this.client.queues.delete(id, this.account));
+    await this.client.queues.delete(id, this.account);
   }
 
   async hasBucket(name: string): Promise<boolean> {
@@ -90,7 +88,7 @@ export class Cloudflare {
   }
 
   async createBucket(name: string): Promise<void> {
-    await withReadableErrors(this.client.r2.buckets.create({ ...this.account, name }));
+    await this.client.r2.buckets.create({ ...this.account, name });
   }
 
   /** The names of a Worker's secrets; null if there is no such Worker. */
@@ -102,14 +100,12 @@ export class Cloudflare {
   }
 
   async setSecret(worker: string, name: string, text: string): Promise<void> {
-    await withReadableErrors(
-      this.client.workers.scripts.secrets.update(worker, {
-        ...this.account,
-        name,
-        text,
-        type: 'secret_text',
-      }),
-    );
+    await this.client.workers.scripts.secrets.update(worker, {
+      ...this.account,
+      name,
+      text,
+      type: 'secret_text',
+    });
   }
 
   /** The Worker that serves a domain; null if there is none. */
@@ -136,34 +132,26 @@ export class Cloudflare {
 }
 
 async function allOf<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  return withReadableErrors(
-    (async () => {
-      const rows: Row[] = [];
-      for await (const row of pages) rows.push(row);
-      return rows;
-    })(),
-  );
+  const rows: Row[] = [];
+  for await (const row of pages) rows.push(row);
+  return rows;
 }
 
 async function unlessMissing<Result>(request: Promise<Result>): Promise<Result | null> {
   try {
-    return await withReadableErrors(request);
+    return await request;
   } catch (error) {
-    if (error instanceof Error && error.cause instanceof NotFoundError) return null;
+    if (error instanceof NotFoundError) return null;
     throw error;
   }
 }
 
-/** Turns Cloudflare's errors into readable messages; the client's own would dump the body. */
-async function withReadableErrors<Result>(request: Promise<Result>): Promise<Result> {
-  try {
-    return await request;
-  } catch (cause) {
-    if (!(cause instanceof APIError)) throw cause;
-    if (cause.status === undefined) {
-      throw new Error(`Cloudflare cannot be reached: ${cause.message}`, { cause });
-    }
-    const reasons = cause.errors.map(({ code, message }) => `${message} [${code}]`).join('; ');
-    throw new Error(`Cloudflare answered ${cause.status}: ${reasons || 'no reason given'}`, { cause });
+/** An error of Cloudflare in readable words; the client's own would dump the body. Any other error is returned as it is. */
+export function toReadable(cause: unknown): unknown {
+  if (!(cause instanceof APIError)) return cause;
+  if (cause.status === undefined) {
+    return new Error(`Cloudflare cannot be reached: ${cause.message}`, { cause });
   }
+  const reasons = cause.errors.map(({ code, message }) => `${message} [${code}]`).join('; ');
+  return new Error(`Cloudflare answered ${cause.status}: ${reasons || 'no reason given'}`, { cause });
 }

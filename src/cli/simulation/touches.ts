@@ -1,5 +1,6 @@
+import { inParallel } from '#lib/collections/in-parallel';
 import { DAY_MS } from '#lib/time';
-import { type Api, agentOf, inParallel } from '../api.ts';
+import { type Api, agentOf } from '../api.ts';
 import { numberOf, REPORTED_WITHIN_MS, type SimulatedDevice, simulateImpressions } from './history.ts';
 import { isIos } from './world.ts';
 

@@ -4,8 +4,7 @@ import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
-import { appendFresh } from '../log.ts';
-import { packEvents } from '../pack.ts';
+import { appendFresh, packEvents } from '../log.ts';
 import { devices, heldEvents, openCredits } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 

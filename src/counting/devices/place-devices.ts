@@ -1,7 +1,7 @@
 import type { LoggedEvent } from '#catalogue';
 import { eventText } from '#rollup';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from '../api.ts';
-import { packEvents } from '../pack.ts';
+import { packEvents } from '../log.ts';
 import { retryCall } from '../retry.ts';
 import { counterOf, homeShard, possibleShards } from '../shards.ts';
 

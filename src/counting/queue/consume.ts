@@ -2,6 +2,7 @@ import { type ClickRecord, clickStatements } from '#attribution';
 import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
+import { inParallel } from '#lib/collections/in-parallel';
 import { logLine, logWarning } from '#lib/log';
 import {
   type CheckedMessage,
@@ -12,7 +13,7 @@ import {
   parkedWhole,
   parkStatements,
 } from '#rollup';
-import { packTexts } from '../pack.ts';
+import { packTexts } from '../log.ts';
 import { type CounterStub, counterName, counterOf, readCounterName } from '../shards.ts';
 import { logBatch, logMessage } from './consume-log.ts';
 import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';
@@ -46,7 +47,7 @@ export async function consumeEvents(batch: Messages, env: Env): Promise<void> {
     );
   });
   calls.push(() => storeInD1(env.DB, checked, failed));
-  await runAll(calls, MAX_CALLS);
+  await inParallel(calls, MAX_CALLS, (call) => call());
   await keepBacklog(env.DB, batch.queue, checked, failed, delayed);
   await Promise.all(
     checked.map(async (item) => {
@@ -222,14 +223,6 @@ function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { retryable, overloaded } = error as { retryable?: unknown; overloaded?: unknown };
   return retryable === true || overloaded === true;
-}
-
-async function runAll(work: readonly (() => Promise<void>)[], atOnce: number): Promise<void> {
-  const waiting = [...work];
-  const next = async (): Promise<void> => {
-    for (let call = waiting.shift(); call; call = waiting.shift()) await call();
-  };
-  await Promise.all(Array.from({ length: atOnce }, next));
 }
 
 /** Parks a message and acknowledges it. Throws if D1 does not accept it. */

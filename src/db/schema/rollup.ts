@@ -1,117 +1,16 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { measureColumns } from './measure-columns.ts';
+import { rollupTable } from './rollup-table.ts';
 
 const applicationId = () => text('application_id').notNull();
-const day = () => text().notNull();
-/**
- * `paid` for all creatives together, or `organic`. The sums of each creative are in `cube_parts`, because a table with them would be most of
- * the database, and opening parts is faster than reading its rows.
- */
-const attribution = () => text().notNull();
-/** Empty for sums without one instead of null, because a primary key with nulls would not be unique. */
-const currency = () => text().notNull();
 
-export const rollupDaily = sqliteTable(
-  'rollup_daily',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    attribution: attribution(),
-    currency: currency(),
-    ...measureColumns('rollup_daily'),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.attribution, table.currency] })],
-);
-
-export const rollupAds = sqliteTable(
-  'rollup_ads',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    source: text().notNull(),
-    mediaSource: text('media_source').notNull(),
-    placement: text().notNull(),
-    attribution: attribution(),
-    currency: currency(),
-    ...measureColumns('rollup_ads'),
-  },
-  (table) => [
-    primaryKey({
-      columns: [
-        table.applicationId,
-        table.day,
-        table.source,
-        table.mediaSource,
-        table.placement,
-        table.attribution,
-        table.currency,
-      ],
-    }),
-  ],
-);
-
-export const rollupItems = sqliteTable(
-  'rollup_items',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    itemId: text('item_id').notNull(),
-    attribution: attribution(),
-    currency: currency(),
-    ...measureColumns('rollup_items'),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.applicationId, table.day, table.itemId, table.attribution, table.currency],
-    }),
-  ],
-);
-
-export const rollupCustom = sqliteTable(
-  'rollup_custom',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    eventName: text('event_name').notNull(),
-    attribution: attribution(),
-    ...measureColumns('rollup_custom'),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.attribution] })],
-);
-
+export const rollupDaily = rollupTable('rollup_daily');
+export const rollupAds = rollupTable('rollup_ads');
+export const rollupItems = rollupTable('rollup_items');
+export const rollupCustom = rollupTable('rollup_custom');
 /** Devices by acquisition day. A cohort's size is its `active_devices` of age 0: every install is active then. */
-export const cohortActivity = sqliteTable(
-  'cohort_activity',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    attribution: attribution(),
-    /** Days since acquisition. */
-    age: integer().notNull(),
-    ...measureColumns('cohort_activity'),
-  },
-  (table) => [
-    primaryKey({ columns: [table.applicationId, table.acquiredDay, table.attribution, table.age] }),
-  ],
-);
-
+export const cohortActivity = rollupTable('cohort_activity');
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
-export const cohortRevenue = sqliteTable(
-  'cohort_revenue',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    attribution: attribution(),
-    day: day(),
-    currency: currency(),
-    ...measureColumns('cohort_revenue'),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.applicationId, table.acquiredDay, table.attribution, table.day, table.currency],
-    }),
-  ],
-);
+export const cohortRevenue = rollupTable('cohort_revenue');
 
 /**
  * The cube: the rollups by creative and by segment (country, OS, app version). A row is a part, a Parquet file with the sums that a run of a

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { type AppleAd, findAdItems, giveBackClick, type NetworkAd } from '#attribution';
 import { counterOf, eventDelaySeconds, retryCall } from '#counting';
 import { applications, database, retryTransient } from '#db';
+import { inParallel } from '#lib/collections/in-parallel';
 import { logWarning } from '#lib/log';
 import { placeAd } from '../place-ad.ts';
 import { askApple } from './ask-apple.ts';
@@ -25,17 +26,13 @@ type Credit = CreditMessage['open_credit'];
  */
 export async function resolveCredits(messages: readonly Message[], env: Env): Promise<void> {
   const deadline = Date.now() + MAX_BATCH_MS;
-  const waiting = [...messages];
-  const next = async (): Promise<void> => {
-    for (let message = waiting.shift(); message; message = waiting.shift()) {
-      const credit = creditIn(message.body);
-      // One that cannot be read is of another version. Its counter resolves the credit in time.
-      if (!credit) message.ack();
-      else if (Date.now() >= deadline) message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
-      else await resolve(env, message, credit);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_AT_ONCE }, next));
+  await inParallel(messages, MAX_AT_ONCE, async (message) => {
+    const credit = creditIn(message.body);
+    // One that cannot be read is of another version. Its counter resolves the credit in time.
+    if (!credit) message.ack();
+    else if (Date.now() >= deadline) message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
+    else await resolve(env, message, credit);
+  });
 }
 
 async function resolve(env: Env, message: Message, credit: Credit): Promise<void> {

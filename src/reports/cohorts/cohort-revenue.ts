@@ -1,11 +1,11 @@
 import { netOfFee, per } from '#catalogue';
 import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
-import { type CubeStores, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type CubeStores, NANOS_PER_HIGH, readParts, sumColumnsOf } from '#rollup';
 import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { scanCosts } from '../engine/cost-scan.ts';
-import { type CubeScan, scanCube } from '../engine/cube-scan.ts';
+import { type CubeScan, cubeQuery } from '../engine/cube-query.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
@@ -128,14 +128,14 @@ export class RevenueReader {
     wantsSpend: boolean,
   ): Promise<void> {
     const earned: CubeScan = { ...asked, rollup: 'cohort_revenue' };
-    for await (const chunk of scanCube(stores, earned)) await this.read(chunk);
+    for await (const chunk of readParts(stores, await cubeQuery(stores, earned))) await this.read(chunk);
     if (!wantsSpend) return;
     const spent = { ...asked, names: [...new Set(['day' as const, ...asked.names])] };
     for await (const chunk of scanCosts(stores.DB, spent)) await this.read(chunk);
   }
 
   private async read(chunk: Chunk): Promise<void> {
-    const { isOfCosts } = chunk;
+    const { isOfCosts = false } = chunk;
     const conversions = await conversionsOf(this.rates, chunk);
     const currencies = columnOf(chunk, 'currency');
     const [days, acquired] = [columnOf(chunk, 'day'), columnOf(chunk, acquiredColumn(chunk))];

@@ -5,11 +5,13 @@ import type { Chunk } from './chunk.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
 import { GroupCells } from './group-cells.ts';
 import { EARNED, GroupTable } from './group-table.ts';
-import type { Ranking } from './groups.ts';
+
+/** The numbers of the groups that have a row, by key, of all others together, and of all. */
+export type RankedPlaces = { kept: ReadonlyMap<string, number>; rest: number; total: number };
 
 /** What the devices acquired in each of the ranked groups have earned since. */
 export class Acquired {
-  private readonly places: Ranking['places'];
+  private readonly places: RankedPlaces;
   private readonly lookup: GroupCells;
   private readonly rates: DayRates;
   /** With the ranking's numbers of groups: of all devices, and of those that came from an ad. */
@@ -17,7 +19,7 @@ export class Acquired {
   private readonly attributed: GroupTable;
 
   constructor(
-    { places, table }: Ranking,
+    { places, table }: { places: RankedPlaces; table: GroupTable },
     names: readonly DimensionName[],
     around: { creatives: CreativeNames; rates: DayRates },
   ) {

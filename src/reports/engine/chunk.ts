@@ -10,9 +10,7 @@ import type { NumberedColumn } from '#rollup';
  */
 export type Chunk = {
   /** Costs have what was spent, low part first, and the impressions that they state. Other sums are in the order of `sumColumnsOf` their rollup. */
-  isOfCosts: boolean;
-  /** The latest day of its entries. */
-  day: string;
+  isOfCosts?: boolean;
   /** The number of entries: those that match the filters. */
   size: number;
   /** The columns of an entry's key, by name. */
@@ -35,15 +33,20 @@ export function organicIn(chunk: Chunk): { numbers: Int32Array; organic: number 
   return { numbers, organic: values.indexOf(together ? 'organic' : '') };
 }
 
-/** Merges two sequences of chunks, each with the latest day first. */
+/** The latest day of a chunk's entries, of which none is after `to`. */
+const latestIn = (chunk: Chunk, to: string): string =>
+  columnOf(chunk, 'day').values.reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
+
+/** Merges two sequences of chunks until the day `to`, each with the latest day first. */
 export async function* latestFirst(
   left: AsyncGenerator<Chunk>,
   right: AsyncGenerator<Chunk>,
+  to: string,
 ): AsyncGenerator<Chunk> {
   try {
     let [one, other] = await Promise.all([left.next(), right.next()]);
     while (!one.done || !other.done) {
-      if (!one.done && (other.done || one.value.day >= other.value.day)) {
+      if (!one.done && (other.done || latestIn(one.value, to) >= latestIn(other.value, to))) {
         yield one.value;
         one = await left.next();
       } else if (!other.done) {

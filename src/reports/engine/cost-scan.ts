@@ -156,5 +156,5 @@ function toChunk(
     hasImpressions ? columnOf(({ impressions }) => impressions ?? 0) : null,
   ];
   const segments = numbered((row) => known.of(row));
-  return { isOfCosts: true, day, size: rows.length, columns, segments, sums };
+  return { isOfCosts: true, size: rows.length, columns, segments, sums };
 }

@@ -94,7 +94,7 @@ export class RowParts {
   /** Numbers a column's values. Each value is looked up once per chunk, and its name once per report. */
   private async openColumn(name: DimensionName, own: Grouping | undefined, chunk: Chunk): Promise<void> {
     if (!own) return;
-    const { isOfCosts } = chunk;
+    const { isOfCosts = false } = chunk;
     const { values, numbers: stored } = columnOf(chunk, isOfCosts ? name : REPORT_DIMENSIONS[name].column);
     own.stored = stored;
     const known = isOfCosts ? own.ofCosts : own.ofFigures;

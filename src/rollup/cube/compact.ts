@@ -95,8 +95,8 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
       .where(and(own, isAmong(cubeParts.sequence, sequences)))
       .orderBy(cubeParts.sequence);
     for (const { data } of found) {
-      const part = await openPart(rollup, grain, data);
-      addRows(part, segments, owner.applicationId, () => together);
+      const part = await openPart(rollup, grain, data, segments);
+      addRows(part, owner.applicationId, () => together);
     }
   }
   const parts = packParts(rollup, grain, together.latestFirst(), segments.segmentOf);

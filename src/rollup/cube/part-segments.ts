@@ -1,17 +1,32 @@
 import { type RollupTable, type Segment, segmentOf } from '#catalogue';
 import type { Additions } from '../tables.ts';
-import type { OpenPart } from './read-parts.ts';
 
 /** A segment of parts with its number, from 1 on. */
-export type NumberedSegment = Segment & { index: number };
+type NumberedSegment = Segment & { index: number };
+/** The segments of rows: `numbers` has the index among `values` of each row's. */
+export type NumberedSegments = { values: readonly NumberedSegment[]; numbers: Int32Array };
+
+/** The rows of a part that were selected: texts are numbered, in order of first use. Overwritten by the next part that is read. */
+export type OpenPart = {
+  size: number;
+  /** How many rows were searched. */
+  searched: number;
+  /** The columns of the key by name, in the order of `keyColumns`. */
+  columns: ReadonlyMap<string, NumberedColumn>;
+  /** Dimensions that were not selected are empty. In one reading, the same values are always the same object. */
+  segments: NumberedSegments;
+  /** In the order of the selection; null if all are 0, or were not selected. */
+  sums: readonly (Float64Array | null)[];
+};
+export type NumberedColumn = { values: readonly string[]; numbers: Int32Array };
 
 /** Numbers the segments of parts in the order of first use, so that the same values are always the same object. */
 export class PartSegments {
   private readonly known = new Map<string, NumberedSegment>();
   private readonly segments: NumberedSegment[] = [];
 
-  /** The segments of a part, and the index among them of each row's. Each combination of values is looked up once per part. */
-  in({ size, segments: columns }: OpenPart): { values: NumberedSegment[]; numbers: Int32Array } {
+  /** The segments of a part whose dimensions have these columns. Each combination of values is looked up once per part. */
+  in(size: number, columns: readonly NumberedColumn[]): NumberedSegments {
     const textsAt = (row: number) => columns.map(({ values, numbers }) => values[numbers[row] ?? 0] ?? '');
     const varying = columns.filter(({ values }) => values.length > 1);
     const [first, ...others] = varying;
@@ -67,13 +82,11 @@ export class PartSegments {
 
 /** Adds the rows of a part to what `into` returns for their first day. Rows for which it returns null are left out. */
 export function addRows(
-  part: OpenPart,
-  known: PartSegments,
+  { size, columns, segments, sums }: OpenPart,
   applicationId: string,
   into: (day: string) => Additions<RollupTable> | null,
 ): void {
-  const { size, keys, sums } = part;
-  const { values: segments, numbers } = known.in(part);
+  const keys = [...columns.values()];
   const [days] = keys;
   for (let row = 0; row < size; row++) {
     const additions = into(days?.values[days.numbers[row] ?? 0] ?? '');
@@ -81,7 +94,7 @@ export function addRows(
     const values = keys.map((column) => column.values[column.numbers[row] ?? 0] ?? '');
     additions.addSegments(
       [applicationId, ...values],
-      [segments[numbers[row] ?? 0]?.index ?? 0, ...sums.map((column) => column?.[row] ?? 0)],
+      [segments.values[segments.numbers[row] ?? 0]?.index ?? 0, ...sums.map((column) => column?.[row] ?? 0)],
     );
   }
 }

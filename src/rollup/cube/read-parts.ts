@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type RollupTable, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 import { cubeParts, database } from '#db';
+import { givingWay } from '#http';
 import { type ReadableBucket, readMonth } from '../months/month-file.ts';
 import { sumColumnsOf } from '../tables.ts';
 import { type Grain, keyColumns, segmentColumns } from './grains.ts';
@@ -12,23 +13,31 @@ import {
   MAX_PAGE_CHARACTERS,
   pagesOf,
 } from './list-parts.ts';
+import { matchingRows } from './matching-rows.ts';
 import { PartCache } from './part-cache.ts';
 import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-file.ts';
+import { type NumberedColumn, type OpenPart, PartSegments } from './part-segments.ts';
 
 const KEPT = new PartCache();
 
 /** Where the cube is: recent months in the database, the others in the bucket. */
 export type CubeStores = { DB: D1Database; RAW_EVENTS: ReadableBucket };
 
-type PartQuery = CubePlace & {
-  /** The requested days. Parts may also have other days. */
+export type PartQuery = CubePlace & {
+  /** The requested days; of a rollup of cohorts, days of acquisition. Parts may also have other days. */
   from: string;
   to: string;
   /** Everything if absent. */
   selection?: PartSelection;
 };
 
-/** Reads the parts that have rows of these days, those with the latest first. A row group of a month is a part, too. */
+/** After adding up so many rows, which takes some milliseconds, a report gives way to other requests. */
+const ROWS_PER_TURN = 5_000;
+
+/**
+ * Reads the parts that have rows of these days, those with the latest first. A row group of a month is a part, too. The same key and segment may
+ * come several times, and a part may have several days.
+ */
 export async function* readParts(
   stores: CubeStores,
   query: PartQuery,
@@ -36,12 +45,21 @@ export async function* readParts(
   cache = KEPT,
 ): AsyncGenerator<OpenPart> {
   const { from, to } = query;
-  yield* openListed(stores, query, await listParts(stores.DB, query, query), {
+  const parts = openListed(stores, query, await listParts(stores.DB, query, query), {
     isWanted: (days) => days.toDay >= from && days.fromDay <= to,
     maxCharacters,
     cache,
     selection: query.selection,
   });
+  const giveWay = givingWay();
+  let rows = 0;
+  for await (const part of parts) {
+    if (part.size > 0) yield part;
+    rows += part.searched;
+    if (rows < ROWS_PER_TURN) continue;
+    rows = 0;
+    await giveWay();
+  }
 }
 
 type DayRange = { fromDay: string; toDay: string };
@@ -53,6 +71,8 @@ type Reading = {
   cache?: PartCache;
   /** Everything if absent. */
   selection?: PartSelection | undefined;
+  /** Numbers the segments. */
+  known?: PartSegments;
 };
 
 /** Opens parts and months in their order. The next ones load while the caller adds up these. */
@@ -73,10 +93,10 @@ async function* load(
   { DB, RAW_EVENTS }: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
-  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0), selection }: Reading,
+  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0), selection, known }: Reading,
 ): AsyncGenerator<OpenLater[]> {
   const { rollup, grain } = place;
-  const selector = new RowSelector(rollup, grain, selection ?? selectAll(rollup, grain));
+  const selector = new RowSelector(rollup, grain, selection ?? selectAll(rollup, grain), known);
   const select = (source: ColumnSource) => selector.open(source);
   const keep = cache.keeper();
   for (const page of pagesOf(listed, maxCharacters)) {
@@ -85,19 +105,19 @@ async function* load(
     const lacks = (part: ListedPart) => !selector.columns.every((name) => kept.get(part)?.columns.has(name));
     const texts = await readTexts(DB, place, parts.filter(lacks));
     yield parts.flatMap((part): OpenLater[] => {
-      const [known, data] = [kept.get(part), texts.get(part)];
+      const [own, data] = [kept.get(part), texts.get(part)];
       if (data !== undefined) {
         return [
           async () => {
-            const source = await PartFile.open(data, known);
+            const source = await PartFile.open(data, own);
             const open = select(source);
             keep(nameOf(place, part), source);
             return open;
           },
         ];
       }
-      if (!known || lacks(part)) return [];
-      return [async () => select({ size: known.size, read: () => known.columns })];
+      if (!own || lacks(part)) return [];
+      return [async () => select({ size: own.size, read: () => own.columns })];
     });
     for (const one of page) {
       if (one.kind === 'month' && isWanted(one)) {
@@ -149,25 +169,11 @@ async function* ahead<Value>(values: AsyncGenerator<Value>): AsyncGenerator<Valu
 /** What a reader wants of parts, besides their keys. */
 export type PartSelection = {
   segments: readonly SegmentDimension[];
-  /** Columns of sums. */
-  sums: readonly string[];
+  /** Columns of sums in the order in which they are wanted; null for one that is not needed. */
+  sums: readonly (string | null)[];
   /** By column: which of its texts rows must have. */
   filters: ReadonlyMap<string, (text: string) => boolean>;
 };
-
-/** The rows of a part that were selected: texts are numbered, in order of first use. */
-export type OpenPart = {
-  size: number;
-  /** How many rows were searched. */
-  searched: number;
-  /** By column of `keyColumns`. */
-  keys: readonly NumberedColumn[];
-  /** By dimension of `SEGMENT_DIMENSIONS`; those that were not selected have only the empty text. */
-  segments: readonly NumberedColumn[];
-  /** In the order of `sumColumnsOf`; null if all are 0, or were not selected. */
-  sums: readonly (Float64Array | null)[];
-};
-export type NumberedColumn = { values: readonly string[]; numbers: Int32Array };
 
 const selectAll = (table: RollupTable, grain: Grain): PartSelection => ({
   segments: segmentColumns(grain),
@@ -176,8 +182,13 @@ const selectAll = (table: RollupTable, grain: Grain): PartSelection => ({
 });
 
 /** Opens all of a part. Throws if the text is none. */
-export const openPart = async (table: RollupTable, grain: Grain, text: string): Promise<OpenPart> =>
-  new RowSelector(table, grain, selectAll(table, grain)).open(await PartFile.open(text));
+export const openPart = async (
+  table: RollupTable,
+  grain: Grain,
+  text: string,
+  known?: PartSegments,
+): Promise<OpenPart> =>
+  new RowSelector(table, grain, selectAll(table, grain), known).open(await PartFile.open(text));
 
 const NO_TEXTS: TextColumn = { values: [''], numbers: null };
 const textsOf = (column: PartColumn | undefined): TextColumn => (isText(column) ? column : NO_TEXTS);
@@ -187,16 +198,19 @@ export class RowSelector {
   private readonly table: RollupTable;
   private readonly grain: Grain;
   private readonly selection: PartSelection;
+  private readonly known: PartSegments;
   /** The columns that it needs. */
   readonly columns: readonly string[];
   private readonly numbers = new Map<string, Int32Array>();
   private readonly sums = new Map<string, Float64Array>();
 
-  constructor(table: RollupTable, grain: Grain, selection: PartSelection) {
+  constructor(table: RollupTable, grain: Grain, selection: PartSelection, known = new PartSegments()) {
     this.table = table;
     this.grain = grain;
     this.selection = selection;
-    const { segments, sums, filters } = selection;
+    this.known = known;
+    const { segments, filters } = selection;
+    const sums = selection.sums.filter((name) => name !== null);
     this.columns = [...new Set([...keyColumns(table, grain), ...segments, ...sums, ...filters.keys()])];
   }
 
@@ -207,7 +221,7 @@ export class RowSelector {
     const filtered = source.read([...filters.keys()]);
     let rows: Int32Array | null = null;
     for (const [name, isWanted] of filters) {
-      rows = narrowed(searched, textsOf(filtered.get(name)), isWanted, rows);
+      rows = matchingRows(searched, textsOf(filtered.get(name)), isWanted, rows);
     }
     const size = rows?.length ?? searched;
     const columns = size === 0 ? filtered : source.read(this.columns);
@@ -228,9 +242,12 @@ export class RowSelector {
     return {
       size,
       searched,
-      keys: keyColumns(this.table, this.grain).map(numberedOf),
-      segments: SEGMENT_DIMENSIONS.map((name) => numberedOf(segments.includes(name) ? name : '')),
-      sums: sumColumnsOf(this.table).map((name) => (sums.includes(name) ? sumsOf(name) : null)),
+      columns: new Map(keyColumns(this.table, this.grain).map((name) => [name, numberedOf(name)])),
+      segments: this.known.in(
+        size,
+        SEGMENT_DIMENSIONS.map((name) => numberedOf(segments.includes(name) ? name : '')),
+      ),
+      sums: sums.map((name) => (name === null ? null : sumsOf(name))),
     };
   }
 }
@@ -248,26 +265,6 @@ function arrayOf<Numbers extends Int32Array | Float64Array>(
     known.set(name, array);
   }
   return array.subarray(0, size) as Numbers;
-}
-
-/** Those among `rows`, or among all, that have a wanted text; null for all. */
-function narrowed(
-  size: number,
-  { values, numbers }: TextColumn,
-  isWanted: (text: string) => boolean,
-  rows: Int32Array | null,
-): Int32Array | null {
-  const flags = Uint8Array.from(values, (text) => (isWanted(text) ? 1 : 0));
-  if (!flags.includes(0)) return rows;
-  const found = new Int32Array(numbers && flags.includes(1) ? (rows?.length ?? size) : 0);
-  if (!numbers || found.length === 0) return found;
-  let count = 0;
-  if (rows) {
-    for (const row of rows) if (flags[numbers[row] ?? 0] === 1) found[count++] = row;
-  } else {
-    for (let row = 0; row < size; row++) if (flags[numbers[row] ?? 0] === 1) found[count++] = row;
-  }
-  return found.subarray(0, count);
 }
 
 function taken<Into extends Int32Array | Float64Array>(

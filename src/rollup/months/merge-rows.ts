@@ -23,8 +23,8 @@ export async function* mergeRows(
     const days = new DaysInMemory(place, before, maxBytes);
     const isWanted = ({ fromDay, toDay }: Listed | { fromDay: string; toDay: string }) =>
       fromDay < before && toDay > days.after;
-    for await (const part of openListed(stores, place, listed, { isWanted })) {
-      addRows(part, segments, place.applicationId, days.sumsOf);
+    for await (const part of openListed(stores, place, listed, { isWanted, known: segments })) {
+      addRows(part, place.applicationId, days.sumsOf);
       for (const full of days.shrink())
         yield* cellsOf(place.rollup, place.grain, full.segmentedRows(), segments.segmentOf);
       await nextTurn();

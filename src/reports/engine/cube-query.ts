@@ -1,21 +1,17 @@
 import { attributionOf, isSegmentDimension, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
-import { givingWay } from '#http';
 import {
   type CubeStores,
   type Grain,
   keyColumns,
-  type OpenPart,
-  PartSegments,
+  type PartQuery,
   type PartSelection,
-  readParts,
   sumColumnsOf,
 } from '#rollup';
 import { type DimensionName, isBySegment, isNamed } from '../dimensions.ts';
 import { isByCreative, storedValue } from '../filters.ts';
 import type { ReportFilters } from '../query.ts';
-import type { Chunk } from './chunk.ts';
 
 export type CubeScan = {
   applicationId: string;
@@ -36,10 +32,6 @@ export type CubeScan = {
   ages?: readonly number[];
 };
 
-/** Figures by hour have some of the sums of a day, and are added up with them. */
-const HOURLY = sumColumnsOf('rollup_daily').map((name) => sumColumnsOf('rollup_hours').indexOf(name));
-const asDaily = (part: OpenPart): OpenPart => ({ ...part, sums: HOURLY.map((at) => part.sums[at] ?? null) });
-
 /** By whether rows are needed by creative, and by segment. */
 const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
   'false/false': 'total',
@@ -48,45 +40,22 @@ const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
   'true/true': 'both',
 };
 
-/** After adding up so many rows, which takes some milliseconds, a report gives way to other requests. */
-const ROWS_PER_TURN = 5_000;
-
-/**
- * Reads the rows of a rollup that match the filters from the cube, those parts with the latest days first. The same key and segment may come
- * several times, and a part may have several days.
- */
-export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenerator<Chunk> {
+/** The query for the rows of a rollup that match the filters. Sums by hour come in the order of those by day, with which they are added up. */
+export async function cubeQuery({ DB }: CubeStores, scan: CubeScan): Promise<PartQuery> {
   const { applicationId, rollup, from, to, filters, names, sums = sumColumnsOf(rollup) } = scan;
   const byCreative = names.some(isNamed) || isByCreative(filters);
-  const dimensions = names.filter(isSegmentDimension);
+  const segments = names.filter(isSegmentDimension);
   const creativeIds = isByCreative(filters)
-    ? new Set(await findCreativeIds(database(stores.DB), applicationId, filters))
+    ? new Set(await findCreativeIds(database(DB), applicationId, filters))
     : null;
-  const grain = GRAIN_OF[`${byCreative}/${dimensions.length > 0 || isBySegment(filters)}`];
-  const columns = keyColumns(rollup, grain);
-  const selection = { segments: dimensions, sums, filters: filtersOf(scan, columns, creativeIds) };
-  const query = { applicationId, rollup, grain, from, to, selection };
-  const known = new PartSegments();
-  const giveWay = givingWay();
-  let rows = 0;
-  for await (const stored of readParts(stores, query)) {
-    const part = rollup === 'rollup_hours' ? asDaily(stored) : stored;
-    const { size, keys } = part;
-    if (size > 0) {
-      yield {
-        isOfCosts: false,
-        day: latestIn(keys[0]?.values ?? [], to),
-        size,
-        columns: new Map(columns.flatMap((name, at) => (keys[at] ? [[name, keys[at]]] : []))),
-        segments: known.in(part),
-        sums: part.sums,
-      };
-    }
-    rows += part.searched;
-    if (rows < ROWS_PER_TURN) continue;
-    rows = 0;
-    await giveWay();
-  }
+  const grain = GRAIN_OF[`${byCreative}/${segments.length > 0 || isBySegment(filters)}`];
+  const inOrder = sumColumnsOf(rollup === 'rollup_hours' ? 'rollup_daily' : rollup);
+  const selection = {
+    segments,
+    sums: inOrder.map((name) => (sums.includes(name) ? name : null)),
+    filters: filtersOf(scan, keyColumns(rollup, grain), creativeIds),
+  };
+  return { applicationId, rollup, grain, from, to, selection };
 }
 
 /** By column, which values the rows of a scan must have. */
@@ -119,6 +88,3 @@ function filtersOf(
     ...ofSegments.flatMap(([name, values]) => (values ? [[name, among(values)] as const] : [])),
   ]);
 }
-
-const latestIn = (days: readonly string[], to: string) =>
-  days.reduce((latest, day) => (day > latest && day <= to ? day : latest), '');
