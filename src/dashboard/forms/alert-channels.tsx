@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { type Channel, channelText, DIGESTS } from '#alerts';
+import { ago } from '#lib/format';
 import { timeText } from '../shell/dates.ts';
-import { ago } from '../shell/format.ts';
 import { Action, Card, type Column, Field, FormMenu, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';

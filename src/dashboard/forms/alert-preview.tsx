@@ -1,6 +1,6 @@
 import { changeOf, type Evaluated, isChange, type MetricRule } from '#alerts';
+import { count, RATIOS } from '#lib/format';
 import { dayText } from '../shell/dates.ts';
-import { count, RATIOS } from '../shell/format.ts';
 import { Card, type Column, cutMiddle, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { groupLabel } from '../tables/groups.tsx';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { type Fault, invalidRequest, toFaults } from '#http';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 
 /** A form's fields, including files. Throws `invalid_request` if the body does not match its content type. */
 export async function readFields(c: DashboardContext): Promise<Record<string, string | File>> {

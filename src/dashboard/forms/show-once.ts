@@ -2,7 +2,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import * as z from 'zod';
 import { settingsOf } from '#env';
 import { decryptText, encryptText } from '#lib/crypto';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 
 // A new secret is shown on the page that a form redirects to, so that a reload does not submit the form again. It gets there in an
 // encrypted cookie, never in a URL, a log or the database.

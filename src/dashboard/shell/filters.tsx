@@ -1,11 +1,11 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { ATTRIBUTIONS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
-import { count } from './format.ts';
 import { cutMiddle } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {

@@ -4,9 +4,9 @@ import { database } from '#db';
 import type { Person } from '#members';
 import { listApplications } from '#teams';
 import { listViews, viewAddress } from '#views';
-import { type DashboardContext, isGuest } from './guard.ts';
+import { isGuest } from './guard.ts';
 import { Drawing, Icon } from './icons.tsx';
-import { NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
+import { type DashboardContext, NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
 import { APPLICATION_COOKIE, MAX_APPLICATIONS, type View, viewQuery } from './view.ts';
 import { ROLE_NAMES } from './words.ts';
 
@@ -16,7 +16,7 @@ type Entry = { path: string; label: string; icon: string; keepsView: boolean };
 export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries: Entry[] }[] =>
   NAVIGATION_GROUPS.map((group) => ({
     label: group,
-    entries: pages.flatMap(({ path, title, links }) =>
+    entries: pages.flatMap(({ path, title, links = [] }) =>
       links
         .filter((link) => link.group === group)
         .map(({ label = title, icon, keepsView, query = '' }) => ({

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { iso } from '#lib/time';
-import { type DashboardContext, isGuest } from './guard.ts';
+import { isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
 import {
   ApplicationSwitch,
@@ -11,7 +11,7 @@ import {
   NavigationList,
   readNavigation,
 } from './navigation.tsx';
-import { isSavable, type PageRecord } from './page-record.ts';
+import { type DashboardContext, isSavable, type PageRecord } from './page-record.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
 /** Titles with more characters are set in smaller type. */

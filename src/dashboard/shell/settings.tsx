@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { atLeast } from '#members';
 import { doneText } from '../forms/form.ts';
-import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
+import type { DashboardContext } from './page-record.ts';
 import { Notice } from './parts.tsx';
 
 /** The pages of settings that the person may open. */

@@ -1,6 +1,6 @@
 import { isolate } from '#lib/input/isolate';
 import { shortDays } from '../shell/dates.ts';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { Field } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
+import { count, type FigureFormat } from '#lib/format';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays } from '../shell/dates.ts';
-import { count, type FigureFormat } from '../shell/format.ts';
 import { type Column, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type CohortGrouping, type CohortRow, isMostOf, plain } from './cohort-parts.tsx';

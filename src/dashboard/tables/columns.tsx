@@ -1,6 +1,6 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { isCohortMetric } from '#catalogue';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { ViewFields } from '../shell/report.tsx';
 import type { View, ViewChanges } from '../shell/view.ts';
 import { METRIC_DEFINITIONS, METRIC_NAMES, type MetricName } from './metrics.ts';

@@ -1,10 +1,10 @@
 import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
+import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
-import { count, percent } from '../shell/format.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';

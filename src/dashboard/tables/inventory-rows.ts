@@ -9,7 +9,8 @@ import {
 import { database } from '#db';
 import { MAX_FILTER_VALUES } from '#http';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { type DashboardContext, isRestricted } from '../shell/guard.ts';
+import { isRestricted } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';

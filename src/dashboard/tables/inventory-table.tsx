@@ -5,7 +5,7 @@ import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import type { PerformanceReport } from '#reports';
 import { dateText } from '../shell/dates.ts';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';

@@ -5,7 +5,7 @@ import {
   type MetricDefinition,
   PLAIN_METRICS,
 } from '#catalogue';
-import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '../shell/format.ts';
+import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '#lib/format';
 
 /** The label, unit and definition of each metric. */
 export const METRIC_DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;

@@ -6,9 +6,8 @@ import { dayIn } from '#lib/time';
 import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
 import { parseForm } from '../../forms/form.ts';
 import { dateText } from '../../shell/dates.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { zoneOf } from '../../shell/view.ts';
 import { enter, limitAddress, PasswordField } from './sign-in.tsx';
 
@@ -106,7 +105,5 @@ export const passwordReset: PageRecord = {
   path: '/reset-password',
   title: 'Choose a new password',
   opens: null,
-  links: [],
-  savable: false,
   routes,
 };

@@ -5,8 +5,8 @@ import type { Person } from '#members';
 import { findApplication } from '#teams';
 import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
-import { admitGuest, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { admitGuest } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
@@ -90,7 +90,5 @@ export const shared: PageRecord = {
   path: '/shared',
   title: 'Shared view',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/:secret', sharedView),
 };

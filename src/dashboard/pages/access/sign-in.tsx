@@ -15,9 +15,9 @@ import {
 } from '#members';
 import { parseForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
-import { type DashboardContext, type DashboardEnv, safePath, setCookies } from '../../shell/guard.ts';
+import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Field, Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
@@ -225,8 +225,6 @@ export const login: PageRecord = {
   path: '/login',
   title: 'Sign in',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', async (c) => {
       if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
@@ -267,8 +265,6 @@ export const setup: PageRecord = {
   path: '/setup',
   title: 'Welcome',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', async (c) => {
       if (!(await setupIsOpen(c.env.DB))) throw closed();
@@ -288,8 +284,6 @@ export const join: PageRecord = {
   path: '/join',
   title: 'Join',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
     .post('/:secret', async (c) => {

@@ -1,7 +1,7 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
+import { amountsIn, count, percent, RATIOS } from '#lib/format';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
-import { amountsIn, count, percent, RATIOS } from '../../shell/format.ts';
 import { Card, type Column, cutMiddle, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 

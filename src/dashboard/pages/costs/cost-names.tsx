@@ -1,8 +1,8 @@
 import { listInventory } from '#creatives';
 import type { Database } from '#db';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
-import { count } from '../../shell/format.ts';
 import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 

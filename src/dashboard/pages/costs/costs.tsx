@@ -2,20 +2,13 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
-import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { checkForm, doneText, readForm, redirectDone } from '../../forms/form.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  isRestricted,
-  requireRole,
-} from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -72,7 +65,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
     const person = c.get('person');
-    const mayChange = atLeast(person.role, 'admin');
+    const mayChange = isAdmin(c);
     // The stored costs and their names are not divided by the view's filters.
     const restricted = isRestricted(person, view);
     const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
@@ -174,8 +167,6 @@ const ChosenNames = z
     }
   })
   .pipe(z.tuple([z.string(), z.string(), z.string()]));
-
-const admin = requireRole('admin');
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => costsPage(c))

@@ -2,7 +2,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 import { database } from '#db';
 import type { Fault } from '#http';
 import { CURRENCIES } from '#lib/currencies';
-import { atLeast } from '#members';
+import { count } from '#lib/format';
 import {
   ExchangeRates,
   FURTHER_RANKS_DAYS_OLDER,
@@ -13,9 +13,9 @@ import {
 } from '#money';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -144,7 +144,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               Show
             </button>
           </form>
-          {atLeast(c.get('person').role, 'admin') && <NewRate view={view} values={values} faults={faults} />}
+          {isAdmin(c) && <NewRate view={view} values={values} faults={faults} />}
         </CostTabs>
         <Card
           title="Rates"

@@ -2,8 +2,8 @@ import { findLatestClick } from '#attribution';
 import { getCreative, listIdsWithin, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
+import { amountsIn, count, type FigureFormat, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
-import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
@@ -14,9 +14,9 @@ import { markerOf, noteMarkers } from '../../charts/markers.ts';
 import { doneText, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, cutMiddle, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
@@ -154,7 +154,6 @@ export async function creativePage(
     },
     async (view, now, answerWith) => {
       if (submitted.faults) answerWith(400);
-      const { person } = c.var;
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
@@ -179,7 +178,7 @@ export async function creativePage(
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
       const done = doneText(c);
-      const mayChange = atLeast(person.role, 'admin');
+      const mayChange = isAdmin(c);
       const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>

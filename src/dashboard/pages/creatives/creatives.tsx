@@ -14,19 +14,12 @@ import {
   tokensOf,
 } from '#creatives';
 import { database } from '#db';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
-import { count } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  isGuest,
-  requireRole,
-} from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Field, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -228,7 +221,7 @@ function listPage(c: DashboardContext) {
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const shownIds = shown.map(({ item }) => item.id);
     const person = c.get('person');
-    const mayChange = atLeast(person.role, 'admin');
+    const mayChange = isAdmin(c);
     const isEmpty = rows.length === 0 && isWhole(asked);
     const [tokens, { compared, byId }, sums, newCreative, others] = await Promise.all([
       asked.level === 'creative' && !isGuest(person)
@@ -294,7 +287,7 @@ function listPage(c: DashboardContext) {
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => listPage(c))
-  .post('/', requireRole('admin'), async (c) => {
+  .post('/', admin, async (c) => {
     const view = await requireView(c);
     const names = parseCreative(CreativeNames, await readForm(c));
     const { creativeId, duplicateOf } = await createCreative(c.env, callerOf(c), view.application, names, {
@@ -304,17 +297,17 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
   .get('/:id', (c) => creativePage(c))
-  .post('/:id/link', requireRole('admin'), async (c) => {
+  .post('/:id/link', admin, async (c) => {
     const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
     if (!data) return creativePage(c, { form: 'link', ...submitted });
     const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
     return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
   })
-  .post('/:id/external-ids', requireRole('admin'), addExternalId)
-  .post('/:id/external-ids/remove', requireRole('admin'), removeExternalId)
+  .post('/:id/external-ids', admin, addExternalId)
+  .post('/:id/external-ids/remove', admin, removeExternalId)
   .get('/:id/clicks', clicksPage)
-  .post('/:id/key', requireRole('admin'), showKey)
-  .post('/:id/archive', requireRole('admin'), async (c) => {
+  .post('/:id/key', admin, showKey)
+  .post('/:id/archive', admin, async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';
     const row = await changeCreative(callerOf(c), c.req.param('id'), { archived: isArchived }, linkTo(c));

@@ -1,7 +1,8 @@
 import { changeExternalId, ExternalId, getCreative } from '#creatives';
 import { AppError, type Fault, invalidRequest } from '#http';
 import { parseForm, redirectDone } from '../../forms/form.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { creativePage, linkTo } from './creative-page.tsx';
 
 const creativeOf = (c: DashboardContext) => {

@@ -1,13 +1,13 @@
 import { kindOf as connectorKind } from '#connectors';
 import { kindOf as destinationKind } from '#destinations';
 import { AppError } from '#http';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { linkFor, NETWORKS, type Network, SKADNETWORK_SOURCE } from '#networks';
 import { trackingLink } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Figure } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -216,7 +216,7 @@ export function networkPage(c: DashboardContext) {
     const { report, states } = await readStates(c, view, now);
     const state = states.find((one) => one.network === network);
     if (!state) throw new Error(`No state of ${network.id}`);
-    const mayChange = atLeast(c.get('person').role, 'admin');
+    const mayChange = isAdmin(c);
     const creatives = await readCreativeLinks(c, network, view, mayChange);
     const shown = { ...state, view, mayChange, creatives };
     return (

@@ -18,16 +18,16 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import type { Fault } from '#http';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from '../../forms/alert-form.tsx';
 import { AlertPreview } from '../../forms/alert-preview.tsx';
 import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText, withDays } from '../../shell/dates.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, cutMiddle, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -104,7 +104,7 @@ export async function alertPage(c: DashboardContext, id: string) {
     alert.rule !== null && readRule(alert.rule).group_by ? readFiringGroups(alert.firingGroups) : {};
   const last = lastFired.get(id);
   const done = doneText(c);
-  const tools = atLeast(c.get('person').role, 'admin') && (
+  const tools = isAdmin(c) && (
     <>
       <TurnAction alert={alert} view={view} />
       <Action

@@ -16,14 +16,13 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { inReportSlot } from '#http';
-import { atLeast } from '#members';
+import { money } from '#lib/format';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
-import { money } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Notice, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import {
@@ -139,7 +138,7 @@ const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
 
 async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UNTOUCHED) {
   const now = Date.now();
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const view = await readView(c, now);
   if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={mayChange} />);
   const db = database(c.env.DB);
@@ -178,7 +177,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
   );
 }
 
-const admin = requireRole('admin');
 const inSlot = (c: DashboardContext, make: () => Promise<Response>) =>
   inReportSlot(c.get('person').team.id, make);
 
@@ -239,6 +237,5 @@ export const alerts: PageRecord = {
   title: 'Alerts',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2', keepsView: true }],
-  savable: false,
   routes,
 };

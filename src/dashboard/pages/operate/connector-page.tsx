@@ -12,12 +12,12 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
-import { atLeast } from '#members';
+import { count, money, NOTHING } from '#lib/format';
 import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { count, money, NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Field, FoldedCard, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -153,7 +153,7 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
   const label = kind?.label ?? row.kind;
   const { timezone } = view.application;
   const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const done = doneText(c);
   const to = (what: string) => `${CONNECTORS}/${id}${what}${viewQuery(view)}`;
   const what = kind?.family === 'ad_revenue' ? 'reported ad revenue' : 'costs';

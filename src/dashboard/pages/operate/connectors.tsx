@@ -14,13 +14,12 @@ import {
 } from '#connectors';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
@@ -150,7 +149,7 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
   const now = Date.now();
   const rows = await listConnectors(database(c.env.DB), view.application.id);
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const done = doneText(c);
   return renderPage(
     c,
@@ -182,7 +181,6 @@ const toConnector = (applicationId: string) => (values: Record<string, string>) 
   credentials: fieldsUnder(values, 'credentials.'),
 });
 
-const admin = requireRole('admin');
 const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
 
 const routes = new Hono<DashboardEnv>()
@@ -211,6 +209,5 @@ export const connectors: PageRecord = {
   title: 'Connectors',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2', keepsView: true }],
-  savable: false,
   routes,
 };

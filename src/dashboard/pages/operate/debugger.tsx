@@ -5,6 +5,7 @@ import { database } from '#db';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
+import { ago, count, money, NOTHING } from '#lib/format';
 import { listPostbacks } from '#skan';
 import { listNotifications } from '#stores';
 import { checkForm } from '../../forms/form.ts';
@@ -12,10 +13,8 @@ import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, money, NOTHING } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, cutMiddle, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -350,6 +349,5 @@ export const eventDebugger: PageRecord = {
   title: 'Debugger',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13', keepsView: true }],
-  savable: false,
   routes,
 };

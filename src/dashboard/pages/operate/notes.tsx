@@ -1,14 +1,13 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
@@ -24,7 +23,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
     listNotes(db, view.application, { limit: SHOWN, cursor }),
     readActorNames(db, c.get('person').team.id),
   ]);
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const done = doneText(c);
   return renderPage(
     c,
@@ -114,8 +113,6 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   );
 }
 
-const admin = requireRole('admin');
-
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => notesPage(c))
   .post('/', admin, async (c) => {
@@ -140,6 +137,5 @@ export const notes: PageRecord = {
   title: 'Notes',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4', keepsView: true }],
-  savable: false,
   routes,
 };

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { isStuck } from '#counting';
 import { database } from '#db';
-import { atLeast } from '#members';
+import { ago, count, money, NOTHING, percent } from '#lib/format';
 import {
   type InspectedApplication,
   type Inspection,
@@ -14,11 +14,10 @@ import { discardParked, listParked, type ParkedMessage, replayParked } from '#ro
 import { doneText, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, money, NOTHING, percent } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -312,7 +311,7 @@ async function statusPage(c: DashboardContext) {
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, tableColumns('client-totals', []), view);
   const done = doneText(c);
   const [inspected] = inspection.applications;
-  const mayChange = atLeast(person.role, 'admin');
+  const mayChange = isAdmin(c);
   const zone = view?.application.timezone ?? 'UTC';
   return renderPage(
     c,
@@ -343,16 +342,16 @@ async function statusPage(c: DashboardContext) {
 const routes = new Hono<DashboardEnv>()
   .get('/', statusPage)
   .get('/fresh', freshPart)
-  .post('/resume', requireRole('admin'), async (c) => {
+  .post('/resume', admin, async (c) => {
     const view = await requireView(c);
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })
-  .post('/:id/replay', requireRole('admin'), async (c) => {
+  .post('/:id/replay', admin, async (c) => {
     await replayParked(c.env, callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
   })
-  .post('/:id/discard', requireRole('admin'), async (c) => {
+  .post('/:id/discard', admin, async (c) => {
     await discardParked(callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
   });
@@ -362,6 +361,5 @@ export const status: PageRecord = {
   title: 'Health',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4', keepsView: true }],
-  savable: false,
   routes,
 };

@@ -4,9 +4,8 @@ import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,

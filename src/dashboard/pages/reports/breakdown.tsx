@@ -3,9 +3,8 @@ import { HOURS_KEPT_DAYS } from '#catalogue';
 import { isolate } from '#lib/input/isolate';
 import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
+import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '#lib/format';
 import type { reportCompare } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { dateText } from '../../shell/dates.ts';
-import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { Mark } from '../../tables/lacking.tsx';

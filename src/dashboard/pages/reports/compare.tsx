@@ -6,8 +6,8 @@ import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, table
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
-import { type DashboardContext, type DashboardEnv, isRestricted } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { isRestricted } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {

@@ -1,12 +1,11 @@
 import { Hono } from 'hono';
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
-import { atLeast } from '#members';
+import { count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { dayText } from '../../shell/dates.ts';
-import { count, NOTHING, percent, RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Field, Figure, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -231,7 +230,7 @@ function doubtsPage(c: DashboardContext) {
             ))}
           </dl>
         </Card>
-        <Rules view={view} doubts={doubts} mayChange={atLeast(c.get('person').role, 'admin')} />
+        <Rules view={view} doubts={doubts} mayChange={isAdmin(c)} />
         <Flooding view={view} doubts={doubts} />
         <form method="get" action={PATH} class="row" data-submit-on-change>
           <ViewFields view={view} />

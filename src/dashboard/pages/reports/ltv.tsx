@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { amountsIn, NOTHING, RATIOS } from '#lib/format';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import {
@@ -10,10 +11,8 @@ import {
   PAID_BACK,
 } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {

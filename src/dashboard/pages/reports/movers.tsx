@@ -1,5 +1,5 @@
+import { count, money, signOf } from '#lib/format';
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
-import { count, money, signOf } from '../../shell/format.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';

@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
-import { atLeast, mayAdminister } from '#members';
+import { mayAdminister } from '#members';
 import {
   boundTo,
   createShareLink,
@@ -19,10 +20,14 @@ import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/f
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { isSavable, type PageRecord } from '../../shell/page-record.ts';
+import {
+  type DashboardContext,
+  type DashboardEnv,
+  isSavable,
+  type PageRecord,
+} from '../../shell/page-record.ts';
 import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
@@ -122,8 +127,8 @@ const NewForms = ({
 async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const db = database(c.env.DB);
   const pageOf = pageReader(c);
-  const { team, role, email } = c.get('person');
-  const mayShare = atLeast(role, 'admin');
+  const { team, email } = c.get('person');
+  const mayShare = isAdmin(c);
   const [views, links] = await Promise.all([
     listViews(db, team.id),
     mayShare ? listShareLinks(db, team.id) : [],
@@ -220,8 +225,6 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   );
 }
 
-const admin = requireRole('admin');
-
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => viewsPage(c))
   .post('/', async (c) => {
@@ -244,7 +247,7 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, '/views', 'revoked_link');
   })
   .post('/:id/remove', async (c) => {
-    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !atLeast(c.get('person').role, 'admin') });
+    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !isAdmin(c) });
     return redirectDone(c, '/views', 'deleted');
   });
 
@@ -253,6 +256,5 @@ export const views: PageRecord = {
   title: 'Saved views',
   opens: 'viewer',
   links: [{ group: '', icon: 'M4 2h8v12l-4-3-4 3z', keepsView: false }],
-  savable: false,
   routes,
 };

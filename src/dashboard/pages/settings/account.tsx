@@ -4,8 +4,8 @@ import { type Fault, requireWithin } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
 import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, setCookies } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { callerOf, setCookies } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -101,8 +101,6 @@ export const account: PageRecord = {
   path: '/settings/account',
   title: 'Your account',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes,
 };
 
@@ -110,8 +108,6 @@ export const signingOut: PageRecord = {
   path: '/logout',
   title: 'Sign out',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().post('/', async (c) => {
     setCookies(c, await signOut(c.env, c.req.raw));
     return c.redirect('/login', 303);

@@ -3,7 +3,6 @@ import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
 import { AppError, type Fault } from '#http';
-import { atLeast } from '#members';
 import {
   ApplicationChanges,
   changeApplication,
@@ -19,8 +18,8 @@ import {
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf } from './application-page.tsx';
@@ -35,7 +34,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
     c,
     {
       status: faults.length > 0 ? 400 : 200,
-      tools: atLeast(person.role, 'admin') && (
+      tools: isAdmin(c) && (
         <FormMenu label="New application" id="new" open={faults.length > 0 || rows.length === 0}>
           <form
             method="post"
@@ -100,7 +99,6 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
   );
 }
 
-const admin = requireRole('admin');
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
@@ -179,6 +177,5 @@ export const applications: PageRecord = {
       keepsView: false,
     },
   ],
-  savable: false,
   routes,
 };

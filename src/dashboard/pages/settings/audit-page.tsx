@@ -3,8 +3,7 @@ import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -139,7 +138,5 @@ export const audit: PageRecord = {
   path: '/settings/audit',
   title: 'Audit log',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', auditPage),
 };

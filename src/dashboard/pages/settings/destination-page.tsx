@@ -12,13 +12,13 @@ import {
   type StoredDelivery,
 } from '#destinations';
 import { AppError } from '#http';
-import { atLeast } from '#members';
+import { count, NOTHING, percent } from '#lib/format';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { exactTimeText, timeText } from '../../shell/dates.ts';
-import { count, NOTHING, percent } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Field, Figure, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -189,7 +189,7 @@ export async function destinationPage(c: DashboardContext, { values, faults = []
   const found = await own(c);
   const { destination, application } = found;
   const { id, kind, offSince, offReason } = destination;
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const { data: query } = checkForm(DeliveriesQuery, nonEmpty(c.req.query()));
   const { status, event_id: eventId, cursor = '' } = query ?? {};
   const [health, rows, zone, { secret, test }] = await Promise.all([
@@ -307,7 +307,7 @@ export async function deliveryPage(c: DashboardContext) {
     c,
     {
       title: `Delivery: ${outboundName(delivery.type)}`,
-      tools: atLeast(c.get('person').role, 'admin') && (
+      tools: isAdmin(c) && (
         <Action to={`${pathOf(destination.id)}/replay`} label="Send again" fields={{ event_id: eventId }} />
       ),
     },

@@ -16,15 +16,14 @@ import {
   testDestination,
 } from '#destinations';
 import { AppError, invalidRequest } from '#http';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication, listApplications } from '#teams';
 import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { outboundName } from '../../shell/words.ts';
@@ -64,7 +63,7 @@ async function listPage(c: DashboardContext) {
       return application ? [withHealth(c.env, { destination, application }, at < MAX_ASKED)] : [];
     }),
   );
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   return renderSettings(
     c,
     {
@@ -194,8 +193,6 @@ async function orAgain(
   }
 }
 
-const admin = requireRole('admin');
-
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
@@ -275,7 +272,5 @@ export const destinations: PageRecord = {
   path: PATH,
   title: 'Destinations',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes,
 };

@@ -1,4 +1,5 @@
 import { invalidRequest } from '#http';
+import { NOTHING } from '#lib/format';
 import {
   exampleAddress,
   IMPRESSION_PRESETS,
@@ -9,7 +10,6 @@ import {
 import { type ApplicationRow, ImpressionTemplateChoice, OwnImpressionTemplate } from '#teams';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { NOTHING } from '../../shell/format.ts';
 import { Action, Card, Field, type FormField, Table } from '../../shell/parts.tsx';
 import type { Values } from './application-values.ts';
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
 import { requiredName } from '#http';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import {
@@ -24,9 +25,8 @@ import { parseForm, redirectDone, requireForm, type Submitted } from '../../form
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -231,7 +231,5 @@ export const members: PageRecord = {
   path: '/settings/members',
   title: 'Members',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes,
 };

@@ -4,7 +4,8 @@ import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#mem
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { callerOf, type DashboardContext, setCookies } from '../../shell/guard.ts';
+import { callerOf, setCookies } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 

@@ -11,7 +11,8 @@ import {
 } from '#members';
 import { parseForm, redirectDone } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Notice } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 

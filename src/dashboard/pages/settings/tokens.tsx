@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { requiredName } from '#http';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
 import { mayAdminister } from '#members';
@@ -11,9 +12,8 @@ import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -155,7 +155,5 @@ export const tokens: PageRecord = {
   path: '/settings/tokens',
   title: 'Access tokens',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes,
 };

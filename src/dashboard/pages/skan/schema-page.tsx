@@ -1,12 +1,12 @@
 import { database } from '#db';
 import { AppError, type Fault } from '#http';
-import { atLeast } from '#members';
+import { count } from '#lib/format';
 import { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from '#skan';
 import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, type Column, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
@@ -160,7 +160,7 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
   const { faults = [] } = submitted;
   const begins = known?.valid_from ?? view.today;
   const values = submitted.values ?? valuesOf(known ?? versions.at(-1), begins, view.application.currency);
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const done = doneText(c);
   return renderPage(
     c,

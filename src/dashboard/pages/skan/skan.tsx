@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { settingsOf } from '#env';
+import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { count, money, NOTHING, percent } from '../../shell/format.ts';
-import { type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
 import {
   ask,
@@ -222,8 +222,6 @@ function skanPage(c: DashboardContext) {
   });
 }
 
-const admin = requireRole('admin');
-
 export const skan: PageRecord = {
   path: '/skan',
   title: 'SKAdNetwork',
@@ -231,7 +229,6 @@ export const skan: PageRecord = {
   links: [
     { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
   ],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', skanPage)
     .get('/schema', (c) => schemaPage(c))
