@@ -33,7 +33,7 @@ export function checkForm<Schema extends z.ZodType>(
 }
 
 /** A form's text as submitted, and its faults. A page shows both; without them, it shows an empty form. */
-export type Submitted = { values?: Record<string, string>; faults?: Fault[] };
+export type Submitted = { values?: Record<string, string>; faults?: readonly Fault[] };
 
 /**
  * A submitted form: its data, or null if it is invalid, and what the page shows again in that case. `toInput` converts the form's text to what

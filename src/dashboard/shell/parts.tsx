@@ -182,9 +182,11 @@ export type FormField = {
   step?: string;
   /** The id of a `datalist`. */
   list?: string;
+  /** What it has until something else is typed. */
+  value?: string | undefined;
 };
 
-type FieldProps = FormField & { value?: string; faults?: readonly Fault[] };
+type FieldProps = FormField & { faults?: readonly Fault[] };
 
 /** A labelled control; its hint and fault are linked to it for screen readers. */
 export const Field = ({

@@ -176,7 +176,7 @@ export const listingOf = (c: DashboardContext) => ({
 });
 
 /** The view as hidden form fields. */
-export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewChanges }) => (
+export const ViewFields = ({ view, changes = {} }: { view: View | null; changes?: ViewChanges }) => (
   <>
     {[...viewParameters(view, changes)].map(([name, value]) => (
       <input type="hidden" name={name} value={value} />

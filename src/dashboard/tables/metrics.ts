@@ -14,6 +14,10 @@ export const METRIC_NAMES = ALL_METRICS;
 /** Those that are shown unless others are chosen. */
 export const SHOWN_METRICS: readonly MetricName[] = PLAIN_METRICS;
 
+/** Metrics as the options of a list. */
+export const metricOptions = (names: readonly MetricName[]) =>
+  names.map((name) => [name, METRIC_DEFINITIONS[name].label] as const);
+
 const NET: Readonly<Partial<Record<MetricName, MetricName>>> = {
   revenue: 'net_revenue',
   roas: 'roas_net',

@@ -11,12 +11,13 @@ import {
   RatesQuery,
   saveRates,
 } from '#money';
+import { PostForm } from '../../forms/fields.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Card, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -64,36 +65,25 @@ export const CostTabs = ({
 
 const NewRate = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
   <FormMenu label="Add a rate" id="new" open={faults.length > 0}>
-    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="stack">
-      <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
-      <Field
-        label="Currency"
-        name="currency"
-        value={values.currency ?? ''}
-        faults={faults}
-        maxlength={3}
-        hint="A code such as EUR"
-        required
-      />
-      <Field
-        label="Value of 1 unit"
-        name="rate"
-        value={values.rate ?? ''}
-        faults={faults}
-        hint="Such as 1.08"
-        required
-      />
-      <Field
-        label="In currency"
-        subject="This"
-        name="base"
-        value={values.base ?? view.application.currency.toUpperCase()}
-        faults={faults}
-        maxlength={3}
-        required
-      />
-      <button type="submit">Save</button>
-    </form>
+    <PostForm
+      to={`/costs/rates${viewQuery(view)}`}
+      button="Save"
+      fields={[
+        { label: 'Day', name: 'date', type: 'date', value: view.today, required: true },
+        { label: 'Currency', name: 'currency', maxlength: 3, hint: 'A code such as EUR', required: true },
+        { label: 'Value of 1 unit', name: 'rate', hint: 'Such as 1.08', required: true },
+        {
+          label: 'In currency',
+          subject: 'This',
+          name: 'base',
+          value: view.application.currency.toUpperCase(),
+          maxlength: 3,
+          required: true,
+        },
+      ]}
+      values={values}
+      faults={faults}
+    />
   </FormMenu>
 );
 

@@ -16,11 +16,12 @@ import {
 import { database } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -146,6 +147,18 @@ const Pages = ({ view, asked, total }: { view: View; asked: InventoryRequest; to
   );
 };
 
+const NEW_FIELDS: readonly FormField[] = [
+  { label: 'Creative', name: 'creative', maxlength: 255, required: true },
+  {
+    label: 'Campaign',
+    name: 'campaign',
+    maxlength: 255,
+    list: 'campaigns',
+    hint: 'Empty: named after the week',
+  },
+  { label: 'Ad set', name: 'adset', maxlength: 255, list: 'adsets', hint: 'Empty: named after the weekday' },
+];
+
 async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   const db = database(c.env.DB);
   const page = { application_id: view.application.id, limit: NAMES_OFFERED, cursor: '' };
@@ -159,24 +172,7 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   );
   return (
     <FormMenu label="New creative" id="new" open={open}>
-      <form method="post" action={`/creatives${viewQuery(view)}`} class="stack">
-        <Field label="Creative" name="creative" maxlength={255} required />
-        <Field
-          label="Campaign"
-          name="campaign"
-          maxlength={255}
-          list="campaigns"
-          hint="Empty: named after the week"
-        />
-        <Field
-          label="Ad set"
-          name="adset"
-          maxlength={255}
-          list="adsets"
-          hint="Empty: named after the weekday"
-        />
-        <button type="submit">Create</button>
-      </form>
+      <PostForm to={`/creatives${viewQuery(view)}`} button="Create" fields={NEW_FIELDS} />
       {named('campaigns', campaigns)}
       {named('adsets', adsets)}
     </FormMenu>

@@ -25,7 +25,7 @@ async function saveId(
 /** Adds the id that was entered, or shows the form again with what is wrong with it. */
 export async function addExternalId(c: DashboardContext) {
   const { data, values, faults } = await parseForm(c, ExternalId);
-  const refuse = (found: Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
+  const refuse = (found: readonly Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
   if (!data) return refuse(faults);
   try {
     return await saveId(c, await creativeOf(c), data, true);

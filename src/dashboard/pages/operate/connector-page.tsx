@@ -13,12 +13,13 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { count, money, NOTHING } from '#lib/format';
+import { PostForm } from '../../forms/fields.tsx';
 import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Field, FoldedCard, Notice } from '../../shell/parts.tsx';
+import { Action, Card, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -67,13 +68,15 @@ const accountText = ({ account }: Connector, { application }: View) => {
   return isForeign ? `${text} (the application: ${application.timezone}, so days differ)` : text;
 };
 
+const BACKFILL_FIELDS: readonly FormField[] = [
+  { label: 'From', name: 'from', type: 'date', required: true },
+  { label: 'To', name: 'to', type: 'date', required: true },
+];
+
 const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submitted: Submitted }) => {
-  const { values = {}, faults = [] } = submitted;
-  const field = (label: string, name: string) => (
-    <Field label={label} name={name} type="date" value={values[name] ?? ''} faults={faults} required />
-  );
+  const isOpen = row.backfill !== null || submitted.faults !== undefined;
   return (
-    <FoldedCard title="Read past days again" id="backfill" open={row.backfill !== null || faults.length > 0}>
+    <FoldedCard title="Read past days again" id="backfill" open={isOpen}>
       <p class="muted">
         Each run reads the last days again. Older ones are read on request, a week per run: their figures are
         replaced by those of today.
@@ -89,15 +92,12 @@ const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submit
           />
         </p>
       )}
-      <form
-        method="post"
-        action={`${CONNECTORS}/${row.id}/backfill${viewQuery(view)}#backfill`}
-        class="stack"
-      >
-        {field('From', 'from')}
-        {field('To', 'to')}
-        <button type="submit">Read again</button>
-      </form>
+      <PostForm
+        to={`${CONNECTORS}/${row.id}/backfill${viewQuery(view)}#backfill`}
+        button="Read again"
+        fields={BACKFILL_FIELDS}
+        {...submitted}
+      />
     </FoldedCard>
   );
 };
@@ -117,25 +117,14 @@ const Credentials = ({
     <p class="muted">
       For a token that has expired or was revoked. What was fetched stays, and the next run uses the new one.
     </p>
-    <form
-      method="post"
-      action={`${CONNECTORS}/${row.id}/credentials${viewQuery(view)}#credentials`}
-      class="stack"
-    >
-      {fieldsOf(kind)
+    <PostForm
+      to={`${CONNECTORS}/${row.id}/credentials${viewQuery(view)}#credentials`}
+      button="Replace"
+      fields={fieldsOf(kind)
         .filter(({ isSecret }) => isSecret)
-        .map(({ name, label, isRequired }) => (
-          <Field
-            label={label}
-            name={name}
-            type="password"
-            faults={faults}
-            required={isRequired}
-            autocomplete="off"
-          />
-        ))}
-      <button type="submit">Replace</button>
-    </form>
+        .map(({ name, label, isRequired }) => ({ label, name, type: 'password', required: isRequired }))}
+      faults={faults}
+    />
   </FoldedCard>
 );
 

@@ -8,6 +8,7 @@ import { listRejections } from '#ingestion';
 import { ago, count, money, NOTHING } from '#lib/format';
 import { listPostbacks } from '#skan';
 import { listNotifications } from '#stores';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
@@ -15,7 +16,7 @@ import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, cutMiddle, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Card, cutMiddle, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -271,16 +272,23 @@ async function debuggerPage(c: DashboardContext) {
         <FormMenu label="Filter events" id="filter" kind="quiet" open={refused.length > 0}>
           <form method="get" action="/debugger" class="stack">
             <ViewFields view={view} />
-            <Field
-              label="Type"
-              name="type"
-              value={type}
+            <Fields
+              fields={[
+                {
+                  label: OWN_LABELS.type,
+                  name: 'type',
+                  options: [
+                    ['', 'All types'],
+                    ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const),
+                  ],
+                },
+                { label: OWN_LABELS.event_name, name: 'event_name', maxlength: 256 },
+                { label: OWN_LABELS.device_id, name: 'device_id', maxlength: 256 },
+                { label: OWN_LABELS.token, name: 'token', maxlength: 512 },
+              ]}
+              values={own}
               faults={refused}
-              options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
             />
-            <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
-            <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
-            <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
             <button type="submit">Show</button>
           </form>
         </FormMenu>

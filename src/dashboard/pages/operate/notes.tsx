@@ -2,13 +2,14 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
+import { PostForm } from '../../forms/fields.tsx';
 import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, FormMenu, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
 const SHOWN = 200;
@@ -16,7 +17,7 @@ const SHOWN = 200;
 /** What happened on days, which charts and tables over time show: a list and a form. */
 async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
-  const { faults = [], values } = submitted;
+  const { faults = [] } = submitted;
   const cursor = c.req.query('cursor') ?? '';
   const db = database(c.env.DB);
   const [page, actorName] = await Promise.all([
@@ -32,25 +33,15 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
       status: faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <FormMenu label="New note" id="new" open={faults.length > 0}>
-          <form method="post" action={`/notes${viewQuery(view)}`} class="stack">
-            <Field
-              label="Day"
-              name="day"
-              type="date"
-              value={values?.day ?? view.today}
-              faults={faults}
-              required
-            />
-            <Field
-              label="Note"
-              name="text"
-              value={values?.text ?? ''}
-              maxlength={200}
-              faults={faults}
-              required
-            />
-            <button type="submit">Add</button>
-          </form>
+          <PostForm
+            to={`/notes${viewQuery(view)}`}
+            button="Add"
+            fields={[
+              { label: 'Day', name: 'day', type: 'date', value: view.today, required: true },
+              { label: 'Note', name: 'text', maxlength: 200, required: true },
+            ]}
+            {...submitted}
+          />
         </FormMenu>
       ),
     },

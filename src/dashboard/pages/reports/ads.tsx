@@ -4,9 +4,10 @@ import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Card, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
   ask,
@@ -19,7 +20,6 @@ import {
   rowsText,
   searchOf,
   TableSearch,
-  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
@@ -35,7 +35,7 @@ import {
   groupWord,
   isDeviceGroup,
 } from '../../tables/groups.tsx';
-import { METRIC_DEFINITIONS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, metricOptions, sortRows } from '../../tables/metrics.ts';
 import { performanceColumns } from '../../tables/performance-columns.tsx';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 
@@ -117,19 +117,14 @@ function adsPage(c: DashboardContext) {
     return (
       <>
         <LeftOut report={report} />
-        <form method="get" action="/ads" class="row" data-submit-on-change>
-          <ViewFields view={view} />
-          <Field label="Group by" name="by" value={by} options={OFFERED} />
-          <Field
-            label="Metric"
-            name="metric"
-            value={metric}
-            options={FIGURES.map((name) => [name, METRIC_DEFINITIONS[name].label] as const)}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path="/ads"
+          view={view}
+          fields={[
+            { label: 'Group by', name: 'by', value: by, options: OFFERED },
+            { label: 'Metric', name: 'metric', value: metric, options: metricOptions(FIGURES) },
+          ]}
+        />
         <Card title={`${METRIC_DEFINITIONS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>

@@ -16,6 +16,7 @@ import {
   saveView,
   viewAddress,
 } from '#views';
+import { Fields } from '../../forms/fields.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
@@ -28,7 +29,7 @@ import {
   isSavable,
   type PageRecord,
 } from '../../shell/page-record.ts';
-import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, type FormField, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
 const PATH = '/views';
@@ -40,6 +41,20 @@ const LIFETIMES = [
   ['90', '90 days'],
   ['365', '1 year'],
 ] as const;
+
+const VIEW_FIELDS: readonly FormField[] = [
+  { label: 'Name', name: 'name', maxlength: 100, hint: 'Your whole team sees it', required: true },
+];
+const LINK_FIELDS: readonly FormField[] = [
+  {
+    label: 'Recipient',
+    name: 'note',
+    maxlength: 255,
+    hint: 'A name, for your own list of links',
+    required: true,
+  },
+  { label: 'Expires after', name: 'days', value: '30', options: LIFETIMES },
+];
 
 type StoredView = { path: string; query: string };
 
@@ -79,36 +94,13 @@ const NewForms = ({
     <Card title={`Save or share this view of ${page}`} aside={<a href={address}>Back to the view</a>}>
       <form method="post" action="/views" class="row">
         {target}
-        <Field
-          label="Name"
-          name="name"
-          value={values.name ?? ''}
-          faults={faultsOf('view')}
-          maxlength={100}
-          hint="Your whole team sees it"
-          required
-        />
+        <Fields fields={VIEW_FIELDS} values={values} faults={faultsOf('view')} />
         <button type="submit">Save view</button>
       </form>
       {mayShare && (
         <form method="post" action="/views/links" class="row">
           {target}
-          <Field
-            label="Recipient"
-            name="note"
-            value={values.note ?? ''}
-            faults={faultsOf('link')}
-            maxlength={255}
-            hint="A name, for your own list of links"
-            required
-          />
-          <Field
-            label="Expires after"
-            name="days"
-            value={values.days ?? '30'}
-            faults={faultsOf('link')}
-            options={LIFETIMES}
-          />
+          <Fields fields={LINK_FIELDS} values={values} faults={faultsOf('link')} />
           <button type="submit" class="quiet">
             Create link
           </button>

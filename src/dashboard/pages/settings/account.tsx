@@ -2,11 +2,12 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
+import { currentPasswordField, newPasswordField, PostForm } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, FormMenu } from '../../shell/parts.tsx';
+import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
@@ -20,7 +21,12 @@ const passwordsOf = ({ name, email, team }: Person) =>
     next: newPassword([name, email, team.name]),
   });
 
-async function accountPage(c: DashboardContext, faults: Fault[] = []) {
+const PASSWORD_FIELDS = [
+  currentPasswordField('Current password', 'current'),
+  newPasswordField('New password', 'At least 12 characters. You are signed out everywhere else.', 'next'),
+];
+
+async function accountPage(c: DashboardContext, faults: readonly Fault[] = []) {
   const { userId, name, email, role, team } = c.get('person');
   const state = await secondFactorOf(callerOf(c).db, userId);
   const keys = await listPasskeys(callerOf(c).db, userId);
@@ -43,28 +49,12 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
             kind="quiet"
             open={faults.some(({ path }) => path === 'current' || path === 'next')}
           >
-            <form method="post" action="/settings/account" class="stack">
-              <Field
-                label="Current password"
-                name="current"
-                type="password"
-                autocomplete="current-password"
-                faults={faults}
-                required
-              />
-              <Field
-                label="New password"
-                name="next"
-                type="password"
-                autocomplete="new-password"
-                faults={faults}
-                hint="At least 12 characters. You are signed out everywhere else."
-                minlength={12}
-                maxlength={128}
-                required
-              />
-              <button type="submit">Change password</button>
-            </form>
+            <PostForm
+              to="/settings/account"
+              button="Change password"
+              fields={PASSWORD_FIELDS}
+              faults={faults}
+            />
           </FormMenu>
         }
       >

@@ -112,7 +112,7 @@ const StoresCard = ({
 );
 
 /** Deletion requires typing the name, so that a single click cannot delete an application. */
-const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
+const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: readonly Fault[] }) => (
   <Card title="Delete application" id="delete">
     <p class="muted">
       Deletes {row.name} with its creatives, devices, events, costs and reports. Its API keys and tracking

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import { Card, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -97,23 +98,27 @@ async function auditPage(c: DashboardContext) {
     c,
     {},
     <Card title="Changes and revealed secrets">
-      <form method="get" action="/settings/audit" class="row" data-submit-on-change>
-        <Field
-          label="Who"
-          name="who"
-          value={who}
-          options={[['', 'Everyone'], ...actors.map((actor) => [actor, actorName(actor)] as const)]}
-        />
-        <Field
-          label="What"
-          name="what"
-          value={what}
-          options={[['', 'Everything'], ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const)]}
-        />
-        <button type="submit" class="quiet" data-apply>
-          Apply
-        </button>
-      </form>
+      <ChoiceForm
+        path="/settings/audit"
+        view={null}
+        fields={[
+          {
+            label: 'Who',
+            name: 'who',
+            value: who,
+            options: [['', 'Everyone'], ...actors.map((actor) => [actor, actorName(actor)] as const)],
+          },
+          {
+            label: 'What',
+            name: 'what',
+            value: what,
+            options: [
+              ['', 'Everything'],
+              ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const),
+            ],
+          },
+        ]}
+      />
       <Table
         caption="Audit log"
         rows={entries}

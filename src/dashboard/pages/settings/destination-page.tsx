@@ -13,13 +13,23 @@ import {
 } from '#destinations';
 import { AppError } from '#http';
 import { count, NOTHING, percent } from '#lib/format';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { exactTimeText, timeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Field, Figure, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import {
+  Action,
+  Card,
+  Field,
+  Figure,
+  FoldedCard,
+  type FormField,
+  Notice,
+  Table,
+} from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { DELIVERY_STATUS_NAMES, optionsOf, outboundName } from '../../shell/words.ts';
@@ -135,6 +145,21 @@ const Deliveries = ({
   );
 };
 
+const REPLAY_FIELDS: readonly FormField[] = [
+  { label: 'From', name: 'from', type: 'date', required: true },
+  { label: 'To', name: 'to', type: 'date', hint: 'Days of UTC', required: true },
+  {
+    label: 'Which',
+    name: 'status',
+    value: 'failed',
+    options: [
+      ['failed', 'Failed'],
+      ['skipped', 'Skipped'],
+      ['all', 'All'],
+    ],
+  },
+];
+
 const Replay = ({ id }: { id: string }) => (
   <FoldedCard title="Send again" id="replay">
     <form
@@ -143,18 +168,7 @@ const Replay = ({ id }: { id: string }) => (
       class="row"
       data-confirm="Send these deliveries again?"
     >
-      <Field label="From" name="from" type="date" required />
-      <Field label="To" name="to" type="date" hint="Days of UTC" required />
-      <Field
-        label="Which"
-        name="status"
-        value="failed"
-        options={[
-          ['failed', 'Failed'],
-          ['skipped', 'Skipped'],
-          ['all', 'All'],
-        ]}
-      />
+      <Fields fields={REPLAY_FIELDS} />
       <button type="submit">Send again</button>
     </form>
   </FoldedCard>

@@ -8,9 +8,10 @@ import {
   presetOf,
 } from '#networks';
 import { type ApplicationRow, ImpressionTemplateChoice, OwnImpressionTemplate } from '#teams';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { Action, Card, Field, type FormField, Table } from '../../shell/parts.tsx';
+import { Action, Card, type FormField, Table } from '../../shell/parts.tsx';
 import type { Values } from './application-values.ts';
 
 // The template by which an application reads the callbacks of its mediation platform: a preset, or one of its own.
@@ -185,9 +186,7 @@ export const ImpressionsCard = ({
         <summary>{chosen === OWN_TEMPLATE ? 'Edit your own template' : 'Add your own template'}</summary>
         <form method="post" action={to} class="stack" novalidate>
           <input type="hidden" name="template" value={OWN_TEMPLATE} />
-          {FIELDS.map((field) => (
-            <Field {...field} value={values[field.name] ?? ''} faults={faults} />
-          ))}
+          <Fields fields={FIELDS} values={values} faults={faults} />
           <button type="submit">Save the template</button>
         </form>
       </details>

@@ -21,13 +21,14 @@ import {
 } from '#members';
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
+import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
@@ -66,24 +67,16 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
             manage other owners. Nothing is sent by email: you get a link to pass on.
           </p>
-          <form method="post" action="/settings/members" class="stack">
-            <Field
-              label="Name or email"
-              name="note"
-              value={values.note ?? ''}
-              faults={faults}
-              maxlength={255}
-              required
-            />
-            <Field
-              label="Role"
-              name="role"
-              value={values.role ?? 'viewer'}
-              faults={faults}
-              options={optionsOf(offered, ROLE_NAMES)}
-            />
-            <button type="submit">Create link</button>
-          </form>
+          <PostForm
+            to={PATH}
+            button="Create link"
+            fields={[
+              { label: 'Name or email', name: 'note', maxlength: 255, required: true },
+              { label: 'Role', name: 'role', value: 'viewer', options: optionsOf(offered, ROLE_NAMES) },
+            ]}
+            values={values}
+            faults={faults}
+          />
         </FormMenu>
       ),
     },

@@ -1,21 +1,41 @@
 import * as z from 'zod';
 import { AppError, type Fault, requiredName, requireWithin } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
+import { currentPasswordField, Fields } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { Action, Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
 const NewPasskey = z.object({ passkey_name: requiredName(100), credential: credentialField() });
 
+const FIELDS: readonly FormField[] = [
+  {
+    label: 'Name of the passkey',
+    name: 'passkey_name',
+    hint: 'Such as the device that it is on',
+    maxlength: 100,
+    required: true,
+  },
+  currentPasswordField('Your password, to add it', 'passkey_password'),
+];
+
 type Passkeys = Awaited<ReturnType<typeof listPasskeys>>;
 
 /** A person's passkeys. Without JavaScript, or in a browser without passkeys, they can only be removed. */
-export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: string; faults: Fault[] }) => (
+export const PasskeysCard = ({
+  rows,
+  zone,
+  faults,
+}: {
+  rows: Passkeys;
+  zone: string;
+  faults: readonly Fault[];
+}) => (
   <Card
     title="Passkeys"
     aside={
@@ -34,22 +54,7 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
           hidden
         >
           <input type="hidden" name="credential" value="" />
-          <Field
-            label="Name of the passkey"
-            name="passkey_name"
-            faults={faults}
-            hint="Such as the device that it is on"
-            maxlength={100}
-            required
-          />
-          <Field
-            label="Your password, to add it"
-            name="passkey_password"
-            type="password"
-            autocomplete="current-password"
-            faults={faults}
-            required
-          />
+          <Fields fields={FIELDS} faults={faults} />
           <button type="submit">Add a passkey</button>
           <p role="status"></p>
         </form>
@@ -97,7 +102,7 @@ export async function challengePasskey(c: DashboardContext): Promise<Response> {
 
 export async function savePasskey(
   c: DashboardContext,
-  showFaults: (faults: Fault[]) => Response | Promise<Response>,
+  showFaults: (faults: readonly Fault[]) => Response | Promise<Response>,
 ): Promise<Response> {
   const { data, faults } = await parseForm(c, NewPasskey);
   if (!data) return showFaults(faults);

@@ -9,11 +9,12 @@ import {
   type SecondFactor,
   secondFactorOf,
 } from '#members';
+import { currentPasswordField, PostForm } from '../../forms/fields.tsx';
 import { parseForm, redirectDone } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, Field, FormMenu, Notice } from '../../shell/parts.tsx';
+import { Card, type FormField, FormMenu, Notice } from '../../shell/parts.tsx';
 import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
@@ -47,16 +48,16 @@ const Key = ({ uri, recoveryCodes }: { uri: string; recoveryCodes: string }) => 
   </Notice>
 );
 
-const Password = ({ faults }: { faults: Fault[] }) => (
-  <Field
-    label="Your password"
-    name="password"
-    type="password"
-    autocomplete="current-password"
-    faults={faults}
-    required
-  />
-);
+const PASSWORD = [currentPasswordField('Your password')];
+const CODE: readonly FormField[] = [
+  {
+    label: 'Code',
+    name: 'code',
+    autocomplete: 'one-time-code',
+    hint: 'The six digits that the app shows. From then on, signing in takes such a code.',
+    required: true,
+  },
+];
 
 type FormMessages = Readonly<Record<string, string | undefined>>;
 
@@ -68,55 +69,43 @@ export const SecondFactorCard = ({
 }: {
   state: SecondFactor;
   shown: FormMessages;
-  faults: Fault[];
-}) => (
-  <Card
-    title="Authenticator app"
-    aside={
-      <FormMenu
-        label={state === 'on' ? 'Remove' : state === 'off' ? 'Set up' : 'Start again'}
-        id="app"
-        kind="quiet"
-        open={faults.some(({ path }) => path === 'password')}
-      >
-        {state === 'on' ? (
-          <form method="post" action={`${PATH}/app/remove`} class="stack">
-            <Password faults={faults} />
-            <button type="submit">Remove the app</button>
-          </form>
-        ) : (
-          <form method="post" action={`${PATH}/app`} class="stack">
-            <Password faults={faults} />
-            <button type="submit">{state === 'off' ? 'Set up' : 'Start again'}</button>
-          </form>
-        )}
-      </FormMenu>
-    }
-  >
-    {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
-    {state === 'unconfirmed' && (
-      <form method="post" action={`${PATH}/app/confirm`} class="stack">
-        <Field
-          label="Code"
-          name="code"
-          autocomplete="one-time-code"
-          hint="The six digits that the app shows. From then on, signing in takes such a code."
-          faults={faults}
-          required
-        />
-        <button type="submit">Turn on</button>
-      </form>
-    )}
-    <p class="muted">
-      {state === 'on' && 'Signing in takes your password and a code of your authenticator app.'}
-      {state === 'off' &&
-        'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'}
-      {state === 'unconfirmed' && 'If you no longer see the key, start again with a new one.'}
-    </p>
-  </Card>
-);
+  faults: readonly Fault[];
+}) => {
+  const label = state === 'unconfirmed' ? 'Start again' : 'Set up';
+  return (
+    <Card
+      title="Authenticator app"
+      aside={
+        <FormMenu
+          label={state === 'on' ? 'Remove' : label}
+          id="app"
+          kind="quiet"
+          open={faults.some(({ path }) => path === 'password')}
+        >
+          <PostForm
+            to={`${PATH}/app${state === 'on' ? '/remove' : ''}`}
+            button={state === 'on' ? 'Remove the app' : label}
+            fields={PASSWORD}
+            faults={faults}
+          />
+        </FormMenu>
+      }
+    >
+      {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
+      {state === 'unconfirmed' && (
+        <PostForm to={`${PATH}/app/confirm`} button="Turn on" fields={CODE} faults={faults} />
+      )}
+      <p class="muted">
+        {state === 'on' && 'Signing in takes your password and a code of your authenticator app.'}
+        {state === 'off' &&
+          'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'}
+        {state === 'unconfirmed' && 'If you no longer see the key, start again with a new one.'}
+      </p>
+    </Card>
+  );
+};
 
-type ShowFaults = (faults: Fault[]) => Response | Promise<Response>;
+type ShowFaults = (faults: readonly Fault[]) => Response | Promise<Response>;
 
 const limit = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);

@@ -2,12 +2,13 @@ import { database } from '#db';
 import { AppError, type Fault } from '#http';
 import { count } from '#lib/format';
 import { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from '#skan';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type Column, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, type Column, FoldedCard, type FormField, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
 
@@ -60,6 +61,17 @@ const LinesField = ({
   );
 };
 
+const FIELDS: readonly FormField[] = [
+  {
+    label: 'From',
+    name: 'valid_from',
+    type: 'date',
+    hint: 'It applies to postbacks that arrive from this day on, until the next version.',
+    required: true,
+  },
+  { label: 'Currency', name: 'currency', maxlength: 3, required: true },
+];
+
 type Values = Readonly<Record<string, string>>;
 
 const valuesOf = (version: SchemaVersion | undefined, from: string, currency: string): Values => ({
@@ -83,23 +95,7 @@ const VersionForm = ({
 }) => (
   <form method="post" action={`${PATH}${viewQuery(view)}`} class="stack" novalidate>
     <input type="hidden" name="edited" value={edited} />
-    <Field
-      label="From"
-      name="valid_from"
-      type="date"
-      value={values.valid_from ?? ''}
-      faults={faults}
-      hint="It applies to postbacks that arrive from this day on, until the next version."
-      required
-    />
-    <Field
-      label="Currency"
-      name="currency"
-      value={values.currency ?? ''}
-      faults={faults}
-      maxlength={3}
-      required
-    />
+    <Fields fields={FIELDS} values={values} faults={faults} />
     <LinesField
       label="Fine values"
       name="fine"

@@ -3,21 +3,13 @@ import { settingsOf } from '#env';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
-import {
-  ask,
-  CsvLink,
-  MAX_TABLE_ROWS,
-  RowCount,
-  renderReport,
-  ViewFields,
-  wantsCsv,
-  Zone,
-} from '../../shell/report.tsx';
+import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
+import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
@@ -189,18 +181,18 @@ function skanPage(c: DashboardContext) {
           </dl>
           <Arrivals report={report} view={view} />
         </Card>
-        <form method="get" action="/skan" class="row" data-submit-on-change>
-          <ViewFields view={view} />
-          <Field
-            label="Group by"
-            name="by"
-            value={by}
-            options={SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const)}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path="/skan"
+          view={view}
+          fields={[
+            {
+              label: 'Group by',
+              name: 'by',
+              value: by,
+              options: SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const),
+            },
+          ]}
+        />
         <Card
           title={`By ${GROUP_LABELS[by].toLowerCase()}`}
           aside={<CsvLink view={view} path="/skan" parameters={{ by }} />}
