@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { type Channel, channelText, DIGESTS } from '#alerts';
 import { ago } from '#lib/format';
 import { timeText } from '../shell/dates.ts';
-import { Action, Card, type Column, FormMenu, Table } from '../shell/parts.tsx';
+import { Action, Card, FormMenu, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
 import { PostForm } from './fields.tsx';
@@ -30,25 +30,6 @@ export function ChannelsCard({
 }: PartProps & { rows: Channel[]; form: Child }) {
   const query = viewQuery(view);
   const { timezone } = view.application;
-  const actions: Column<Channel>[] = mayChange
-    ? [
-        {
-          label: 'Actions',
-          numeric: true,
-          cell: (channel) => (
-            <span class="actions">
-              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
-              <Action
-                to={`/alerts/channels/${channel.id}/remove${query}`}
-                label="Remove"
-                kind="danger"
-                confirm={`Remove ${channelText(channel)}?`}
-              />
-            </span>
-          ),
-        },
-      ]
-    : [];
   return (
     <Card title="Where messages go" aside={form}>
       <Table
@@ -71,8 +52,21 @@ export function ChannelsCard({
                 </>
               ),
           },
-          ...actions,
         ]}
+        actions={
+          mayChange &&
+          ((channel) => (
+            <span class="actions">
+              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
+              <Action
+                to={`/alerts/channels/${channel.id}/remove${query}`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove ${channelText(channel)}?`}
+              />
+            </span>
+          ))
+        }
       />
     </Card>
   );

@@ -162,6 +162,21 @@ export const Figure = ({
   </div>
 );
 
+/** Facts about one thing, each with its label. Those of `false` are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [label: string, text: Child] | false)[] }) => (
+  <dl class="facts">
+    {facts.map(
+      (fact) =>
+        fact && (
+          <>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </>
+        ),
+    )}
+  </dl>
+);
+
 /** A labelled control of a form, without what is in it. */
 export type FormField = {
   label: string;
@@ -282,9 +297,10 @@ const orderOf = (sorted: Sorted | undefined) => (sorted ? { 'data-order': sorted
 /** A table that scrolls horizontally if it is wider than the screen. */
 export function Table<Row>({
   caption,
-  columns,
+  columns: shown,
   rows,
   empty = 'Nothing here yet.',
+  actions,
   totals,
   sticky = false,
   kind = '',
@@ -293,6 +309,8 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  /** The cell of a last column, for people who may do something with a row. */
+  actions?: false | ((row: Row) => Child);
   /** The last row, with one cell per column. */
   totals?: readonly Child[];
   /** Whether the header and first column stay visible while the table scrolls. */
@@ -300,6 +318,7 @@ export function Table<Row>({
   kind?: '' | 'heat-map' | 'funnel';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
+  const columns = actions ? [...shown, { label: 'Actions', numeric: true, cell: actions }] : shown;
   return (
     <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
       <table class={kind}>
@@ -362,6 +381,22 @@ export function Table<Row>({
     </section>
   );
 }
+
+/** The link to what follows a part of a long list; nothing at its end. */
+export const NextPart = ({
+  cursor,
+  to,
+  label = 'Older',
+}: {
+  cursor: string | null | undefined;
+  to: (cursor: string) => string;
+  label?: string;
+}) =>
+  cursor ? (
+    <p class="pages">
+      <a href={to(cursor)}>{label}</a>
+    </p>
+  ) : null;
 
 /** A button that changes something, in a form of its own. If scripts run, `confirm` is asked first. */
 export const Action = ({

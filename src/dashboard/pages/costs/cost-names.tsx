@@ -134,23 +134,18 @@ export async function MappedNames({ db, view, mayChange }: { db: Database; view:
               <Names campaign={name.toCampaign} adset={name.toAdset} creative={name.toCreative} />
             ),
           },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (name: (typeof mapped)[number]) => (
-                    <Action
-                      to={`/costs/names/remove${viewQuery(view)}`}
-                      label="Remove"
-                      kind="quiet"
-                      fields={{ campaign: name.campaign, adset: name.adset, creative: name.creative }}
-                    />
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          (({ campaign, adset, creative }) => (
+            <Action
+              to={`/costs/names/remove${viewQuery(view)}`}
+              label="Remove"
+              kind="quiet"
+              fields={{ campaign, adset, creative }}
+            />
+          ))
+        }
       />
     </FoldedCard>
   );

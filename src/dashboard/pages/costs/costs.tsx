@@ -6,10 +6,10 @@ import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { checkForm, doneText, readForm, redirectDone } from '../../forms/form.ts';
+import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Notice, Table } from '../../shell/parts.tsx';
+import { Card, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
@@ -69,10 +69,8 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     // The stored costs and their names are not divided by the view's filters.
     const restricted = isRestricted(person, view);
     const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
-    const done = doneText(c);
     return (
       <>
-        {done && <Notice kind="good">{done}</Notice>}
         {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
         <LeftOut report={report} />
         <CostTabs view={view} current="/costs">

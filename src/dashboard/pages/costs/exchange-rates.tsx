@@ -12,12 +12,12 @@ import {
   saveRates,
 } from '#money';
 import { PostForm } from '../../forms/fields.tsx';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -106,10 +106,8 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
     const places = placesOf(rates.data.map(({ rate }) => rate));
-    const done = doneText(c);
     return (
       <>
-        {done && <Notice kind="good">{done}</Notice>}
         <CostTabs view={view} current="/costs/rates">
           <form method="get" action="/costs/rates" class="row">
             <ViewFields view={view} />
@@ -164,15 +162,10 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               { label: 'Source', cell: (row) => SOURCES[row.source] },
             ]}
           />
-          {rates.next_cursor && (
-            <p class="pages">
-              <a
-                href={`/costs/rates${viewQuery(view, { of_currency: currency, cursor: rates.next_cursor })}`}
-              >
-                Older
-              </a>
-            </p>
-          )}
+          <NextPart
+            cursor={rates.next_cursor}
+            to={(cursor) => `/costs/rates${viewQuery(view, { of_currency: currency, cursor })}`}
+          />
         </Card>
       </>
     );

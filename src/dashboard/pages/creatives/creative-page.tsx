@@ -11,13 +11,13 @@ import { placesIn } from '../../charts/axis.ts';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
-import { doneText, type Submitted } from '../../forms/form.ts';
+import type { Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, cutMiddle, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -177,12 +177,10 @@ export async function creativePage(
       const roas = curveOf(lifetime, (cell) => cell.roas ?? null);
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
-      const done = doneText(c);
       const mayChange = isAdmin(c);
       const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>
-          {done && <Notice kind="good">{done}</Notice>}
           <StoreWarning application={application} mayChange={mayChange} />
           <LeftOut report={compared.report} />
           <div class="lead-line">

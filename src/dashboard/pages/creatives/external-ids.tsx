@@ -46,12 +46,8 @@ export const ExternalIds = ({ creative, ids, submitted, search }: ExternalIdsPro
           },
           { label: 'Here', cell: (id) => <bdi>{itemOf(id, creative)}</bdi> },
           { label: 'ID', cell: ({ id }) => <code>{id}</code> },
-          {
-            label: 'Actions',
-            numeric: true,
-            cell: (id) => <Action to={to('/remove')} label="Remove" kind="quiet" fields={id} />,
-          },
         ]}
+        actions={(id) => <Action to={to('/remove')} label="Remove" kind="quiet" fields={id} />}
       />
       <PostForm
         to={to('')}

@@ -18,12 +18,12 @@ import { settingsOf } from '#env';
 import { inReportSlot } from '#http';
 import { money } from '#lib/format';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Notice, Table } from '../../shell/parts.tsx';
+import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import {
   AlertFinding,
@@ -85,9 +85,6 @@ function AlertsCard({
   mayChange,
 }: PartProps & { rows: Alert[]; lastFired: ReadonlyMap<string, number> }) {
   const { timezone, currency } = view.application;
-  const actions: Column<Alert>[] = mayChange
-    ? [{ label: 'Actions', numeric: true, cell: (alert) => <TurnAction alert={alert} view={view} /> }]
-    : [];
   return (
     <Card title="Alerts" aside={<span class="muted">Times in {timezone}</span>}>
       {rows.length === 0 ? (
@@ -126,8 +123,8 @@ function AlertsCard({
                 return at === undefined ? 'Never' : timeText(at, timezone);
               },
             },
-            ...actions,
           ]}
+          actions={mayChange && ((alert) => <TurnAction alert={alert} view={view} />)}
         />
       )}
     </Card>
@@ -148,7 +145,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
     db,
     rows.map((alert) => alert.id),
   );
-  const done = doneText(c);
   const part = { view, mayChange, now };
   return renderPage(
     c,
@@ -162,7 +158,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
       ),
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <AlertsCard {...part} rows={rows} lastFired={lastFired} />
       <ChannelsCard
         {...part}

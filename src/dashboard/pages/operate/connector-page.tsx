@@ -14,12 +14,12 @@ import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { count, money, NOTHING } from '#lib/format';
 import { PostForm } from '../../forms/fields.tsx';
-import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
+import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -143,7 +143,6 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
   const { timezone } = view.application;
   const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
   const mayChange = isAdmin(c);
-  const done = doneText(c);
   const to = (what: string) => `${CONNECTORS}/${id}${what}${viewQuery(view)}`;
   const what = kind?.family === 'ad_revenue' ? 'reported ad revenue' : 'costs';
   const tools = mayChange && (
@@ -167,7 +166,6 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
       status: refused.backfill || refused.credentials ? 400 : 200,
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {row.last_error !== null && (
         <Notice kind="bad">
           {row.failures > 1 ? `The last ${count(row.failures)} runs failed: ` : 'The last run failed: '}
@@ -175,32 +173,23 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
         </Notice>
       )}
       <Card title="State">
-        <dl class="facts">
-          <dt>State</dt>
-          <dd>
-            <ConnectorState row={row} />
-          </dd>
-          <dt>Last run</dt>
-          <dd>{at(row.last_run_at)}</dd>
-          <dt>Last success</dt>
-          <dd>{at(row.last_success_at)}</dd>
-          <dt>Next run</dt>
-          <dd>{at(row.next_run_at)}</dd>
-          <dt>Last change</dt>
-          <dd>{row.last_change ? <LastChange change={row.last_change} view={view} /> : NOTHING}</dd>
-          <dt>Account</dt>
-          <dd>{accountText(row, view)}</dd>
-          <dt>Credentials end</dt>
-          <dd>{row.credentials_expire_at === null ? 'Not known to end' : at(row.credentials_expire_at)}</dd>
-          {Object.entries(row.settings)
-            .filter(([, value]) => value !== '')
-            .map(([name, value]) => (
-              <>
-                <dt>{kind?.labels[name] ?? name}</dt>
-                <dd>{value}</dd>
-              </>
-            ))}
-        </dl>
+        <Facts
+          facts={[
+            ['State', <ConnectorState row={row} />],
+            ['Last run', at(row.last_run_at)],
+            ['Last success', at(row.last_success_at)],
+            ['Next run', at(row.next_run_at)],
+            ['Last change', row.last_change ? <LastChange change={row.last_change} view={view} /> : NOTHING],
+            ['Account', accountText(row, view)],
+            [
+              'Credentials end',
+              row.credentials_expire_at === null ? 'Not known to end' : at(row.credentials_expire_at),
+            ],
+            ...Object.entries(row.settings).map(
+              ([name, value]) => value !== '' && ([kind?.labels[name] ?? name, value] as const),
+            ),
+          ]}
+        />
       </Card>
       {mayChange && <Backfill row={row} view={view} submitted={refused.backfill ?? {}} />}
       {mayChange && kind && (

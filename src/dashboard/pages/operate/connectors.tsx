@@ -15,12 +15,12 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
   backfillPage,
@@ -71,22 +71,13 @@ const Connectors = ({
           { label: 'Last success', cell: (row) => at(row.last_success_at) },
           { label: 'Next run', cell: (row) => at(row.next_run_at) },
           { label: 'Last error', wrap: true, cell: (row) => row.last_error ?? NOTHING },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (row: Connector) => (
-                    <Action
-                      to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`}
-                      label="Run now"
-                      kind="quiet"
-                    />
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          ((row) => (
+            <Action to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`} label="Run now" kind="quiet" />
+          ))
+        }
       />
     </Card>
   );
@@ -150,12 +141,10 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
   const now = Date.now();
   const rows = await listConnectors(database(c.env.DB), view.application.id);
   const mayChange = isAdmin(c);
-  const done = doneText(c);
   return renderPage(
     c,
     { title: 'Connectors', view, status: submitted.faults ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {rows.length === 0 ? (
         <Card title="Connectors">
           <Blank text="A connector fetches what an advertising network says that you spent, or what a mediation platform says that you earned, every day." />

@@ -16,7 +16,7 @@ import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, cutMiddle, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Card, cutMiddle, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -316,11 +316,10 @@ async function debuggerPage(c: DashboardContext) {
               now={now}
               empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
             />
-            {page?.next_cursor && (
-              <p class="pages">
-                <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
-              </p>
-            )}
+            <NextPart
+              cursor={page?.next_cursor}
+              to={(next) => `/debugger${viewQuery(view, { ...own, cursor: next })}`}
+            />
           </Card>
           {notifications.length > 0 && (
             <Card title="Store notifications" id="stores">

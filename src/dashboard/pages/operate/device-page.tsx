@@ -11,7 +11,7 @@ import { fillPage } from '../../shell/fill-page.ts';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, Figure } from '../../shell/parts.tsx';
+import { Card, Figure, NextPart } from '../../shell/parts.tsx';
 import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
@@ -139,13 +139,10 @@ export async function devicePage(c: DashboardContext) {
               </>
             )}
           </ol>
-          {page.next_cursor && (
-            <p class="pages">
-              <a href={`/debugger/device${viewQuery(view, { device_id: id, cursor: page.next_cursor })}`}>
-                Older
-              </a>
-            </p>
-          )}
+          <NextPart
+            cursor={page.next_cursor}
+            to={(cursor) => `/debugger/device${viewQuery(view, { device_id: id, cursor })}`}
+          />
         </Card>
       </div>
       <p>

@@ -3,13 +3,13 @@ import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { PostForm } from '../../forms/fields.tsx';
-import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
 const SHOWN = 200;
@@ -25,7 +25,6 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
     readActorNames(db, c.get('person').team.id),
   ]);
   const mayChange = isAdmin(c);
-  const done = doneText(c);
   return renderPage(
     c,
     {
@@ -45,62 +44,54 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
         </FormMenu>
       ),
     },
-    <>
-      {done && <Notice kind="good">{done}</Notice>}
-      <Card title="Notes">
-        <Table
-          caption={`Notes, days in ${view.application.timezone}`}
-          rows={page.data}
-          empty="No notes yet. A release or a new price explains a change in a chart."
-          columns={[
-            { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
-            {
-              label: 'Note',
-              cell: ({ id, day, text }) =>
-                mayChange ? (
-                  <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row inline">
-                    <input type="hidden" name="day" value={day} />
-                    <input
-                      name="text"
-                      value={text}
-                      maxlength={200}
-                      aria-label={`Note of ${dayText(day, view.today)}`}
-                      required
-                    />
-                    <button type="submit" class="quiet">
-                      Save
-                    </button>
-                  </form>
-                ) : (
-                  text
-                ),
-            },
-            { label: 'By', wideOnly: true, cell: ({ created_by }) => actorName(created_by) },
-            ...(mayChange
-              ? [
-                  {
-                    label: 'Actions',
-                    numeric: true,
-                    cell: ({ id, text }: (typeof page.data)[number]) => (
-                      <Action
-                        to={`/notes/${id}/remove${viewQuery(view)}`}
-                        label="Remove"
-                        kind="quiet"
-                        confirm={`Remove “${isolate(text)}”?`}
-                      />
-                    ),
-                  },
-                ]
-              : []),
-          ]}
-        />
-        {page.next_cursor && (
-          <p class="pages">
-            <a href={`/notes${viewQuery(view, { cursor: page.next_cursor })}`}>Later</a>
-          </p>
-        )}
-      </Card>
-    </>,
+    <Card title="Notes">
+      <Table
+        caption={`Notes, days in ${view.application.timezone}`}
+        rows={page.data}
+        empty="No notes yet. A release or a new price explains a change in a chart."
+        columns={[
+          { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
+          {
+            label: 'Note',
+            cell: ({ id, day, text }) =>
+              mayChange ? (
+                <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row inline">
+                  <input type="hidden" name="day" value={day} />
+                  <input
+                    name="text"
+                    value={text}
+                    maxlength={200}
+                    aria-label={`Note of ${dayText(day, view.today)}`}
+                    required
+                  />
+                  <button type="submit" class="quiet">
+                    Save
+                  </button>
+                </form>
+              ) : (
+                text
+              ),
+          },
+          { label: 'By', wideOnly: true, cell: ({ created_by }) => actorName(created_by) },
+        ]}
+        actions={
+          mayChange &&
+          (({ id, text }) => (
+            <Action
+              to={`/notes/${id}/remove${viewQuery(view)}`}
+              label="Remove"
+              kind="quiet"
+              confirm={`Remove “${isolate(text)}”?`}
+            />
+          ))
+        }
+      />
+      <NextPart
+        cursor={page.next_cursor}
+        to={(cursor) => `/notes${viewQuery(view, { cursor })}`}
+        label="Later"
+      />
+    </Card>,
   );
 }
 

@@ -11,7 +11,7 @@ import {
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { doneText, redirectDone } from '../../forms/form.ts';
+import { redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
@@ -265,26 +265,21 @@ function ParkedCard({
               </details>
             ),
           },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (message: ParkedMessage) => (
-                    <span class="actions">
-                      <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />
-                      <Action
-                        to={`/status/${message.id}/discard${query}`}
-                        label="Discard"
-                        kind="danger"
-                        confirm="Discard this message for good? Its events will never be counted."
-                      />
-                    </span>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          (({ id }) => (
+            <span class="actions">
+              <Action to={`/status/${id}/replay${query}`} label="Replay" kind="quiet" />
+              <Action
+                to={`/status/${id}/discard${query}`}
+                label="Discard"
+                kind="danger"
+                confirm="Discard this message for good? Its events will never be counted."
+              />
+            </span>
+          ))
+        }
       />
       {total > messages.length && (
         <p class="muted">
@@ -309,7 +304,6 @@ async function statusPage(c: DashboardContext) {
     ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, tableColumns('client-totals', []), view);
-  const done = doneText(c);
   const [inspected] = inspection.applications;
   const mayChange = isAdmin(c);
   const zone = view?.application.timezone ?? 'UTC';
@@ -320,7 +314,6 @@ async function statusPage(c: DashboardContext) {
       ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {inspected && (
         <Card title="Event pipeline">
           <PipelineFigures

@@ -17,7 +17,7 @@ import {
   viewAddress,
 } from '#views';
 import { Fields } from '../../forms/fields.tsx';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
@@ -128,13 +128,11 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const address = shown.values?.address ?? c.req.query('for') ?? '';
   const zone = await zoneOf(c);
   const today = dayIn(zone, Date.now());
-  const done = doneText(c);
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
     { status: shown.faults?.length ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <CopyNow text={shareLink} label="share link">
         <strong>Copy this link now.</strong> It is shown only once.
       </CopyNow>
@@ -164,22 +162,19 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
             { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (view) =>
-                mayShare || view.createdBy === email ? (
-                  <Action
-                    to={`/views/${view.id}/remove`}
-                    label="Remove"
-                    kind="danger"
-                    confirm={`Remove “${isolate(view.name)}” for the whole team?`}
-                  />
-                ) : (
-                  NOTHING
-                ),
-            },
           ]}
+          actions={(view) =>
+            mayShare || view.createdBy === email ? (
+              <Action
+                to={`/views/${view.id}/remove`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove “${isolate(view.name)}” for the whole team?`}
+              />
+            ) : (
+              NOTHING
+            )
+          }
         />
       </Card>
       {mayShare && (
@@ -197,19 +192,15 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
                 hint: `Times in ${zone}`,
                 cell: (link) => (link.expiresAt > Date.now() ? timeText(link.expiresAt, zone) : 'Ended'),
               },
-              {
-                label: 'Actions',
-                numeric: true,
-                cell: (link) => (
-                  <Action
-                    to={`/views/links/${link.hash}/revoke`}
-                    label="Revoke"
-                    kind="danger"
-                    confirm={`Revoke the link for ${link.note}?`}
-                  />
-                ),
-              },
             ]}
+            actions={(link) => (
+              <Action
+                to={`/views/links/${link.hash}/revoke`}
+                label="Revoke"
+                kind="danger"
+                confirm={`Revoke the link for ${link.note}?`}
+              />
+            )}
           />
         </Card>
       )}

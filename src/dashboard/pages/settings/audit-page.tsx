@@ -5,7 +5,7 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Table } from '../../shell/parts.tsx';
+import { Card, NextPart, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -130,11 +130,10 @@ async function auditPage(c: DashboardContext) {
           { label: 'Details', wrap: true, cell: (entry) => entry.subject },
         ]}
       />
-      {last && (
-        <p class="pages">
-          <a href={`/settings/audit?${new URLSearchParams({ who, what, before: last.id })}`}>Older</a>
-        </p>
-      )}
+      <NextPart
+        cursor={last?.id}
+        to={(id) => `/settings/audit?${new URLSearchParams({ who, what, before: id })}`}
+      />
     </Card>,
   );
 }

@@ -23,10 +23,12 @@ import type { DashboardContext } from '../../shell/page-record.ts';
 import {
   Action,
   Card,
+  Facts,
   Field,
   Figure,
   FoldedCard,
   type FormField,
+  NextPart,
   Notice,
   Table,
 } from '../../shell/parts.tsx';
@@ -98,10 +100,7 @@ const Deliveries = ({
   query: { status?: string | undefined; event_id?: string | undefined };
 }) => {
   const last = rows.length === PER_PAGE ? rows.at(-1) : undefined;
-  const more = new URLSearchParams({
-    ...(query.status ? { status: query.status } : {}),
-    cursor: last?.eventId ?? '',
-  });
+  const ofStatus: Record<string, string> = query.status ? { status: query.status } : {};
   return (
     <Card title="Deliveries" id="deliveries" aside={<span class="muted">Times in {zone}</span>}>
       <form method="get" action={`${pathOf(id)}#deliveries`} class="row">
@@ -136,11 +135,10 @@ const Deliveries = ({
           { label: 'Event', cell: ({ eventId }) => <code>{eventId}</code> },
         ]}
       />
-      {last && (
-        <p class="pages">
-          <a href={`${pathOf(id)}?${more}#deliveries`}>Older</a>
-        </p>
-      )}
+      <NextPart
+        cursor={last?.eventId}
+        to={(cursor) => `${pathOf(id)}?${new URLSearchParams({ ...ofStatus, cursor })}#deliveries`}
+      />
     </Card>
   );
 };
@@ -278,18 +276,9 @@ const AttemptCard = ({ attempt, number, zone }: { attempt: Attempt; number: numb
       title={`Attempt ${number}`}
       aside={<span class={`badge ${reason === null ? 'good' : 'bad'}`}>{status ?? 'No answer'}</span>}
     >
-      <dl class="facts">
-        <dt>Time</dt>
-        <dd>
-          {exactTimeText(at, zone)}, {tookMs} ms
-        </dd>
-        {reason !== null && (
-          <>
-            <dt>Reason</dt>
-            <dd>{reason}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[['Time', `${exactTimeText(at, zone)}, ${tookMs} ms`], reason !== null && ['Reason', reason]]}
+      />
       <h3>Request</h3>
       <pre tabindex={0}>
         <code>
@@ -327,28 +316,14 @@ export async function deliveryPage(c: DashboardContext) {
     },
     <>
       <Card title="State" aside={<DeliveryState status={delivery.status} />}>
-        <dl class="facts">
-          <dt>Event</dt>
-          <dd>
-            <code>{eventId}</code>
-          </dd>
-          <dt>Destination</dt>
-          <dd>
-            <a href={pathOf(destination.id)}>{kindOf(destination.kind).label}</a>
-          </dd>
-          {delivery.reason !== null && (
-            <>
-              <dt>Reason</dt>
-              <dd>{delivery.reason}</dd>
-            </>
-          )}
-          {delivery.dueAt !== null && (
-            <>
-              <dt>Next attempt</dt>
-              <dd>{timeText(delivery.dueAt, zone)}</dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          facts={[
+            ['Event', <code>{eventId}</code>],
+            ['Destination', <a href={pathOf(destination.id)}>{kindOf(destination.kind).label}</a>],
+            delivery.reason !== null && ['Reason', delivery.reason],
+            delivery.dueAt !== null && ['Next attempt', timeText(delivery.dueAt, zone)],
+          ]}
+        />
       </Card>
       {delivery.attempts.map((attempt, index) => (
         <AttemptCard attempt={attempt} number={index + 1} zone={zone} />

@@ -140,31 +140,26 @@ export const ImpressionsCard = ({
         columns={[
           { label: 'Template', cell: ({ label }) => label },
           { label: 'In use', cell: ({ name }) => (name === chosen ? 'Yes' : NOTHING) },
-          {
-            label: 'Actions',
-            numeric: true,
-            cell: ({ name, label }) =>
-              name === chosen ? (
-                <Action
-                  to={to}
-                  label={`Remove ${label}`}
-                  kind="danger"
-                  confirm={`Remove ${label}? Callbacks are then refused.`}
-                  fields={{ template: '' }}
-                />
-              ) : (
-                <Action
-                  to={to}
-                  label={`Use ${label}`}
-                  kind="quiet"
-                  fields={{ template: name }}
-                  {...(chosen === OWN_TEMPLATE
-                    ? { confirm: `Use ${label} and delete your own template?` }
-                    : {})}
-                />
-              ),
-          },
         ]}
+        actions={({ name, label }) =>
+          name === chosen ? (
+            <Action
+              to={to}
+              label={`Remove ${label}`}
+              kind="danger"
+              confirm={`Remove ${label}? Callbacks are then refused.`}
+              fields={{ template: '' }}
+            />
+          ) : (
+            <Action
+              to={to}
+              label={`Use ${label}`}
+              kind="quiet"
+              fields={{ template: name }}
+              {...(chosen === OWN_TEMPLATE ? { confirm: `Use ${label} and delete your own template?` } : {})}
+            />
+          )
+        }
       />
       <details class="fold" open={secret !== undefined && chosen !== null}>
         <summary>Addresses for impression callbacks</summary>

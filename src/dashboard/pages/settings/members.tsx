@@ -126,28 +126,24 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
               wideOnly: true,
               cell: (member) => dateText(dayIn(zone, member.createdAt), dayIn(zone, Date.now())),
             },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (member) => (
-                <span class="actions">
-                  {(member.role !== 'owner' || person.role === 'owner') && (
-                    <Action
-                      to={`/settings/members/${member.userId}/password-reset`}
-                      label="Reset password"
-                      kind="quiet"
-                    />
-                  )}
-                  <Action
-                    to={`/settings/members/${member.userId}/remove`}
-                    label="Remove"
-                    kind="danger"
-                    confirm={`Remove ${isolate(member.name)}? Their sign-in, sessions, share links and access tokens end at once.`}
-                  />
-                </span>
-              ),
-            },
           ]}
+          actions={(member) => (
+            <span class="actions">
+              {(member.role !== 'owner' || person.role === 'owner') && (
+                <Action
+                  to={`/settings/members/${member.userId}/password-reset`}
+                  label="Reset password"
+                  kind="quiet"
+                />
+              )}
+              <Action
+                to={`/settings/members/${member.userId}/remove`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove ${isolate(member.name)}? Their sign-in, sessions, share links and access tokens end at once.`}
+              />
+            </span>
+          )}
         />
         <p class="hint">
           Share links and access tokens end when the person who created them leaves or becomes a viewer. To
@@ -163,18 +159,14 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
               { label: 'Invited', cell: (open) => <Name name={open.note} /> },
               { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
               { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
-              {
-                label: 'Actions',
-                numeric: true,
-                cell: (open) => (
-                  <Action
-                    to={`/settings/members/invitations/${open.hash}/withdraw`}
-                    label="Withdraw"
-                    kind="quiet"
-                  />
-                ),
-              },
             ]}
+            actions={(open) => (
+              <Action
+                to={`/settings/members/invitations/${open.hash}/withdraw`}
+                label="Withdraw"
+                kind="quiet"
+              />
+            )}
           />
         </Card>
       )}

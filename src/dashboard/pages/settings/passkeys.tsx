@@ -71,19 +71,15 @@ export const PasskeysCard = ({
       columns={[
         { label: 'Name', cell: ({ name }) => name },
         { label: 'Added', cell: ({ createdAt }) => (createdAt ? timeText(createdAt.getTime(), zone) : '') },
-        {
-          label: 'Actions',
-          numeric: true,
-          cell: ({ id, name }) => (
-            <Action
-              to={`${PATH}/passkeys/${id}/remove`}
-              label="Remove"
-              kind="danger"
-              confirm={`Remove “${name}”? It no longer signs you in.`}
-            />
-          ),
-        },
       ]}
+      actions={({ id, name }) => (
+        <Action
+          to={`${PATH}/passkeys/${id}/remove`}
+          label="Remove"
+          kind="danger"
+          confirm={`Remove “${name}”? It no longer signs you in.`}
+        />
+      )}
     />
     <PasskeyScript />
   </Card>

@@ -93,27 +93,24 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
                 );
               },
             },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (token) =>
-                token.revokedAt === null ? (
-                  <span class="actions">
-                    {token.createdBy !== email && (
-                      <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
-                    )}
-                    <Action
-                      to={`/settings/tokens/${token.id}/revoke`}
-                      label="Revoke"
-                      kind="danger"
-                      confirm={`Revoke “${isolate(token.name)}”? Whatever uses it stops working within a minute.`}
-                    />
-                  </span>
-                ) : (
-                  NOTHING
-                ),
-            },
           ]}
+          actions={(token) =>
+            token.revokedAt === null ? (
+              <span class="actions">
+                {token.createdBy !== email && (
+                  <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
+                )}
+                <Action
+                  to={`/settings/tokens/${token.id}/revoke`}
+                  label="Revoke"
+                  kind="danger"
+                  confirm={`Revoke “${isolate(token.name)}”? Whatever uses it stops working within a minute.`}
+                />
+              </span>
+            ) : (
+              NOTHING
+            )
+          }
         />
       </Card>
     </>,

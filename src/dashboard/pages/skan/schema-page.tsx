@@ -3,12 +3,12 @@ import { AppError, type Fault } from '#http';
 import { count } from '#lib/format';
 import { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from '#skan';
 import { Fields } from '../../forms/fields.tsx';
-import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type Column, FoldedCard, type FormField, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, type Column, FoldedCard, type FormField, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
 
@@ -116,7 +116,7 @@ const VersionForm = ({
   </form>
 );
 
-const columnsOf = (view: View, mayChange: boolean): Column<SchemaVersion>[] => [
+const columnsOf = (view: View): Column<SchemaVersion>[] => [
   { label: 'From', cell: ({ valid_from }) => dayText(valid_from, view.today) },
   { label: 'Currency', cell: ({ currency }) => currency.toUpperCase() },
   { label: 'Fine values', numeric: true, cell: ({ fine }) => count(Object.keys(fine).length) },
@@ -125,24 +125,6 @@ const columnsOf = (view: View, mayChange: boolean): Column<SchemaVersion>[] => [
     numeric: true,
     cell: ({ coarse }) =>
       count(Object.values(coarse).reduce((sum, values) => sum + Object.keys(values ?? {}).length, 0)),
-  },
-  {
-    label: 'Actions',
-    numeric: true,
-    cell: ({ valid_from: version }) => (
-      <>
-        <a href={`${PATH}${viewQuery(view, { version })}#version`}>{mayChange ? 'Edit' : 'Show'}</a>{' '}
-        {mayChange && (
-          <Action
-            to={`${PATH}/remove${viewQuery(view)}`}
-            label="Remove"
-            kind="danger"
-            confirm={`Remove the version from ${dayText(version, view.today)}? Reports no longer use it, also for postbacks that have arrived.`}
-            fields={{ version }}
-          />
-        )}
-      </>
-    ),
   },
 ];
 
@@ -157,7 +139,6 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
   const begins = known?.valid_from ?? view.today;
   const values = submitted.values ?? valuesOf(known ?? versions.at(-1), begins, view.application.currency);
   const mayChange = isAdmin(c);
-  const done = doneText(c);
   return renderPage(
     c,
     {
@@ -167,7 +148,6 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
       status: faults.length > 0 ? 400 : 200,
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <Card title="Versions">
         <p class="muted">
           What the values mean that your app sets: an event, a range of revenue, or both. Reports use changes
@@ -177,7 +157,21 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
           caption="Versions of the conversion value schema"
           rows={versions.toReversed()}
           empty="None yet. Until there is one, no value means an event or revenue."
-          columns={columnsOf(view, mayChange)}
+          columns={columnsOf(view)}
+          actions={({ valid_from: version }) => (
+            <>
+              <a href={`${PATH}${viewQuery(view, { version })}#version`}>{mayChange ? 'Edit' : 'Show'}</a>{' '}
+              {mayChange && (
+                <Action
+                  to={`${PATH}/remove${viewQuery(view)}`}
+                  label="Remove"
+                  kind="danger"
+                  confirm={`Remove the version from ${dayText(version, view.today)}? Reports no longer use it, also for postbacks that have arrived.`}
+                  fields={{ version }}
+                />
+              )}
+            </>
+          )}
         />
       </Card>
       <FoldedCard
