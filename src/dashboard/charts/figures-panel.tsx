@@ -135,14 +135,7 @@ export const FiguresPanel = ({
         {unit === 'hour' && !isHourly(charted) ? (
           <p class="empty">{`${METRIC_DEFINITIONS[charted].label} has no hours.`}</p>
         ) : (
-          <TimeChart
-            title={title}
-            view={view}
-            unit={unit}
-            compared={compared}
-            names={[charted]}
-            markers={markers}
-          />
+          <TimeChart view={view} unit={unit} metric={charted} compared={compared} markers={markers} />
         )}
       </Card>
     </section>

@@ -2,7 +2,7 @@ import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
 import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
@@ -23,7 +23,6 @@ import {
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 const MATURE_DAYS = 30;
 
-type Row = PerformanceReport['data'][number];
 type Totals = Readonly<Record<string, unknown>>;
 
 export type ComparedReport = {
@@ -281,7 +280,7 @@ export function figuresBefore(
   groups: readonly string[],
   before: PerformanceReport | null,
   name: MetricName,
-): (row: Row) => Earlier {
+): (row: PerformanceRow) => Earlier {
   const rows = before?.data.filter((row) => !row.is_other) ?? [];
   const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
   const isCut = before === null || before.data.some((row) => row.is_other);

@@ -9,13 +9,12 @@ import { readMarkers } from '../../charts/markers.ts';
 import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
-import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
+import { readNotes } from '../../tables/day-notes.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { TimeTable } from '../../tables/time-table.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
 import { MappedNames, UnmatchedNames } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -107,26 +106,15 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               markers={markers}
               aside={<CsvLink view={view} path="/costs" />}
             />
-            <Card title={`By ${unit}`}>
-              <details class="fold">
-                <summary>{`Show the figures of each ${unit}`}</summary>
-                <Table
-                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
-                  rows={[...report.data].reverse()}
-                  columns={[
-                    timeColumn(view, { path: '/costs', unit, notes, rows: report.data }),
-                    ...SHOWN.map((name) =>
-                      figureColumn(
-                        name,
-                        report.data,
-                        view.currency,
-                        (row: (typeof report.data)[number]) => row,
-                      ),
-                    ),
-                  ]}
-                />
-              </details>
-            </Card>
+            <TimeTable
+              of="Costs"
+              view={view}
+              path="/costs"
+              unit={unit}
+              names={SHOWN}
+              compared={compared}
+              notes={notes}
+            />
           </>
         )}
         {!restricted && <MappedNames db={db} view={view} mayChange={mayChange} />}

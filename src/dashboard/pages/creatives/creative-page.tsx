@@ -4,7 +4,7 @@ import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
 import { amountsIn, count, type FigureFormat, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
-import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
@@ -22,9 +22,9 @@ import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/repo
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
-import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { readNotes } from '../../tables/day-notes.tsx';
 import { lackedText } from '../../tables/lacking.tsx';
+import { TimeTable } from '../../tables/time-table.tsx';
 import { ExternalIds } from './external-ids.tsx';
 import { LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
@@ -51,8 +51,6 @@ const FEW_CLICKS = 3;
 
 /** How far back to look for a test click: longer than anyone waits for one. */
 const TEST_CLICK_MS = 30 * 60_000;
-
-type Row = PerformanceReport['data'][number];
 
 const pathOf = (id: string) => `/creatives/${id}`;
 
@@ -206,8 +204,13 @@ export async function creativePage(
               (left, right) => left.index - right.index,
             )}
           />
-          <Card
-            title={`By ${unit}`}
+          <TimeTable
+            view={view}
+            path={pathOf(id)}
+            unit={unit}
+            names={DAILY.map(chosen.shown)}
+            compared={compared}
+            notes={notes}
             aside={
               <CsvLink
                 view={view}
@@ -215,22 +218,7 @@ export async function creativePage(
                 parameters={{ by: unit, and: 'creative', creative_id: id }}
               />
             }
-          >
-            <details class="fold">
-              <summary>{`Show the figures of each ${unit}`}</summary>
-              <Table
-                caption={`Figures by ${unit}, days in ${application.timezone}`}
-                rows={[...compared.report.data].reverse()}
-                empty="No data in this period."
-                columns={[
-                  timeColumn(view, { path: pathOf(id), unit, notes, rows: compared.report.data }),
-                  ...DAILY.map(chosen.shown).map((name) =>
-                    figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
-                  ),
-                ]}
-              />
-            </details>
-          </Card>
+          />
           <Card title="ROAS by age" info={<Info about="the curve">{<p>{ROAS_HINT}</p>}</Info>}>
             {roas.some((value) => value !== null) ? (
               <CohortCurves
