@@ -28,7 +28,7 @@ const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
 };
 
 type SkanReport = Awaited<ReturnType<typeof reportSkan>>;
-type Row = SkanReport['data'][number];
+type SkanRow = SkanReport['data'][number];
 type SkanFigures = SkanReport['totals'];
 
 const COUNTS = [
@@ -50,7 +50,7 @@ const revenueText = (
       ? money(range.low, currency)
       : `${money(range.low, currency)} to ${money(range.high, currency)}`;
 
-function nameOf(row: Row, by: SkanGroup, today: string): string {
+function nameOf(row: SkanRow, by: SkanGroup, today: string): string {
   if (row.is_other) return 'Everything else';
   const value = row[by];
   if (value === null || value === undefined) return 'Not given';
@@ -68,9 +68,14 @@ const NULL_RATE = 'The share of postbacks whose value Apple hides';
 const nullRate = ({ value_hidden, postbacks }: SkanFigures): string =>
   percent(postbacks === 0 ? null : value_hidden / postbacks);
 
-const figuresColumns = (rows: readonly Row[], view: View, currency: string): Column<Row>[] => [
+const figuresColumns = (rows: readonly SkanRow[], view: View, currency: string): Column<SkanRow>[] => [
   ...COUNTS.filter(([name]) => rows.some((row) => row[name] > 0)).map(
-    ([name, label, hint]): Column<Row> => ({ label, hint, numeric: true, cell: (row) => count(row[name]) }),
+    ([name, label, hint]): Column<SkanRow> => ({
+      label,
+      hint,
+      numeric: true,
+      cell: (row) => count(row[name]),
+    }),
   ),
   { label: 'Null rate', hint: NULL_RATE, numeric: true, cell: nullRate },
   {
