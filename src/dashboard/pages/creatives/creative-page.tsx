@@ -57,6 +57,10 @@ const pathOf = (id: string) => `/creatives/${id}`;
 /** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
+/** The creative that the address names. */
+export const ownCreative = (c: DashboardContext) =>
+  getCreative(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '', linkTo(c));
+
 type RetentionDays = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
 /** Retention and LTV of a creative's devices, by days since the install. */
@@ -141,7 +145,7 @@ export async function creativePage(
 ) {
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
-  const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
+  const creative = await ownCreative(c);
   return renderReport(
     c,
     {
@@ -286,12 +290,7 @@ export async function creativePage(
 /** Shows a creative's page once with the API key in the calls that test an install. */
 export async function showKey(c: DashboardContext) {
   const view = await requireView(c);
-  const { id } = await getCreative(
-    database(c.env.DB),
-    c.var.person.team.id,
-    c.req.param('id') ?? '',
-    linkTo(c),
-  );
+  const { id } = await ownCreative(c);
   const path = pathOf(id);
   const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
   return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
@@ -299,13 +298,10 @@ export async function showKey(c: DashboardContext) {
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
 export async function clicksPage(c: DashboardContext) {
-  const id = c.req.param('id') ?? '';
-  const db = database(c.env.DB);
-  const { team } = c.get('person');
   const view = await readView(c, Date.now());
-  const creative = await getCreative(db, team.id, id, linkTo(c));
+  const { id } = await ownCreative(c);
   const click = view
-    ? await findLatestClick(db, view.application.id, creative.id, Date.now() - TEST_CLICK_MS)
+    ? await findLatestClick(database(c.env.DB), view.application.id, id, Date.now() - TEST_CLICK_MS)
     : null;
   return c.json({
     clicked_at: click ? click.clickedAt : null,
