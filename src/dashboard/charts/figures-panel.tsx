@@ -93,9 +93,7 @@ export const FiguresPanel = ({
         title={title}
         info={
           <Info about={title}>
-            <p>
-              <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
-            </p>
+            <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
             <Zone view={view} />
             <WithoutSpend view={view} />
             {unit === 'hour' && <WithoutHours />}

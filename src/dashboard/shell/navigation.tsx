@@ -1,9 +1,10 @@
-import { getCookie, setCookie } from 'hono/cookie';
+import { getCookie } from 'hono/cookie';
 import { listAlerts } from '#alerts';
 import { database } from '#db';
 import type { Person } from '#members';
 import { listApplications } from '#teams';
 import { listViews, viewAddress } from '#views';
+import { keepChoice } from './cookies.ts';
 import { isGuest } from './guard.ts';
 import { Drawing, Icon } from './icons.tsx';
 import { type DashboardContext, NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
@@ -41,7 +42,6 @@ export function currentLink(pages: readonly PageRecord[], path: string, asked: U
 /** Views in the navigation; the page of saved views has all. */
 const MAX_VIEWS = 5;
 const NARROW_COOKIE = 'dashboard.navigation';
-const YEAR_SECONDS = 365 * 86_400;
 
 type ApplicationLine = { id: string; name: string; timezone: string; currency: string };
 
@@ -69,13 +69,7 @@ export async function readNavigation(c: DashboardContext, view: View | null): Pr
     view?.application ?? applications.find(({ id }) => id === known) ?? applications[0] ?? null;
   const alerts = ofView ?? (application ? await listAlerts(db, application.id) : []);
   if (view && view.application.id !== known) {
-    setCookie(c, APPLICATION_COOKIE, view.application.id, {
-      path: '/',
-      httpOnly: true,
-      secure: new URL(c.req.url).protocol === 'https:',
-      sameSite: 'Lax',
-      maxAge: YEAR_SECONDS,
-    });
+    keepChoice(c, APPLICATION_COOKIE, view.application.id);
   }
   return {
     applications,

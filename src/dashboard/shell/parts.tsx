@@ -182,6 +182,8 @@ export type FormField = {
   label: string;
   name: string;
   type?: string;
+  /** Whether it has several lines, or long ones. */
+  isLong?: boolean;
   hint?: string;
   /** What a fault's sentence is about, if it does not read well after the label. */
   subject?: string;
@@ -213,6 +215,7 @@ export const Field = ({
   options,
   value,
   type = 'text',
+  isLong = false,
   ...more
 }: FieldProps) => {
   const fault = faults.find((found) => found.path === name);
@@ -235,6 +238,10 @@ export const Field = ({
             </option>
           ))}
         </select>
+      ) : isLong ? (
+        <textarea {...shared} spellcheck={false}>
+          {value}
+        </textarea>
       ) : (
         <input
           {...shared}

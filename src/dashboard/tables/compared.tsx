@@ -220,7 +220,7 @@ export const ChangePill = ({
 };
 
 /**
- * One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour, `metric` is
+ * A paragraph of one sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour, `metric` is
  * the one that a table compares.
  */
 export const ComparedDays = ({
@@ -237,7 +237,11 @@ export const ComparedDays = ({
   const days = comparedDays(view);
   if (!days) return null;
   if (!periods)
-    return <span class="muted compared">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
+    return (
+      <p>
+        <span class="muted compared">{`Today so far, not compared${whyNoHours(view, days)}`}</span>
+      </p>
+    );
   const { today } = view;
   const { now, before, untilHour } = periods;
   const until = untilHour === null ? '' : ` until ${clock(untilHour)}`;
@@ -251,10 +255,12 @@ export const ComparedDays = ({
     `; ${METRIC_DEFINITIONS[metric].label} is still growing, without a change`;
   const over = metric && !growing && overText(metric, periods, view);
   return (
-    <span class="muted compared">
-      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
-      {over && `. ${over}`}
-    </span>
+    <p>
+      <span class="muted compared">
+        {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
+        {over && `. ${over}`}
+      </span>
+    </p>
   );
 };
 

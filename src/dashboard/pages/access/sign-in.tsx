@@ -25,13 +25,17 @@ import { ROLE_NAMES } from '../../shell/words.ts';
 const FirstRun = NewPerson.safeExtend({ team: requiredName(255) });
 
 /** All sign-in limits use the same message and waiting time. */
-export const TOO_MANY_ATTEMPTS = {
+const TOO_MANY_ATTEMPTS = {
   message: 'Too many attempts. Wait a minute, then try again.',
   retryAfterSeconds: 60,
 };
 
 export const limitAddress = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
+
+/** The same for whoever is signed in. */
+export const limitPerson = (c: DashboardContext) =>
+  requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
 
 /**
  * Password guesses for one person are limited strictly per address, and loosely over all addresses, so that someone who knows an email cannot

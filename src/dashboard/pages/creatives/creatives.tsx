@@ -265,9 +265,7 @@ function listPage(c: DashboardContext) {
           />
           <footer class="card-foot">
             <Info about="these figures">
-              <p>
-                <ComparedDays view={view} compared={compared} metric={metric} />
-              </p>
+              <ComparedDays view={view} compared={compared} metric={metric} />
               <Zone view={view} />
             </Info>
             {found.isCut && (

@@ -11,10 +11,9 @@ import {
 } from '#connectors';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { AppError } from '#http';
 import { count, money, NOTHING } from '#lib/format';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { orAgain, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -204,13 +203,13 @@ export async function backfillPage(c: DashboardContext) {
   const { data, ...submitted } = await parseForm(c, NewBackfill);
   if (!data) return connectorPage(c, { backfill: submitted });
   const id = c.req.param('id') ?? '';
-  try {
-    await startBackfill(callerOf(c), id, data);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return connectorPage(c, { backfill: { ...submitted, faults: [...error.details] } });
-  }
-  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+  return orAgain(
+    async () => {
+      await startBackfill(callerOf(c), id, data);
+      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+    },
+    (faults) => connectorPage(c, { backfill: { ...submitted, faults } }),
+  );
 }
 
 /** A form's fields under a prefix: `settings.app_key` is `app_key` of `settings.`. */
@@ -228,11 +227,11 @@ export async function credentialsPage(c: DashboardContext) {
   });
   const changes = await requireForm(c, ConnectorChanges, toChanges);
   const id = c.req.param('id') ?? '';
-  try {
-    await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return connectorPage(c, { credentials: { faults: [...error.details] } });
-  }
-  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+  return orAgain(
+    async () => {
+      await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+    },
+    (faults) => connectorPage(c, { credentials: { faults } }),
+  );
 }

@@ -13,10 +13,10 @@ import { checkForm } from '../../forms/form.ts';
 import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
-import { Filters } from '../../shell/filters.tsx';
+import { ChipLink, Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Card, cutMiddle, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
+import { Card, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -194,18 +194,12 @@ const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LA
     <ul class="chips" aria-label="Filters of events">
       {set.map(({ name, label, value }) => (
         <li>
-          <a
-            class="chip"
+          <ChipLink
             href={`/debugger${viewQuery(view, { ...own, [name]: '' })}`}
-            aria-label={`Remove the filter ${label}: ${value}`}
+            filter={label}
+            value={name === 'type' ? eventLabel(value) : value}
             title={value}
-          >
-            <span class="chip-text">
-              <span class="muted">{label}</span>{' '}
-              <bdi>{name === 'type' ? eventLabel(value) : cutMiddle(value)}</bdi>
-            </span>
-            <span aria-hidden="true">×</span>
-          </a>
+          />
         </li>
       ))}
     </ul>

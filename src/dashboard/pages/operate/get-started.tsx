@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { setCookie } from 'hono/cookie';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
@@ -8,6 +7,7 @@ import { type ApplicationRow, revealApiKey } from '#teams';
 import { readForm } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
+import { keepChoice } from '../../shell/cookies.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
@@ -16,7 +16,6 @@ import { readView, requireView, type View, viewQuery } from '../../shell/view.ts
 import { TestCalls } from '../creatives/test-calls.tsx';
 
 const PATH = '/get-started';
-const YEAR_SECONDS = 365 * 86_400;
 
 /** What the first event is, so that it changes no revenue. */
 const HELLO = { event: { type: 'custom', payload: { event_name: 'hello' } } };
@@ -106,13 +105,7 @@ const routes = new Hono<DashboardEnv>()
   })
   .post('/close', admin, async (c) => {
     await readForm(c);
-    setCookie(c, SETUP_COOKIE, 'closed', {
-      path: '/',
-      httpOnly: true,
-      secure: new URL(c.req.url).protocol === 'https:',
-      sameSite: 'Lax',
-      maxAge: YEAR_SECONDS,
-    });
+    keepChoice(c, SETUP_COOKIE, 'closed');
     return c.redirect(`/${new URL(c.req.url).search}`, 303);
   })
   .get('/steps', async (c) => {

@@ -132,9 +132,7 @@ function adsPage(c: DashboardContext) {
           title={`By ${label}`}
           info={
             <Info about="the figures">
-              <p>
-                <ComparedDays view={view} compared={compared} />
-              </p>
+              <ComparedDays view={view} compared={compared} />
               {by === 'media_source' && (
                 <p>
                   A request is made before any network is known, so requests and fill rate belong to formats

@@ -200,9 +200,7 @@ function breakdownPage(c: DashboardContext) {
               title="All figures"
               info={
                 <Info about="the figures">
-                  <p>
-                    <ComparedDays view={view} compared={compared} metric={metric} />
-                  </p>
+                  <ComparedDays view={view} compared={compared} metric={metric} />
                   <Zone view={view} />
                 </Info>
               }

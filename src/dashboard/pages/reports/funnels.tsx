@@ -315,9 +315,7 @@ function funnelsPage(c: DashboardContext) {
                   : ''}
                 .
               </p>
-              <p>
-                <ComparedDays view={view} compared={wholePeriods(compared)} />
-              </p>
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
             </Info>
           }
           aside={

@@ -61,9 +61,7 @@ export async function Movers(env: Env, view: View, now: number) {
       title="What changed revenue most"
       info={
         <Info about="what changed revenue most">
-          <p>
-            <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
-          </p>
+          <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
         </Info>
       }
       aside={

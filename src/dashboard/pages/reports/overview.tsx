@@ -91,9 +91,7 @@ async function TopCampaigns({
       title="Top campaigns"
       info={
         <Info about="the campaigns">
-          <p>
-            <ComparedDays view={view} compared={compared} />
-          </p>
+          <ComparedDays view={view} compared={compared} />
         </Info>
       }
       aside={<a href={`/creatives${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}

@@ -118,9 +118,7 @@ function retentionPage(c: DashboardContext) {
                 Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
                 {view.application.timezone}.
               </p>
-              <p>
-                <ComparedDays view={view} compared={wholePeriods(compared)} />
-              </p>
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
             </Info>
           }
         >

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { type Fault, requireWithin } from '#http';
+import type { Fault } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
 import { currentPasswordField, newPasswordField, PostForm } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
@@ -11,7 +11,7 @@ import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
-import { enter, TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { enter, limitPerson } from '../access/sign-in.tsx';
 import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
 import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
 
@@ -70,7 +70,7 @@ const routes = new Hono<DashboardEnv>()
   .get('/', (c) => accountPage(c))
   .post('/', async (c) => {
     const person = c.get('person');
-    await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+    await limitPerson(c);
     const { data, faults } = await parseForm(c, passwordsOf(person));
     if (!data) return accountPage(c, faults);
     if (!(await changePassword(callerOf(c), person, data))) {

@@ -3,7 +3,7 @@ import type { Fault } from '#http';
 import { NETWORKS } from '#networks';
 import { Fields } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
-import { Field, type FormField } from '../../shell/parts.tsx';
+import type { FormField } from '../../shell/parts.tsx';
 
 /** Fields with several lines, or with long ones. */
 const LONG = new Set(['headers', 'body', 'event_names']);
@@ -92,35 +92,6 @@ export function toDestination(kind: string, values: Readonly<Record<string, stri
 export const toFieldFaults = (faults: readonly Fault[]): Fault[] =>
   faults.map(({ path, message }) => ({ path: path.replace(/^events\.\d+$/, 'events'), message }));
 
-const LongField = ({
-  label,
-  name,
-  value,
-  fault,
-}: {
-  label: string;
-  name: string;
-  value: string;
-  fault: Fault | undefined;
-}) => (
-  <div class="field">
-    <label for={`field-${name}`}>{label}</label>
-    <textarea
-      id={`field-${name}`}
-      name={name}
-      spellcheck={false}
-      {...(fault ? { 'aria-invalid': 'true' as const, 'aria-describedby': `${name}-fault` } : {})}
-    >
-      {value}
-    </textarea>
-    {fault && (
-      <p class="fault" id={`${name}-fault`}>
-        {label} {fault.message}
-      </p>
-    )}
-  </div>
-);
-
 /** The fields of a destination. `isNew`: credentials have none to keep. */
 export const DestinationFields = ({
   kind,
@@ -132,20 +103,16 @@ export const DestinationFields = ({
   return (
     <>
       <Fields fields={EVENTS} values={values} faults={faults} />
-      {fieldsOf(kind, 'settings').map((field) => {
-        const name = nameOf('settings', field);
-        const shared = { label: labels[field] ?? field, name, value: values[name] ?? '' };
-        return isLong(kind, field) ? (
-          <LongField {...shared} fault={faults.find(({ path }) => path === name)} />
-        ) : (
-          <Field
-            {...shared}
-            faults={faults}
-            maxlength={2048}
-            {...(field === 'method' ? { options: METHODS } : {})}
-          />
-        );
-      })}
+      <Fields
+        fields={fieldsOf(kind, 'settings').map((field) => ({
+          label: labels[field] ?? field,
+          name: nameOf('settings', field),
+          ...(isLong(kind, field) ? { isLong: true } : { maxlength: 2048 }),
+          ...(field === 'method' ? { options: METHODS } : {}),
+        }))}
+        values={values}
+        faults={faults}
+      />
       <Fields
         fields={fieldsOf(kind, 'credentials').map((field) => ({
           label: labels[field] ?? field,

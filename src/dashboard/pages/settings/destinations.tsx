@@ -15,12 +15,12 @@ import {
   rotateSecret,
   testDestination,
 } from '#destinations';
-import { AppError, invalidRequest } from '#http';
+import { invalidRequest } from '#http';
 import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication, listApplications } from '#teams';
-import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, orAgain, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
@@ -179,20 +179,6 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   );
 }
 
-/** Runs a change, and shows the form again with its faults if it is refused for one. */
-async function orAgain(
-  change: () => Promise<Response>,
-  again: (submitted: Submitted) => Promise<Response>,
-  values: Record<string, string>,
-): Promise<Response> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'invalid_request')) throw error;
-    return again({ values, faults: toFieldFaults(error.details) });
-  }
-}
-
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
@@ -212,8 +198,7 @@ const routes = new Hono<DashboardEnv>()
         const path = pathOf(destination.id);
         return secret === null ? redirectDone(c, path, 'created') : redirectShowing(c, path, { secret });
       },
-      again,
-      values,
+      (found) => again({ values, faults: toFieldFaults(found) }),
     );
   })
   .get('/:id', (c) => destinationPage(c))
@@ -228,8 +213,7 @@ const routes = new Hono<DashboardEnv>()
         await changeDestination(c.env, callerOf(c), destination.id, data);
         return redirectDone(c, pathOf(destination.id), 'saved');
       },
-      again,
-      values,
+      (found) => again({ values, faults: toFieldFaults(found) }),
     );
   })
   .post('/:id/test', admin, async (c) => {

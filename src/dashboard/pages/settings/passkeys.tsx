@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AppError, type Fault, requiredName, requireWithin } from '#http';
+import { AppError, type Fault, requiredName } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
 import { currentPasswordField, Fields } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
@@ -8,7 +8,7 @@ import { timeText } from '../../shell/dates.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
-import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { limitPerson } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
 const NewPasskey = z.object({ passkey_name: requiredName(100), credential: credentialField() });
@@ -88,7 +88,7 @@ export const PasskeysCard = ({
 /** Answers the script: the challenge, or why there is none. */
 export async function challengePasskey(c: DashboardContext): Promise<Response> {
   const person = c.get('person');
-  await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+  await limitPerson(c);
   const { passkey_password: password = '' } = await readForm(c);
   const begun = await beginPasskey(c.env, c.req.raw, callerOf(c), person, password.slice(0, 128));
   if (!begun) return c.json({ message: 'Your password is incorrect.' }, 400);

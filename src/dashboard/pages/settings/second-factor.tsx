@@ -1,7 +1,5 @@
-import { html, raw } from 'hono/html';
-import { renderSVG } from 'uqr';
 import * as z from 'zod';
-import { type Fault, requireWithin } from '#http';
+import type { Fault } from '#http';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -15,7 +13,8 @@ import { redirectShowing } from '../../forms/show-once.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, type FormField, FormMenu, Notice } from '../../shell/parts.tsx';
-import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { QrCode } from '../../shell/qr-code.tsx';
+import { limitPerson } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
 
@@ -37,9 +36,7 @@ const Key = ({ uri, recoveryCodes }: { uri: string; recoveryCodes: string }) => 
       <strong>Add this key to your authenticator app now:</strong> scan the code,{' '}
       <a href={uri}>open the app</a> on this phone, or type the key <code>{keyOf(uri)}</code>.
     </p>
-    <figure class="qr" role="img" aria-label="QR code of the key">
-      {html`${raw(renderSVG(uri, { border: 2 }))}`}
-    </figure>
+    <QrCode text={uri} of="the key" />
     <p>
       <strong>Keep these recovery codes.</strong> Each signs you in once without the app. They are shown only
       here.
@@ -107,13 +104,10 @@ export const SecondFactorCard = ({
 
 type ShowFaults = (faults: readonly Fault[]) => Response | Promise<Response>;
 
-const limit = (c: DashboardContext) =>
-  requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
-
 const wrongPassword = [{ path: 'password', message: 'is incorrect' }];
 
 export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, PasswordCheck);
   if (!data) return showFaults(faults);
   if ((await secondFactorOf(callerOf(c).db, c.get('person').userId)) === 'on') return c.redirect(PATH, 303);
@@ -123,7 +117,7 @@ export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promi
 }
 
 export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, AppCode);
   if (!data) return showFaults(faults);
   if (!(await confirmSecondFactor(c.env, callerOf(c), c.get('person'), data.code))) {
@@ -133,7 +127,7 @@ export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): P
 }
 
 export async function removeApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, PasswordCheck);
   if (!data) return showFaults(faults);
   if (!(await removeSecondFactor(c.env, callerOf(c), c.get('person'), data.password))) {
