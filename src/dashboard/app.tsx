@@ -5,7 +5,8 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { AppError, limitBody } from '#http';
 import { PAGES } from './pages.ts';
 import { answerErrorPage, answerUnknownPage } from './shell/error-page.tsx';
-import { type DashboardEnv, requirePerson, requireRole, sameOrigin, securityHeaders } from './shell/guard.ts';
+import { requirePerson, requireRole, sameOrigin, securityHeaders } from './shell/guard.ts';
+import type { DashboardEnv } from './shell/page-record.ts';
 
 const MAX_FORM_BYTES = 64 * 1024;
 

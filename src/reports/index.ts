@@ -16,6 +16,11 @@ export { earlierDays } from './earlier-days.ts';
 export { findFirstDay } from './first-day.ts';
 export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { firstDayOfHours, isKnownByHour } from './hours.ts';
-export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
+export {
+  PerformanceQuery,
+  type PerformanceReport,
+  type PerformanceRow,
+  reportPerformance,
+} from './performance.ts';
 export { filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { REPORTS, type Report, type ReportName, tableColumns } from './routes.ts';

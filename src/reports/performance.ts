@@ -127,7 +127,7 @@ function metricsOf(
   return values as unknown as MetricValues;
 }
 
-type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
+export type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = Omit<

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { count, money, percent } from '../../src/dashboard/shell/format.ts';
+import { count, money, percent } from '#lib/format';
 import { groupName } from '../../src/dashboard/tables/groups.tsx';
 import {
   type Days,

@@ -1,14 +1,7 @@
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { amountsIn, count, type FigureFormat, money, percent, RATIOS } from '#lib/format';
 import { dayText } from '../../src/dashboard/shell/dates.ts';
-import {
-  amountsIn,
-  count,
-  type FigureFormat,
-  money,
-  percent,
-  RATIOS,
-} from '../../src/dashboard/shell/format.ts';
 import {
   METRIC_DEFINITIONS,
   METRIC_NAMES,

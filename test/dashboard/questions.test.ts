@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { duration } from '#lib/format';
 import { addDays, dayIn } from '#lib/time';
 import { certainty } from '../../src/dashboard/pages/reports/compare-sides.tsx';
-import { duration } from '../../src/dashboard/shell/format.ts';
 import { sendCohort } from '../helpers/cohorts.ts';
 import { addCreatives, createCreative } from '../helpers/creatives.ts';
 import { pageOf, queryOf } from '../helpers/page.ts';

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
-import type { DashboardContext, DashboardEnv } from '../../src/dashboard/shell/guard.ts';
-import type { PageRecord } from '../../src/dashboard/shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../src/dashboard/shell/page-record.ts';
 import { renderReport } from '../../src/dashboard/shell/report.tsx';
 
 /** A new page, which `changes.ts` adds to the list. */

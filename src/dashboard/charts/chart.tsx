@@ -1,4 +1,4 @@
-import type { FigureFormat } from '../shell/format.ts';
+import type { FigureFormat } from '#lib/format';
 import { cutMiddle } from '../shell/parts.tsx';
 import { evenly, type Tick } from './axis.ts';
 import { areaOf, gridOf, linesOf, niceTop, pointsOfBand, TICKS } from './geometry.ts';

@@ -1,4 +1,4 @@
-import type { FigureFormat } from '../shell/format.ts';
+import type { FigureFormat } from '#lib/format';
 import { isMostOf } from '../tables/cohort-parts.tsx';
 import type { Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';

@@ -93,9 +93,7 @@ export const FiguresPanel = ({
         title={title}
         info={
           <Info about={title}>
-            <p>
-              <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
-            </p>
+            <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
             <Zone view={view} />
             <WithoutSpend view={view} />
             {unit === 'hour' && <WithoutHours />}
@@ -135,14 +133,7 @@ export const FiguresPanel = ({
         {unit === 'hour' && !isHourly(charted) ? (
           <p class="empty">{`${METRIC_DEFINITIONS[charted].label} has no hours.`}</p>
         ) : (
-          <TimeChart
-            title={title}
-            view={view}
-            unit={unit}
-            compared={compared}
-            names={[charted]}
-            markers={markers}
-          />
+          <TimeChart view={view} unit={unit} metric={charted} compared={compared} markers={markers} />
         )}
       </Card>
     </section>

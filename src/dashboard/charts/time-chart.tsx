@@ -1,57 +1,94 @@
+import type { PerformanceRow } from '#reports';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
+import { groupName } from '../tables/groups.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
 import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf } from '../tables/metrics.ts';
-import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { type AxisPlace, alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
-/** The first of the metrics at the places of the earlier period, drawn below the same metric of this one. */
-function earlierSeries(view: View, unit: Unit, compared: ComparedReport, name: MetricName): Series[] {
-  const { earlier: report, periods } = compared;
-  if (!report || !periods) return [];
-  const places = placesIn(view, unit);
-  const earlier = earlierPlaces(view, unit, periods);
-  const figures = valuesAt(earlier, unit, report.data, (row) => row[name], nothingOf(name));
-  const values = alignedTo(places, earlier, figures, unit);
-  const lacks = alignedTo(places, earlier, lackedAt(earlier, unit, report.data, name), unit);
-  return [{ name: `${METRIC_DEFINITIONS[name].label}, before`, values, lacks, isWhole: true, before: 0 }];
+/** More curves could not be distinguished. */
+const MAX_CURVES = 6;
+
+/** The groups with the largest totals of a metric, each with its rows. */
+function largest(rows: readonly PerformanceRow[], group: string, metric: MetricName) {
+  const byName = new Map<string, PerformanceRow[]>();
+  for (const row of rows) {
+    if (row.is_other) continue;
+    const key = String(row[`${group}_id`] ?? row[group]);
+    byName.set(key, [...(byName.get(key) ?? []), row]);
+  }
+  const sums = [...byName.values()].map((own) => ({
+    rows: own,
+    name: own[0] ? groupName(group, own[0]) : '',
+    sum: own.reduce((total, row) => total + numberIn(row, metric), 0),
+  }));
+  return sums.sort((left, right) => right.sum - left.sum).slice(0, MAX_CURVES);
 }
 
-/** Totals of a report that is grouped by `unit` alone, over time. All metrics have the unit of the first. */
+export const numberIn = (row: PerformanceRow, name: string) =>
+  typeof row[name] === 'number' ? row[name] : 0;
+
+/**
+ * The key of the first place with a row, if the report's limit cut off earlier ones, whose figures are in the row of everything else. Null if the
+ * report has all rows.
+ */
+function firstShown({ data, total_rows }: ComparedReport['report'], unit: Unit): string | null {
+  const rows = data.filter((row) => !row.is_other);
+  return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
+}
+
+/** A metric over time: its total and that of the earlier period, or one curve per group of a report that is also grouped by `group`. */
 export const TimeChart = ({
-  title,
   view,
   unit,
-  compared,
-  names: [first, ...others],
+  metric,
+  compared: { report, earlier: reportBefore, periods },
+  group,
   markers = [],
 }: {
-  title: string;
   view: View;
   unit: Unit;
+  metric: MetricName;
   compared: ComparedReport;
-  names: readonly [MetricName, ...MetricName[]];
+  group?: string | undefined;
   markers?: readonly Marker[];
 }) => {
+  const { label, unit: kind } = METRIC_DEFINITIONS[metric];
   const places = placesIn(view, unit);
-  const { data } = compared.report;
+  const firstKnown = firstShown(report, unit);
+  const firstIndex = firstKnown === null ? 0 : places.findIndex(({ key }) => key === firstKnown);
+  const curve = (name: string, rows: readonly PerformanceRow[], at: readonly AxisPlace[]) => ({
+    name,
+    values: valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric)),
+    lacks: lackedAt(at, unit, rows, metric),
+  });
+  const own = group ? largest(report.data, group, metric) : [{ name: label, rows: report.data }];
+  const series: Series[] = own.map(({ name, rows }) => {
+    const { values, ...rest } = curve(name, rows, places);
+    return { ...rest, values: values.map((value, index) => (index < firstIndex ? null : value)) };
+  });
+  if (!group && reportBefore && periods) {
+    const earlier = earlierPlaces(view, unit, periods);
+    const { name, values, lacks } = curve(`${label}, before`, reportBefore.data, earlier);
+    series.push({
+      name,
+      values: alignedTo(places, earlier, values, unit),
+      lacks: alignedTo(places, earlier, lacks, unit),
+      isWhole: true,
+      before: 0,
+    });
+  }
   return (
     <LineChart
-      title={title}
-      labels={places.map(({ label }) => label)}
+      title={`${label} by ${unit}`}
+      labels={places.map((place) => place.label)}
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       markers={markers}
-      isWhole={METRIC_DEFINITIONS[first].unit === 'count'}
-      format={formatOf(first, view.currency)}
-      series={[
-        ...[first, ...others].map((name) => ({
-          name: METRIC_DEFINITIONS[name].label,
-          values: valuesAt(places, unit, data, (row) => row[name], nothingOf(name)),
-          lacks: lackedAt(places, unit, data, name),
-        })),
-        ...earlierSeries(view, unit, compared, first),
-      ]}
+      isWhole={kind === 'count'}
+      format={formatOf(metric, view.currency)}
+      series={series}
     />
   );
 };

@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx';
 import { type Channel, channelText, DIGESTS } from '#alerts';
+import { ago } from '#lib/format';
 import { timeText } from '../shell/dates.ts';
-import { ago } from '../shell/format.ts';
-import { Action, Card, type Column, Field, FormMenu, Table } from '../shell/parts.tsx';
+import { Action, Card, FormMenu, Table } from '../shell/parts.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
+import { PostForm } from './fields.tsx';
 import type { Submitted } from './form.ts';
 
 export type PartProps = { view: View; mayChange: boolean; now: number };
@@ -29,25 +30,6 @@ export function ChannelsCard({
 }: PartProps & { rows: Channel[]; form: Child }) {
   const query = viewQuery(view);
   const { timezone } = view.application;
-  const actions: Column<Channel>[] = mayChange
-    ? [
-        {
-          label: 'Actions',
-          numeric: true,
-          cell: (channel) => (
-            <span class="actions">
-              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
-              <Action
-                to={`/alerts/channels/${channel.id}/remove${query}`}
-                label="Remove"
-                kind="danger"
-                confirm={`Remove ${channelText(channel)}?`}
-              />
-            </span>
-          ),
-        },
-      ]
-    : [];
   return (
     <Card title="Where messages go" aside={form}>
       <Table
@@ -70,8 +52,21 @@ export function ChannelsCard({
                 </>
               ),
           },
-          ...actions,
         ]}
+        actions={
+          mayChange &&
+          ((channel) => (
+            <span class="actions">
+              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
+              <Action
+                to={`/alerts/channels/${channel.id}/remove${query}`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove ${channelText(channel)}?`}
+              />
+            </span>
+          ))
+        }
       />
     </Card>
   );
@@ -85,36 +80,36 @@ export const NewChannelForm = ({
   faults,
 }: Required<Submitted> & { view: View; mail: boolean; open: boolean }) => (
   <FormMenu label="New channel" id="channel" kind="quiet" open={open}>
-    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="stack">
-      <Field
-        label="Channel"
-        name="channel_kind"
-        value={values.channel_kind ?? 'webhook'}
-        options={[['webhook', 'Webhook (Slack, Discord)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
-      />
-      <Field
-        label="Address"
-        name="target"
-        value={values.target ?? ''}
-        faults={faults}
-        maxlength={2048}
-        hint={
-          mail
+    <PostForm
+      to={`/alerts/channels${viewQuery(view)}`}
+      button="Add channel"
+      fields={[
+        {
+          label: 'Channel',
+          name: 'channel_kind',
+          value: 'webhook',
+          options: [['webhook', 'Webhook (Slack, Discord)'], ...(mail ? [['mail', 'Email'] as const] : [])],
+        },
+        {
+          label: 'Address',
+          name: 'target',
+          maxlength: 2048,
+          hint: mail
             ? 'The URL of a webhook (https) or an email address'
-            : 'The URL of a webhook (https). Email is not set up: ask whoever runs this service.'
-        }
-        required
-      />
-      <Field
-        label="Digest"
-        name="digest"
-        value={values.digest ?? 'daily'}
-        faults={faults}
-        options={optionsOf(DIGESTS, DIGEST_NAMES)}
-        hint={`At 08:00 (${view.application.timezone}); weekly: on Mondays`}
-      />
-      <button type="submit">Add channel</button>
-    </form>
+            : 'The URL of a webhook (https). Email is not set up: ask whoever runs this service.',
+          required: true,
+        },
+        {
+          label: 'Digest',
+          name: 'digest',
+          value: 'daily',
+          options: optionsOf(DIGESTS, DIGEST_NAMES),
+          hint: `At 08:00 (${view.application.timezone}); weekly: on Mondays`,
+        },
+      ]}
+      values={values}
+      faults={faults}
+    />
     <p class="muted">
       A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and one of
       Discord its own format.

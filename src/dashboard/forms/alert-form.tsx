@@ -1,9 +1,11 @@
 import { COMPARED_WITH, CONDITIONS, isStateKind, RULE_GROUPS, STATE_KIND_NAMES, STATE_KINDS } from '#alerts';
-import { Card, Field } from '../shell/parts.tsx';
+import { Card, type FormField } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
+import { optionsOf } from '../shell/words.ts';
 import { groupLabel } from '../tables/groups.tsx';
-import { METRIC_DEFINITIONS, METRIC_NAMES } from '../tables/metrics.ts';
+import { METRIC_NAMES, metricOptions } from '../tables/metrics.ts';
+import { Fields } from './fields.tsx';
 import type { Submitted } from './form.ts';
 
 export const PREVIEW_DAYS = ['30', '90'] as const;
@@ -42,67 +44,56 @@ export const AlertForm = ({
   values,
   faults,
 }: Required<Submitted> & { view: View; path: string; label: string }) => {
-  const of = (name: string) => values[name] ?? START[name] ?? '';
-  const field = (name: string) => ({ name, value: of(name), faults });
   const currency = view.application.currency.toUpperCase();
-  const kind = of('metric');
+  const chosen = { ...START, ...values };
+  const { metric = '' } = chosen;
+  const number = { type: 'number', step: 'any' };
+  const judged: readonly FormField[] = [
+    {
+      label: 'What',
+      name: 'metric',
+      options: [
+        ...metricOptions(METRIC_NAMES),
+        ...STATE_KIND_NAMES.map((name) => [name, `${STATE_KINDS[name].label} …`] as const),
+      ],
+      ...(isStateKind(metric) ? { hint: STATE_KINDS[metric].hint } : {}),
+    },
+    {
+      label: 'Condition',
+      name: 'condition',
+      options: Object.entries(CONDITIONS).map(([name, text]) => [name, sentence(text)] as const),
+    },
+    {
+      ...{ label: 'Threshold', name: 'threshold', required: true, ...number },
+      hint: `Changes and ratios in %, amounts in ${currency}`,
+    },
+    { label: 'Compared with', name: 'compared_with', options: optionsOf(COMPARED_WITH, COMPARED) },
+    { label: 'Over full days', name: 'days', type: 'number', min: 1, max: 30, required: true },
+  ];
+  const ofMetric: readonly FormField[] = [
+    {
+      label: 'For each',
+      name: 'group_by',
+      options: [['', 'Everything together'], ...RULE_GROUPS.map((name) => [name, groupLabel(name)] as const)],
+      hint: 'Each is judged apart',
+    },
+    { label: `Spend at least (${currency})`, name: 'min_spend', min: 0, ...number },
+    { label: 'Installs at least', name: 'min_installs', min: 0, ...number },
+    {
+      label: 'Preview',
+      name: 'preview',
+      options: PREVIEW_DAYS.map((days) => [days, `Last ${days} days`] as const),
+    },
+  ];
   return (
     <Card title="Alert when">
       <form method="get" action={path} class="alert-form">
         <ViewFields view={view} />
         <div class="row">
-          <Field
-            {...field('metric')}
-            label="What"
-            options={[
-              ...METRIC_NAMES.map((name) => [name, METRIC_DEFINITIONS[name].label] as const),
-              ...STATE_KIND_NAMES.map((name) => [name, `${STATE_KINDS[name].label} …`] as const),
-            ]}
-            {...(isStateKind(kind) ? { hint: STATE_KINDS[kind].hint } : {})}
-          />
-          <Field
-            {...field('condition')}
-            label="Condition"
-            options={Object.entries(CONDITIONS).map(([name, text]) => [name, sentence(text)] as const)}
-          />
-          <Field
-            {...field('threshold')}
-            label="Threshold"
-            type="number"
-            step="any"
-            hint={`Changes and ratios in %, amounts in ${currency}`}
-            required
-          />
-          <Field
-            {...field('compared_with')}
-            label="Compared with"
-            options={COMPARED_WITH.map((name) => [name, COMPARED[name]] as const)}
-          />
-          <Field {...field('days')} label="Over full days" type="number" min={1} max={30} required />
+          <Fields fields={judged} values={chosen} faults={faults} />
         </div>
         <div class="row for-metric">
-          <Field
-            {...field('group_by')}
-            label="For each"
-            options={[
-              ['', 'Everything together'],
-              ...RULE_GROUPS.map((name) => [name, groupLabel(name)] as const),
-            ]}
-            hint="Each is judged apart"
-          />
-          <Field
-            {...field('min_spend')}
-            label={`Spend at least (${currency})`}
-            type="number"
-            step="any"
-            min={0}
-          />
-          <Field {...field('min_installs')} label="Installs at least" type="number" step="any" min={0} />
-          <Field
-            {...field('preview')}
-            label="Preview"
-            options={PREVIEW_DAYS.map((days) => [days, `Last ${days} days`] as const)}
-          />
+          <Fields fields={ofMetric} values={chosen} faults={faults} />
         </div>
         <p class="form-actions">
           <button type="submit" formmethod="post" formaction={path + viewQuery(view)}>

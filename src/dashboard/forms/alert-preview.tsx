@@ -1,6 +1,6 @@
 import { changeOf, type Evaluated, isChange, type MetricRule } from '#alerts';
+import { count, RATIOS } from '#lib/format';
 import { dayText } from '../shell/dates.ts';
-import { count, RATIOS } from '../shell/format.ts';
 import { Card, type Column, cutMiddle, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { groupLabel } from '../tables/groups.tsx';
@@ -108,10 +108,10 @@ const NotJudged = ({
   );
 };
 
-type Row = Judged & { to: string };
+type FiringDay = Judged & { to: string };
 
 /** The days on which a rule would have fired, each with its value and the same decimals. */
-const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: readonly Row[] }) => {
+const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: readonly FiringDay[] }) => {
   const { currency } = view.application;
   const places = placesOf(
     rule.metric,
@@ -120,7 +120,7 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
   );
   const changes = rows.map(changeOf);
   const changePlaces = RATIOS.places(changes.filter((change) => change !== null));
-  const groupColumn: Column<Row>[] = rule.group_by
+  const groupColumn: Column<FiringDay>[] = rule.group_by
     ? [
         {
           label: groupLabel(rule.group_by),
@@ -129,7 +129,7 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
         },
       ]
     : [];
-  const compared: Column<Row>[] = isChange(rule.condition)
+  const compared: Column<FiringDay>[] = isChange(rule.condition)
     ? [
         {
           label: 'Before',

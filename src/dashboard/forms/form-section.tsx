@@ -1,6 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import type { Fault } from '#http';
-import { Field, type FormField } from '../shell/parts.tsx';
+import type { FormField } from '../shell/parts.tsx';
+import { Fields } from './fields.tsx';
 
 /** Whether one of the faults is about one of these fields. */
 const hasFault = (faults: readonly Fault[], fields: readonly FormField[]): boolean =>
@@ -36,9 +37,7 @@ export const FormSection = ({
       </span>
     </summary>
     <div class="stack" id={id}>
-      {fields.map((field) => (
-        <Field {...field} value={values[field.name] ?? ''} faults={faults} />
-      ))}
+      <Fields fields={fields} values={values} faults={faults} />
       {children}
     </div>
   </details>

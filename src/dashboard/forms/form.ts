@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { type Fault, invalidRequest, toFaults } from '#http';
-import type { DashboardContext } from '../shell/guard.ts';
+import { AppError, type Fault, invalidRequest, toFaults } from '#http';
+import type { DashboardContext } from '../shell/page-record.ts';
 
 /** A form's fields, including files. Throws `invalid_request` if the body does not match its content type. */
 export async function readFields(c: DashboardContext): Promise<Record<string, string | File>> {
@@ -33,7 +33,7 @@ export function checkForm<Schema extends z.ZodType>(
 }
 
 /** A form's text as submitted, and its faults. A page shows both; without them, it shows an empty form. */
-export type Submitted = { values?: Record<string, string>; faults?: Fault[] };
+export type Submitted = { values?: Record<string, string>; faults?: readonly Fault[] };
 
 /**
  * A submitted form: its data, or null if it is invalid, and what the page shows again in that case. `toInput` converts the form's text to what
@@ -58,6 +58,19 @@ export async function requireForm<Schema extends z.ZodType>(
   const { data, faults } = await parseForm(c, schema, toInput);
   if (data === null) throw invalidRequest(faults);
   return data;
+}
+
+/** Runs a change, and shows its form again if the change is refused for what is in it. */
+export async function orAgain(
+  change: () => Promise<Response>,
+  again: (faults: readonly Fault[]) => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details.length === 0) throw error;
+    return again(error.details);
+  }
 }
 
 /** Messages that a page shows after a redirect; the URL contains only a message's key. */

@@ -2,7 +2,8 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import * as z from 'zod';
 import { settingsOf } from '#env';
 import { decryptText, encryptText } from '#lib/crypto';
-import type { DashboardContext } from '../shell/guard.ts';
+import { isSecure } from '../shell/cookies.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 
 // A new secret is shown on the page that a form redirects to, so that a reload does not submit the form again. It gets there in an
 // encrypted cookie, never in a URL, a log or the database.
@@ -18,8 +19,6 @@ const Sealed = z.object({
   expiresAt: z.number(),
   shown: z.record(z.string(), z.string()),
 });
-
-const isSecure = (c: DashboardContext) => new URL(c.req.url).protocol === 'https:';
 
 /** Redirects to the page at `path`, which shows these texts once with `takeShown`. `to` may add a query or fragment to the path. */
 export async function redirectShowing(

@@ -1,7 +1,7 @@
 import { type AppContext, AppError, takeError } from '#http';
 import { personOf } from '#members';
-import type { DashboardContext } from './guard.ts';
 import { renderPage, renderPlainPage } from './page.tsx';
+import type { DashboardContext } from './page-record.ts';
 
 type Text = { title: string; advice?: string };
 

@@ -1,11 +1,11 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { ATTRIBUTIONS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
-import { count } from './format.ts';
 import { cutMiddle } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
@@ -171,22 +171,37 @@ const AddFilter = ({ view, path, carry }: Carried) => {
   );
 };
 
+/** A filter that is set, as the link that removes it. */
+export const ChipLink = ({
+  href,
+  filter,
+  value,
+  title,
+}: {
+  href: string;
+  filter: string;
+  value: string;
+  title: string;
+}) => (
+  <a class="chip" href={href} aria-label={`Remove the filter ${filter}: ${isolate(value)}`} title={title}>
+    <span class="chip-text">
+      <span class="muted">{filter}</span> <bdi>{cutMiddle(value)}</bdi>
+    </span>
+    <span aria-hidden="true">×</span>
+  </a>
+);
+
 const Chips = ({ view, path, carry, chips }: Carried & { chips: readonly Chip[] }) =>
   chips.length === 0 ? null : (
     <ul class="chips" aria-label="Filters">
       {chips.map(({ name, value, label }) => (
         <li>
-          <a
-            class="chip"
+          <ChipLink
             href={path + viewQuery(view, { ...carry, ...withoutFilter(view, name, value) })}
-            aria-label={`Remove the filter ${FILTER_LABELS[name]}: ${isolate(label)}`}
+            filter={FILTER_LABELS[name]}
+            value={label}
             title={`${FILTER_LABELS[name]}: ${isolate(label)}`}
-          >
-            <span class="chip-text">
-              <span class="muted">{FILTER_LABELS[name]}</span> <bdi>{cutMiddle(label)}</bdi>
-            </span>
-            <span aria-hidden="true">×</span>
-          </a>
+          />
         </li>
       ))}
       {chips.length > 1 && (

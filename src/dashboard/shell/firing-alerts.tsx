@@ -1,6 +1,6 @@
 import { alertText, listAlerts } from '#alerts';
 import { database } from '#db';
-import { ago } from './format.ts';
+import { ago } from '#lib/format';
 import { Notice } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 

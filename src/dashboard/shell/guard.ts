@@ -5,8 +5,6 @@ import { atLeast, type MemberCaller, type Person, personOf, type Role, setupIsOp
 import type { DashboardContext, DashboardEnv } from './page-record.ts';
 import { ROLE_NAMES } from './words.ts';
 
-export type { DashboardContext, DashboardEnv };
-
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -99,6 +97,11 @@ export function requireRole(role: Role) {
     await next();
   });
 }
+
+export const admin = requireRole('admin');
+
+/** Whether the person of this request may change things. */
+export const isAdmin = (c: DashboardContext): boolean => atLeast(c.get('person').role, 'admin');
 
 /** The person of this request as the caller of a change: see `Caller`. */
 export function callerOf(c: DashboardContext): MemberCaller {

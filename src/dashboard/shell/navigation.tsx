@@ -1,12 +1,13 @@
-import { getCookie, setCookie } from 'hono/cookie';
+import { getCookie } from 'hono/cookie';
 import { listAlerts } from '#alerts';
 import { database } from '#db';
 import type { Person } from '#members';
 import { listApplications } from '#teams';
 import { listViews, viewAddress } from '#views';
-import { type DashboardContext, isGuest } from './guard.ts';
+import { keepChoice } from './cookies.ts';
+import { isGuest } from './guard.ts';
 import { Drawing, Icon } from './icons.tsx';
-import { NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
+import { type DashboardContext, NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
 import { APPLICATION_COOKIE, MAX_APPLICATIONS, type View, viewQuery } from './view.ts';
 import { ROLE_NAMES } from './words.ts';
 
@@ -16,7 +17,7 @@ type Entry = { path: string; label: string; icon: string; keepsView: boolean };
 export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries: Entry[] }[] =>
   NAVIGATION_GROUPS.map((group) => ({
     label: group,
-    entries: pages.flatMap(({ path, title, links }) =>
+    entries: pages.flatMap(({ path, title, links = [] }) =>
       links
         .filter((link) => link.group === group)
         .map(({ label = title, icon, keepsView, query = '' }) => ({
@@ -41,7 +42,6 @@ export function currentLink(pages: readonly PageRecord[], path: string, asked: U
 /** Views in the navigation; the page of saved views has all. */
 const MAX_VIEWS = 5;
 const NARROW_COOKIE = 'dashboard.navigation';
-const YEAR_SECONDS = 365 * 86_400;
 
 type ApplicationLine = { id: string; name: string; timezone: string; currency: string };
 
@@ -69,13 +69,7 @@ export async function readNavigation(c: DashboardContext, view: View | null): Pr
     view?.application ?? applications.find(({ id }) => id === known) ?? applications[0] ?? null;
   const alerts = ofView ?? (application ? await listAlerts(db, application.id) : []);
   if (view && view.application.id !== known) {
-    setCookie(c, APPLICATION_COOKIE, view.application.id, {
-      path: '/',
-      httpOnly: true,
-      secure: new URL(c.req.url).protocol === 'https:',
-      sameSite: 'Lax',
-      maxAge: YEAR_SECONDS,
-    });
+    keepChoice(c, APPLICATION_COOKIE, view.application.id);
   }
   return {
     applications,

@@ -38,9 +38,9 @@ export type PageRecord = {
   title: string;
   /** The least role that may open it; null if people without a session may. A change may require a higher role. */
   opens: Role | null;
-  links: readonly PageLink[];
+  links?: readonly PageLink[];
   /** Whether it can be saved as a view and shared: for pages that only show figures. */
-  savable: boolean;
+  savable?: boolean;
   /** The most bytes that a form may send, if the usual limit is too low. */
   maxFormBytes?: number;
   /** With paths that are relative to `path`. */

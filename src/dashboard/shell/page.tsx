@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { iso } from '#lib/time';
-import { type DashboardContext, isGuest } from './guard.ts';
+import { doneText } from '../forms/form.ts';
+import { isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
 import {
   ApplicationSwitch,
@@ -11,7 +12,8 @@ import {
   NavigationList,
   readNavigation,
 } from './navigation.tsx';
-import { isSavable, type PageRecord } from './page-record.ts';
+import { type DashboardContext, isSavable, type PageRecord } from './page-record.ts';
+import { Notice } from './parts.tsx';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
 /** Titles with more characters are set in smaller type. */
@@ -137,7 +139,7 @@ function viewToKeep(c: DashboardContext, columns: readonly string[]): string | n
 }
 
 /**
- * Renders a page of the dashboard, with the title of its record if left out. `current` is the path of the link that stands for it in the
+ * Renders a page of the dashboard, with the title of its record if left out, and the message of a preceding redirect. `current` is the path of the link that stands for it in the
  * navigation, if not its own, `within` what contains the thing that the title names, and `tools` the buttons beside the title.
  */
 export async function renderPage(
@@ -149,6 +151,8 @@ export async function renderPage(
     view?: View | null;
     filters?: Child;
     tools?: Child;
+    /** Links to the pages that the content is one of. */
+    tabs?: Child;
     /** The columns that were chosen for the page's table. */
     columns?: readonly string[];
     status?: ContentfulStatusCode;
@@ -158,6 +162,7 @@ export async function renderPage(
   content: Child,
 ): Promise<Response> {
   const view = page.view ?? null;
+  const done = doneText(c);
   // As in CSV files, for whoever reads the page by machine.
   if (view?.countedThrough) c.header('X-Counted-Through', iso(view.countedThrough));
   if (view?.uncounted) c.header('X-Uncounted', String(view.uncounted));
@@ -174,6 +179,8 @@ export async function renderPage(
       columns={page.columns ?? []}
       navigation={page.navigation ?? (await readNavigation(c, view))}
     >
+      {page.tabs}
+      {done && <Notice kind="good">{done}</Notice>}
       {content}
     </Page>,
     page.status,

@@ -162,11 +162,28 @@ export const Figure = ({
   </div>
 );
 
+/** Facts about one thing, each with its label. Those of `false` are left out. */
+export const Facts = ({ facts }: { facts: readonly (readonly [label: string, text: Child] | false)[] }) => (
+  <dl class="facts">
+    {facts.map(
+      (fact) =>
+        fact && (
+          <>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </>
+        ),
+    )}
+  </dl>
+);
+
 /** A labelled control of a form, without what is in it. */
 export type FormField = {
   label: string;
   name: string;
   type?: string;
+  /** Whether it has several lines, or long ones. */
+  isLong?: boolean;
   hint?: string;
   /** What a fault's sentence is about, if it does not read well after the label. */
   subject?: string;
@@ -182,9 +199,11 @@ export type FormField = {
   step?: string;
   /** The id of a `datalist`. */
   list?: string;
+  /** What it has until something else is typed. */
+  value?: string | undefined;
 };
 
-type FieldProps = FormField & { value?: string; faults?: readonly Fault[] };
+type FieldProps = FormField & { faults?: readonly Fault[] };
 
 /** A labelled control; its hint and fault are linked to it for screen readers. */
 export const Field = ({
@@ -196,6 +215,7 @@ export const Field = ({
   options,
   value,
   type = 'text',
+  isLong = false,
   ...more
 }: FieldProps) => {
   const fault = faults.find((found) => found.path === name);
@@ -218,6 +238,10 @@ export const Field = ({
             </option>
           ))}
         </select>
+      ) : isLong ? (
+        <textarea {...shared} spellcheck={false}>
+          {value}
+        </textarea>
       ) : (
         <input
           {...shared}
@@ -280,9 +304,10 @@ const orderOf = (sorted: Sorted | undefined) => (sorted ? { 'data-order': sorted
 /** A table that scrolls horizontally if it is wider than the screen. */
 export function Table<Row>({
   caption,
-  columns,
+  columns: shown,
   rows,
   empty = 'Nothing here yet.',
+  actions,
   totals,
   sticky = false,
   kind = '',
@@ -291,6 +316,8 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  /** The cell of a last column, for people who may do something with a row. */
+  actions?: false | ((row: Row) => Child);
   /** The last row, with one cell per column. */
   totals?: readonly Child[];
   /** Whether the header and first column stay visible while the table scrolls. */
@@ -298,6 +325,7 @@ export function Table<Row>({
   kind?: '' | 'heat-map' | 'funnel';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
+  const columns = actions ? [...shown, { label: 'Actions', numeric: true, cell: actions }] : shown;
   return (
     <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
       <table class={kind}>
@@ -360,6 +388,22 @@ export function Table<Row>({
     </section>
   );
 }
+
+/** The link to what follows a part of a long list; nothing at its end. */
+export const NextPart = ({
+  cursor,
+  to,
+  label = 'Older',
+}: {
+  cursor: string | null | undefined;
+  to: (cursor: string) => string;
+  label?: string;
+}) =>
+  cursor ? (
+    <p class="pages">
+      <a href={to(cursor)}>{label}</a>
+    </p>
+  ) : null;
 
 /** A button that changes something, in a form of its own. If scripts run, `confirm` is asked first. */
 export const Action = ({

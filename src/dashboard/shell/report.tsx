@@ -6,7 +6,7 @@ import { settleCounters } from '#counting';
 import { type Database, database, rollupDaily } from '#db';
 import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
 import { CURRENCIES } from '#lib/currencies';
-import { atLeast } from '#members';
+import { count } from '#lib/format';
 import {
   answerCsv as answerTable,
   findFirstDay,
@@ -21,11 +21,11 @@ import { NeedsApplication } from '../pages/operate/get-started.tsx';
 import { type Amounts, amountsText } from '../tables/lacking.tsx';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
-import { count } from './format.ts';
-import type { DashboardContext } from './guard.ts';
+import { isAdmin } from './guard.ts';
 import { Info } from './info.tsx';
 import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
+import type { DashboardContext } from './page-record.ts';
 import { Notice } from './parts.tsx';
 import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
@@ -110,7 +110,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   const named = title === undefined ? {} : { title };
   const path = page.inner ?? c.get('page')?.path ?? '/';
   if (!read) {
-    const mayCreate = atLeast(c.get('person').role, 'admin');
+    const mayCreate = isAdmin(c);
     return renderPage(c, named, <NeedsApplication mayCreate={mayCreate} />);
   }
   const view = await settleView(c, read);
@@ -176,7 +176,7 @@ export const listingOf = (c: DashboardContext) => ({
 });
 
 /** The view as hidden form fields. */
-export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewChanges }) => (
+export const ViewFields = ({ view, changes = {} }: { view: View | null; changes?: ViewChanges }) => (
   <>
     {[...viewParameters(view, changes)].map(([name, value]) => (
       <input type="hidden" name={name} value={value} />

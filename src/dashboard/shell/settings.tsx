@@ -1,9 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { atLeast } from '#members';
-import { doneText } from '../forms/form.ts';
-import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Notice } from './parts.tsx';
+import type { DashboardContext } from './page-record.ts';
 
 /** The pages of settings that the person may open. */
 const Tabs = ({ c }: { c: DashboardContext }) => (
@@ -22,20 +20,9 @@ const Tabs = ({ c }: { c: DashboardContext }) => (
   </nav>
 );
 
-/** Renders a settings page, with the message of a preceding redirect. `tools` are the buttons beside its title. */
-export function renderSettings(
+/** Renders a settings page. `tools` are the buttons beside its title. */
+export const renderSettings = (
   c: DashboardContext,
   page: { title?: string; status?: 200 | 400; tools?: Child },
   content: Child,
-) {
-  const done = doneText(c);
-  return renderPage(
-    c,
-    { ...page, current: '/settings/applications' },
-    <>
-      <Tabs c={c} />
-      {done && <Notice kind="good">{done}</Notice>}
-      {content}
-    </>,
-  );
-}
+) => renderPage(c, { ...page, current: '/settings/applications', tabs: <Tabs c={c} /> }, content);

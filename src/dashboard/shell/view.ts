@@ -6,7 +6,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { dayIn, isDay } from '#lib/time';
 import { filtersOf, findFirstDay, ReportFilters } from '#reports';
 import { type ApplicationRow, listApplications } from '#teams';
-import type { DashboardContext } from './guard.ts';
+import type { DashboardContext } from './page-record.ts';
 import {
   COMPARISONS,
   type Comparison,

@@ -1,8 +1,8 @@
 import { isolate } from '#lib/input/isolate';
+import { ChoiceForm } from '../forms/fields.tsx';
 import { shortDays } from '../shell/dates.ts';
-import type { DashboardContext } from '../shell/guard.ts';
-import { Field } from '../shell/parts.tsx';
-import { ViewFields } from '../shell/report.tsx';
+import type { DashboardContext } from '../shell/page-record.ts';
+import type { FormField } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { DEVICE_GROUPINGS, groupName } from './groups.tsx';
 import type { CellValue } from './metrics.ts';
@@ -38,19 +38,17 @@ export const CohortForm = ({
   path: string;
   view: View;
   asked: CohortGrouping;
-  fields: Parameters<typeof Field>[0][];
+  fields: readonly FormField[];
 }) => (
-  <form method="get" action={path} class="row" data-submit-on-change>
-    <ViewFields view={view} />
-    <Field label="Group by" name="group" value={group} options={[['', 'Nothing'], ...DEVICE_GROUPINGS]} />
-    <Field label="Cohorts" name="cohort" value={cohort} options={COHORTS} />
-    {fields.map((field) => (
-      <Field {...field} />
-    ))}
-    <button type="submit" class="quiet" data-apply>
-      Apply
-    </button>
-  </form>
+  <ChoiceForm
+    path={path}
+    view={view}
+    fields={[
+      { label: 'Group by', name: 'group', value: group, options: [['', 'Nothing'], ...DEVICE_GROUPINGS] },
+      { label: 'Cohorts', name: 'cohort', value: cohort, options: COHORTS },
+      ...fields,
+    ]}
+  />
 );
 
 export type CohortRow = { cohort_from: string; cohort_to: string; size: number; is_other?: boolean } & Record<

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
+import { count, type FigureFormat } from '#lib/format';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays } from '../shell/dates.ts';
-import { count, type FigureFormat } from '../shell/format.ts';
 import { type Column, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type CohortGrouping, type CohortRow, isMostOf, plain } from './cohort-parts.tsx';
@@ -30,8 +30,6 @@ type CohortTableProps<Row extends CohortRow> = {
   format: FigureFormat;
   /** Days whose cells are coloured. Day 0 of retention is not, because it is always 100 %. */
   isHeat: (day: number) => boolean;
-  /** The heading of a day's column. */
-  label?: (day: number) => string;
 };
 
 /** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
@@ -93,7 +91,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
     ...(props.more ?? []),
     ...days.map(
       (day): Column<Row> => ({
-        label: props.label?.(day) ?? `Day ${day}`,
+        label: `Day ${day}`,
         numeric: true,
         classOf: (row) => `heat${classIn(row, day)}`,
         titleOf: (row) => explainCell(cell(row, day), row, day, view.today),

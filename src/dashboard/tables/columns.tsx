@@ -1,6 +1,7 @@
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, getCookie } from 'hono/cookie';
 import { isCohortMetric } from '#catalogue';
-import type { DashboardContext } from '../shell/guard.ts';
+import { isSecure, keepChoice } from '../shell/cookies.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { ViewFields } from '../shell/report.tsx';
 import type { View, ViewChanges } from '../shell/view.ts';
 import { METRIC_DEFINITIONS, METRIC_NAMES, type MetricName } from './metrics.ts';
@@ -8,7 +9,6 @@ import { METRIC_DEFINITIONS, METRIC_NAMES, type MetricName } from './metrics.ts'
 // The columns of a table, as ready sets or one by one. What was chosen is in the URL, and kept for the next visit of the page.
 
 const COLUMNS_COOKIE = 'dashboard.columns';
-const YEAR_SECONDS = 365 * 86_400;
 
 /** The columns in the URL, or else those that this browser last chose; null if the URL names a set or nothing was chosen. */
 export function readColumns(c: DashboardContext): MetricName[] | null {
@@ -21,12 +21,10 @@ export function readColumns(c: DashboardContext): MetricName[] | null {
 
 /** Remembers columns that were chosen for the page at `path`, and forgets them once a set is chosen. */
 export function keepColumns(c: DashboardContext, path: string, columns: readonly MetricName[] | null): void {
-  const secure = new URL(c.req.url).protocol === 'https:';
   if (columns && c.req.query('column') !== undefined) {
-    const attributes = { path, secure, sameSite: 'Lax', httpOnly: true, maxAge: YEAR_SECONDS } as const;
-    setCookie(c, COLUMNS_COOKIE, columns.join('.'), attributes);
+    keepChoice(c, COLUMNS_COOKIE, columns.join('.'), path);
   } else if (c.req.query('set') !== undefined && getCookie(c, COLUMNS_COOKIE) !== undefined) {
-    deleteCookie(c, COLUMNS_COOKIE, { path, secure });
+    deleteCookie(c, COLUMNS_COOKIE, { path, secure: isSecure(c) });
   }
 }
 

@@ -1,10 +1,10 @@
 import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
+import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
 import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
-import { count, percent } from '../shell/format.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
@@ -23,7 +23,6 @@ import {
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 const MATURE_DAYS = 30;
 
-type Row = PerformanceReport['data'][number];
 type Totals = Readonly<Record<string, unknown>>;
 
 export type ComparedReport = {
@@ -221,7 +220,7 @@ export const ChangePill = ({
 };
 
 /**
- * One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour, `metric` is
+ * A paragraph of one sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour, `metric` is
  * the one that a table compares.
  */
 export const ComparedDays = ({
@@ -238,7 +237,11 @@ export const ComparedDays = ({
   const days = comparedDays(view);
   if (!days) return null;
   if (!periods)
-    return <span class="muted compared">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
+    return (
+      <p>
+        <span class="muted compared">{`Today so far, not compared${whyNoHours(view, days)}`}</span>
+      </p>
+    );
   const { today } = view;
   const { now, before, untilHour } = periods;
   const until = untilHour === null ? '' : ` until ${clock(untilHour)}`;
@@ -252,10 +255,12 @@ export const ComparedDays = ({
     `; ${METRIC_DEFINITIONS[metric].label} is still growing, without a change`;
   const over = metric && !growing && overText(metric, periods, view);
   return (
-    <span class="muted compared">
-      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
-      {over && `. ${over}`}
-    </span>
+    <p>
+      <span class="muted compared">
+        {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}${growing || ''}`}
+        {over && `. ${over}`}
+      </span>
+    </p>
   );
 };
 
@@ -281,7 +286,7 @@ export function figuresBefore(
   groups: readonly string[],
   before: PerformanceReport | null,
   name: MetricName,
-): (row: Row) => Earlier {
+): (row: PerformanceRow) => Earlier {
   const rows = before?.data.filter((row) => !row.is_other) ?? [];
   const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
   const isCut = before === null || before.data.some((row) => row.is_other);

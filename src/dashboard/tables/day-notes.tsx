@@ -1,9 +1,8 @@
 import { database } from '#db';
 import { listNotes } from '#notes';
 import { dayText } from '../shell/dates.ts';
-import type { Column } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
-import { daysOfRow, GroupCell, type GroupRow, groupLabel } from './groups.tsx';
+import { daysOfRow, type GroupRow } from './groups.tsx';
 
 const MAX_NOTES = 100;
 
@@ -47,17 +46,3 @@ export const NotesOf = ({ notes, today, name, row, rows }: NotesOfRow) => {
     </>
   );
 };
-
-/** The first column of a table over time: links that narrow the page at `path`, with the notes on their days. */
-export const timeColumn = (
-  view: View,
-  { path, unit, notes, rows }: { path: string; unit: string; notes: DayNotes; rows: readonly GroupRow[] },
-): Column<GroupRow> => ({
-  label: groupLabel(unit),
-  cell: (row) => (
-    <>
-      <GroupCell view={view} path={path} name={unit} row={row} />
-      <NotesOf notes={notes} today={view.today} name={unit} row={row} rows={rows} />
-    </>
-  ),
-});

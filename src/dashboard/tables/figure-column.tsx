@@ -1,4 +1,4 @@
-import { NOTHING } from '../shell/format.ts';
+import { NOTHING } from '#lib/format';
 import type { Column } from '../shell/parts.tsx';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';

@@ -35,18 +35,10 @@ function soFar(name: MetricName, view: View, { periods, report, shown }: Compare
   return periods.untilHour === null ? `${text} with today so far` : `${text} so far`;
 }
 
+type Shown = { name: MetricName; view: View; unit: Unit; compared: ComparedReport };
+
 /** A metric's curve over the complete places of a period. */
-const Spark = ({
-  name,
-  view,
-  unit,
-  compared,
-}: {
-  name: MetricName;
-  view: View;
-  unit: Unit;
-  compared: ComparedReport;
-}) => {
+const Spark = ({ name, view, unit, compared }: Shown) => {
   const places = placesIn(view, unit).filter(({ partial, isAhead }) => !partial && !isAhead);
   const points = sparkOf(valuesAt(places, unit, compared.report.data, (row) => row[name], nothingOf(name)));
   return (
@@ -63,12 +55,8 @@ const Card = ({
   compared,
   href,
   isChosen,
-}: {
-  name: MetricName;
-  view: View;
-  unit: Unit;
-  compared: ComparedReport;
-  href: string | null;
+}: Shown & {
+  href: string;
   isChosen: boolean;
 }) => {
   const { label, hint } = METRIC_DEFINITIONS[name];
@@ -85,13 +73,9 @@ const Card = ({
   return (
     <div class={isChosen ? 'figure chosen' : 'figure'}>
       <dt>
-        {href === null ? (
-          label
-        ) : (
-          <a href={href} data-keep-scroll {...(isChosen ? { 'aria-current': 'true' as const } : {})}>
-            {label}
-          </a>
-        )}
+        <a href={href} data-keep-scroll {...(isChosen ? { 'aria-current': 'true' as const } : {})}>
+          {label}
+        </a>
       </dt>
       <dd>
         <strong {...sizeOf(value)} data-metric={name}>
@@ -130,8 +114,8 @@ const Card = ({
 };
 
 /**
- * The totals of what is compared, each with its change and its curve. `link` makes the address of the page with another chosen metric, for cards
- * that choose what the chart below them shows.
+ * The totals of what is compared, each with its change and its curve. `link` makes the address of the page with another chosen metric: the cards
+ * choose what the chart below them shows.
  */
 export const Headline = ({
   view,
@@ -145,8 +129,8 @@ export const Headline = ({
   unit: Unit;
   compared: ComparedReport;
   names: readonly MetricName[];
-  chosen?: MetricName;
-  link?: (name: MetricName) => string;
+  chosen: MetricName;
+  link: (name: MetricName) => string;
 }) => (
   <dl class="kpis">
     {names.map((name) => (
@@ -155,7 +139,7 @@ export const Headline = ({
         view={view}
         unit={unit}
         compared={compared}
-        href={link?.(name) ?? null}
+        href={link(name)}
         isChosen={name === chosen}
       />
     ))}

@@ -8,14 +8,14 @@ import {
 } from '#creatives';
 import { database } from '#db';
 import { MAX_FILTER_VALUES } from '#http';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { type DashboardContext, isRestricted } from '../shell/guard.ts';
+import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
+import { isRestricted } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import {
   comparedMetric,
-  type Figures,
   type InventoryRequest,
   type InventoryRow,
   isByChange,
@@ -104,7 +104,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
 export function sortItems(
   rows: readonly InventoryRow[],
   asked: InventoryRequest,
-  compared: ReadonlyMap<string, Figures> = new Map(),
+  compared: ReadonlyMap<string, PerformanceRow> = new Map(),
 ): InventoryRow[] {
   const metric = comparedMetric(asked);
   const sortable = rows.map((row) => ({
@@ -130,7 +130,7 @@ export async function compareRows(
   asked: InventoryRequest,
   { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
   now: number,
-): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
+): Promise<{ compared: ComparedReport; byId: Map<string, PerformanceRow> }> {
   const { level } = asked;
   const metric = comparedMetric(asked);
   const ids = rows.map(({ item }) => item.id);
@@ -144,7 +144,7 @@ export async function compareRows(
     { compares: metricsOf(asked), metric, report },
   );
   const data = rows.map(
-    ({ item, figures }): Figures => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
+    ({ item, figures }): PerformanceRow => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
   );
   const shown = withBefore([level], metric, view, { ...compared, report: { ...report, data } });
   return { compared, byId: new Map(shown.map((row) => [String(row[`${level}_id`]), row])) };
@@ -160,7 +160,7 @@ export async function readTotals(
   asked: InventoryRequest,
   { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
   now: number,
-): Promise<Figures | null> {
+): Promise<PerformanceRow | null> {
   const metric = comparedMetric(asked);
   const wanted = { compares: metricsOf(asked), metric, onlyTotals: true };
   const read = async (of: View, known?: PerformanceReport) => {

@@ -3,9 +3,9 @@ import { SEGMENT, valueName } from '#catalogue';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
-import type { PerformanceReport } from '#reports';
+import type { PerformanceRow } from '#reports';
 import { dateText } from '../shell/dates.ts';
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
@@ -65,9 +65,8 @@ export const COLUMN_SETS = {
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
 type ColumnSet = keyof typeof COLUMN_SETS;
 
-export type Figures = PerformanceReport['data'][number];
 /** An item and its figures, which are undefined if the period has none. */
-export type InventoryRow = { item: InventoryItem; figures: Figures | undefined };
+export type InventoryRow = { item: InventoryItem; figures: PerformanceRow | undefined };
 
 /** The page's URL parameters, parsed. */
 export type InventoryRequest = {
@@ -173,7 +172,7 @@ export function columnsOf(
   asked: InventoryRequest,
   rows: readonly InventoryRow[],
   links: ReadonlyMap<string, string>,
-  compared: ReadonlyMap<string, Figures>,
+  compared: ReadonlyMap<string, PerformanceRow>,
 ): Column<InventoryRow>[] {
   const metric = comparedMetric(asked);
   const heading = headingsOf(
@@ -236,7 +235,7 @@ export function totalCells(
   view: View,
   asked: InventoryRequest,
   rows: readonly InventoryRow[],
-  totals: Figures,
+  totals: PerformanceRow,
   columns: readonly Column<InventoryRow>[],
 ): Child[] {
   const metric = comparedMetric(asked);

@@ -1,6 +1,6 @@
 import { isCohortMetric, OF_ACQUIRED } from '#catalogue';
+import { money } from '#lib/format';
 import { LACKING } from '#reports';
-import { money } from '../shell/format.ts';
 import { type CellValue, METRIC_DEFINITIONS, type MetricName, showMetric } from './metrics.ts';
 
 export type Amounts = readonly { currency: string; amount: number }[];

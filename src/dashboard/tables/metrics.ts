@@ -5,7 +5,7 @@ import {
   type MetricDefinition,
   PLAIN_METRICS,
 } from '#catalogue';
-import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '../shell/format.ts';
+import { amountsIn, type FigureFormat, NUMBERS, RATIOS } from '#lib/format';
 
 /** The label, unit and definition of each metric. */
 export const METRIC_DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
@@ -13,6 +13,10 @@ export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
 /** Those that are shown unless others are chosen. */
 export const SHOWN_METRICS: readonly MetricName[] = PLAIN_METRICS;
+
+/** Metrics as the options of a list. */
+export const metricOptions = (names: readonly MetricName[]) =>
+  names.map((name) => [name, METRIC_DEFINITIONS[name].label] as const);
 
 const NET: Readonly<Partial<Record<MetricName, MetricName>>> = {
   revenue: 'net_revenue',

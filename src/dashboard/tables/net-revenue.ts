@@ -1,4 +1,4 @@
-import type { DashboardContext } from '../shell/guard.ts';
+import type { DashboardContext } from '../shell/page-record.ts';
 
 // The choice between gross and net revenue, which pages carry as `revenue=net`.
 

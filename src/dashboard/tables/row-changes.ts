@@ -1,5 +1,5 @@
 import { addDays, daysBetween, hourIn } from '#lib/time';
-import type { PerformanceReport } from '#reports';
+import type { PerformanceReport, PerformanceRow } from '#reports';
 import type { Compared } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
@@ -7,12 +7,11 @@ import { isTimeGroup } from './groups.tsx';
 import { type Amounts, type Earlier, earlierOf, UNKNOWN } from './lacking.tsx';
 import { type MetricName, nothingOf } from './metrics.ts';
 
-type Row = PerformanceReport['data'][number];
-
 /** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
 const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
 
-const figureIn = (row: Row, metric: MetricName) => (typeof row[metric] === 'number' ? row[metric] : null);
+const figureIn = (row: PerformanceRow, metric: MetricName) =>
+  typeof row[metric] === 'number' ? row[metric] : null;
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
@@ -27,7 +26,7 @@ export function withBefore(
   metric: MetricName,
   view: View,
   compared: ComparedReport,
-): Row[] {
+): PerformanceRow[] {
   const { report, earlier, before, periods } = compared;
   if (!before || !periods) return report.data;
   if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, earlier, periods);
@@ -52,16 +51,16 @@ export function withBefore(
 function withHoursBefore(
   metric: MetricName,
   view: View,
-  rows: readonly Row[],
+  rows: readonly PerformanceRow[],
   report: PerformanceReport | null,
   days: Compared,
-): Row[] {
+): PerformanceRow[] {
   if (!report) return [...rows];
   const earlier = report.data;
   const apart = daysBetween(days.before.from, view.from);
   const current = hourIn(view.application.timezone, view.now);
   const isCut = earlier.some((row) => row.is_other);
-  const known = new Map<string, Row>();
+  const known = new Map<string, PerformanceRow>();
   for (const row of earlier) {
     const clock = String(row.hour).slice(0, CLOCK_CHARS);
     if (!known.has(clock)) known.set(clock, row);
@@ -75,13 +74,16 @@ function withHoursBefore(
   });
 }
 
-function numberAt(row: Row, name: string): number | null {
+function numberAt(row: PerformanceRow, name: string): number | null {
   const value = row[name];
   return typeof value === 'number' ? value : null;
 }
 
 /** The earlier value and the change of a row, as columns of a file; none if it is not compared. */
-export const changesIn = (row: Row | undefined, metric: MetricName): Record<string, number | null> =>
+export const changesIn = (
+  row: PerformanceRow | undefined,
+  metric: MetricName,
+): Record<string, number | null> =>
   row && beforeOf(metric) in row
     ? {
         [beforeOf(metric)]: numberAt(row, beforeOf(metric)),
@@ -91,11 +93,11 @@ export const changesIn = (row: Row | undefined, metric: MetricName): Record<stri
 
 /** A row with the earlier value of a metric and its change, as `withBefore` adds them. */
 export const rowWithChange = (
-  row: Row,
+  row: PerformanceRow,
   metric: MetricName,
   { value: was, lacks }: Earlier,
   is: number | null,
-): Row => ({
+): PerformanceRow => ({
   ...row,
   [beforeOf(metric)]: was,
   ...(lacks.length > 0 ? { before_unconverted: [...lacks] } : {}),
@@ -110,11 +112,11 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
   );
 
 /** What a row had of a metric before. */
-export function earlierIn(row: Row | undefined, metric: MetricName): Earlier {
+export function earlierIn(row: PerformanceRow | undefined, metric: MetricName): Earlier {
   if (typeof row?.[changeOf(metric)] !== 'number') return UNKNOWN;
   return { value: numberAt(row, beforeOf(metric)), lacks: (row.before_unconverted ?? []) as Amounts };
 }
 
 /** Whether rows have been compared, so that they can be sorted by change. */
-export const areCompared = (rows: readonly Row[], metric: MetricName): boolean =>
+export const areCompared = (rows: readonly PerformanceRow[], metric: MetricName): boolean =>
   rows.some((row) => beforeOf(metric) in row);

@@ -4,13 +4,13 @@ import { database } from '#db';
 import { AppError, type Fault } from '#http';
 import { dayIn } from '#lib/time';
 import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
+import { Fields } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
 import { dateText } from '../../shell/dates.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { zoneOf } from '../../shell/view.ts';
-import { enter, limitAddress, PasswordField } from './sign-in.tsx';
+import { enter, limitAddress, passwordField } from './sign-in.tsx';
 
 /** The member's passkeys, and whether they are to be removed: preset, because whoever else knew the password may have added one. */
 function KeptPasskeys({
@@ -52,7 +52,7 @@ function KeptPasskeys({
 async function resetPage(
   c: DashboardContext,
   reset: PasswordReset,
-  { faults, removePasskeys }: { faults: Fault[]; removePasskeys: boolean },
+  { faults, removePasskeys }: { faults: readonly Fault[]; removePasskeys: boolean },
 ) {
   const [passkeys, zone] = await Promise.all([
     listPasskeys(database(c.env.DB), reset.userId),
@@ -65,7 +65,7 @@ async function resetPage(
       <p>
         For <strong>{reset.email}</strong>. All open sessions of this account end.
       </p>
-      <PasswordField label="New password" faults={faults} />
+      <Fields fields={[passwordField('New password')]} faults={faults} />
       <KeptPasskeys rows={passkeys} remove={removePasskeys} zone={zone} />
       <button type="submit">Set password</button>
     </form>,
@@ -106,7 +106,5 @@ export const passwordReset: PageRecord = {
   path: '/reset-password',
   title: 'Choose a new password',
   opens: null,
-  links: [],
-  savable: false,
   routes,
 };

@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
+import { AppError, unavailable } from '#http';
 import type { Person } from '#members';
 import { findApplication } from '#teams';
 import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
-import { admitGuest, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
+import { admitGuest } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { limitAddress } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
 const REMOVED = [
@@ -60,7 +60,7 @@ function readOnly(page: Response, notice: string): Response {
  * and filters are those with which the link was created.
  */
 async function sharedView(c: DashboardContext) {
-  await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
+  await limitAddress(c);
   const now = Date.now();
   const db = database(c.env.DB);
   const link = await findShareLink(db, c.req.param('secret') ?? '', now);
@@ -90,7 +90,5 @@ export const shared: PageRecord = {
   path: '/shared',
   title: 'Shared view',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/:secret', sharedView),
 };

@@ -13,24 +13,29 @@ import {
   signIn,
   signInWithPasskey,
 } from '#members';
+import { currentPasswordField, Fields, newPasswordField } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
-import { type DashboardContext, type DashboardEnv, safePath, setCookies } from '../../shell/guard.ts';
+import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Field, Notice } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type FormField, Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
 const FirstRun = NewPerson.safeExtend({ team: requiredName(255) });
 
 /** All sign-in limits use the same message and waiting time. */
-export const TOO_MANY_ATTEMPTS = {
+const TOO_MANY_ATTEMPTS = {
   message: 'Too many attempts. Wait a minute, then try again.',
   retryAfterSeconds: 60,
 };
 
 export const limitAddress = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
+
+/** The same for whoever is signed in. */
+export const limitPerson = (c: DashboardContext) =>
+  requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
 
 /**
  * Password guesses for one person are limited strictly per address, and loosely over all addresses, so that someone who knows an email cannot
@@ -54,6 +59,26 @@ const WHAT_THIS_IS = 'See which ads bring players who stay and pay.';
 const WRONG_PASSWORD = 'Incorrect email or password.';
 const WRONG_PASSKEY = 'That passkey is not known here. Sign in with your password.';
 
+const TEAM: FormField = { label: 'Team', name: 'team', required: true };
+const EMAIL: FormField = {
+  label: 'Email',
+  name: 'email',
+  type: 'email',
+  autocomplete: 'username',
+  required: true,
+};
+const SIGN_IN_FIELDS = [EMAIL, currentPasswordField('Password')];
+const CODE_FIELDS: readonly FormField[] = [
+  {
+    label: 'Code',
+    name: 'code',
+    autocomplete: 'one-time-code',
+    hint: 'The six digits that your authenticator app shows, or one of your recovery codes.',
+    maxlength: 20,
+    required: true,
+  },
+];
+
 function loginPage(c: DashboardContext, values: Record<string, string>, fault: string | null = null) {
   return renderPlainPage(
     c,
@@ -63,15 +88,7 @@ function loginPage(c: DashboardContext, values: Record<string, string>, fault: s
         <p class="muted">{WHAT_THIS_IS}</p>
         {fault && <Notice kind="bad">{fault}</Notice>}
         <input type="hidden" name="next" value={safePath(values.next)} />
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          autocomplete="username"
-          value={values.email ?? ''}
-          required
-        />
-        <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+        <Fields fields={SIGN_IN_FIELDS} values={values} />
         <button type="submit">Sign in</button>
       </form>
       <form
@@ -112,66 +129,33 @@ function codePage(c: DashboardContext, next: string, wrong = false) {
         </Notice>
       )}
       <input type="hidden" name="next" value={safePath(next)} />
-      <Field
-        label="Code"
-        name="code"
-        autocomplete="one-time-code"
-        hint="The six digits that your authenticator app shows, or one of your recovery codes."
-        maxlength={20}
-        required
-      />
+      <Fields fields={CODE_FIELDS} />
       <button type="submit">Sign in</button>
     </form>,
   );
 }
 
-export const PasswordField = ({ label, faults }: { label: string; faults: Fault[] }) => (
-  <Field
-    label={label}
-    name="password"
-    type="password"
-    faults={faults}
-    autocomplete="new-password"
-    hint="At least 12 characters, not only common words or your name. A few random words work well."
-    minlength={12}
-    maxlength={128}
-    required
-  />
-);
+/** The field of a new password. */
+export const passwordField = (label: string) =>
+  newPasswordField(
+    label,
+    'At least 12 characters, not only common words or your name. A few random words work well.',
+  );
 
-const PersonFields = ({ values, faults }: { values: Record<string, string>; faults: Fault[] }) => (
-  <>
-    <Field
-      label="Your name"
-      name="name"
-      value={values.name ?? ''}
-      faults={faults}
-      autocomplete="name"
-      required
-    />
-    <Field
-      label="Email"
-      name="email"
-      type="email"
-      value={values.email ?? ''}
-      faults={faults}
-      autocomplete="username"
-      hint="You sign in with it. Nothing is sent to it."
-      required
-    />
-    <PasswordField label="Password" faults={faults} />
-  </>
-);
+const PERSON_FIELDS: readonly FormField[] = [
+  { label: 'Your name', name: 'name', autocomplete: 'name', required: true },
+  { ...EMAIL, hint: 'You sign in with it. Nothing is sent to it.' },
+  passwordField('Password'),
+];
 
-function setupPage(c: DashboardContext, values: Record<string, string>, faults: Fault[] = []) {
+function setupPage(c: DashboardContext, values: Record<string, string>, faults: readonly Fault[] = []) {
   return renderPlainPage(
     c,
     { status: faults.length > 0 ? 400 : 200 },
     <form method="post" action="/setup" class="stack">
       <p class="muted">{WHAT_THIS_IS}</p>
       <p>Create your team and its owner account. Everyone else joins by invitation.</p>
-      <Field label="Team" name="team" value={values.team ?? ''} faults={faults} required />
-      <PersonFields values={values} faults={faults} />
+      <Fields fields={[TEAM, ...PERSON_FIELDS]} values={values} faults={faults} />
       <button type="submit">Create team</button>
     </form>,
   );
@@ -183,7 +167,7 @@ function joinPage(
   c: DashboardContext,
   invitation: Invitation,
   values: Record<string, string>,
-  faults: Fault[] = [],
+  faults: readonly Fault[] = [],
 ) {
   return renderPlainPage(
     c,
@@ -192,7 +176,7 @@ function joinPage(
       <p>
         You are invited to join as <strong>{ROLE_NAMES[invitation.role]}</strong>.
       </p>
-      <PersonFields values={values} faults={faults} />
+      <Fields fields={PERSON_FIELDS} values={values} faults={faults} />
       <button type="submit">Join</button>
     </form>,
   );
@@ -225,8 +209,6 @@ export const login: PageRecord = {
   path: '/login',
   title: 'Sign in',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', async (c) => {
       if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
@@ -267,8 +249,6 @@ export const setup: PageRecord = {
   path: '/setup',
   title: 'Welcome',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', async (c) => {
       if (!(await setupIsOpen(c.env.DB))) throw closed();
@@ -288,8 +268,6 @@ export const join: PageRecord = {
   path: '/join',
   title: 'Join',
   opens: null,
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
     .post('/:secret', async (c) => {

@@ -1,8 +1,8 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
+import { amountsIn, count, percent, RATIOS } from '#lib/format';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
-import { amountsIn, count, percent, RATIOS } from '../../shell/format.ts';
-import { Card, type Column, cutMiddle, NamePath, Table } from '../../shell/parts.tsx';
+import { Card, type Column, cutMiddle, NamePath, NextPart, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 export type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
@@ -127,15 +127,11 @@ export function LedgerCard({
         sticky
         empty={unmatched ? 'Every name in this period matches.' : 'No older costs in this period.'}
       />
-      {page.next_cursor && (
-        <p class="pages">
-          <a
-            href={`/costs${viewQuery(view, { unmatched: unmatched ? 'true' : '', cursor: page.next_cursor })}#ledger`}
-          >
-            Older costs
-          </a>
-        </p>
-      )}
+      <NextPart
+        cursor={page.next_cursor}
+        to={(cursor) => `/costs${viewQuery(view, { unmatched: unmatched ? 'true' : '', cursor })}#ledger`}
+        label="Older costs"
+      />
     </Card>
   );
 }

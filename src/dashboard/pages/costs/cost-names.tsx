@@ -1,8 +1,8 @@
 import { listInventory } from '#creatives';
 import type { Database } from '#db';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
-import { count } from '../../shell/format.ts';
 import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
@@ -134,23 +134,18 @@ export async function MappedNames({ db, view, mayChange }: { db: Database; view:
               <Names campaign={name.toCampaign} adset={name.toAdset} creative={name.toCreative} />
             ),
           },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (name: (typeof mapped)[number]) => (
-                    <Action
-                      to={`/costs/names/remove${viewQuery(view)}`}
-                      label="Remove"
-                      kind="quiet"
-                      fields={{ campaign: name.campaign, adset: name.adset, creative: name.creative }}
-                    />
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          (({ campaign, adset, creative }) => (
+            <Action
+              to={`/costs/names/remove${viewQuery(view)}`}
+              label="Remove"
+              kind="quiet"
+              fields={{ campaign, adset, creative }}
+            />
+          ))
+        }
       />
     </FoldedCard>
   );

@@ -1,11 +1,13 @@
 import { database } from '#db';
 import { AppError } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Action, Card, Field } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, type FormField } from '../../shell/parts.tsx';
 import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { type Cost, keyOf } from './cost-ledger.tsx';
@@ -26,6 +28,13 @@ async function findCost(c: DashboardContext, view: View, key: Record<string, str
   }
 }
 
+const FIELDS: readonly FormField[] = [
+  { label: 'Amount', name: 'amount', required: true },
+  { label: 'Currency', name: 'currency', required: true },
+  { label: 'Impressions', name: 'impressions' },
+  { label: 'Clicks', name: 'clicks' },
+];
+
 /** The form of one stored row. */
 export async function costRowPage(
   c: DashboardContext,
@@ -41,12 +50,6 @@ export async function costRowPage(
     impressions: row.impressions === null ? '' : String(row.impressions),
     clicks: row.clicks === null ? '' : String(row.clicks),
   };
-  const hidden = Object.entries(keyOf(row)).map(([name, value]) => (
-    <input type="hidden" name={name} value={value} />
-  ));
-  const field = (label: string, name: string, required = false) => (
-    <Field label={label} name={name} value={values[name] ?? ''} faults={faults} required={required} />
-  );
   return renderPage(
     c,
     {
@@ -65,14 +68,17 @@ export async function costRowPage(
       ),
     },
     <Card title={`${dayText(row.date, view.today)} · ${namesText(row)}`}>
-      <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">
-        {hidden}
-        {field('Amount', 'amount', true)}
-        {field('Currency', 'currency', true)}
-        {field('Impressions', 'impressions')}
-        {field('Clicks', 'clicks')}
-        <button type="submit">Save</button>
-      </form>
+      <PostForm
+        to={`/costs/row${viewQuery(view)}`}
+        button="Save"
+        fields={FIELDS}
+        values={values}
+        faults={faults}
+      >
+        {Object.entries(keyOf(row)).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+      </PostForm>
     </Card>,
   );
 }

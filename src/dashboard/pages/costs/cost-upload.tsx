@@ -1,8 +1,9 @@
 import type { Fault } from '#http';
+import { count } from '#lib/format';
 import { COST_FORMATS, COST_LANGUAGES, type CostFormat, type CostsSaved, saveCostFile } from '#money';
 import { readFields } from '../../forms/form.ts';
-import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Field, FormMenu, Notice } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 

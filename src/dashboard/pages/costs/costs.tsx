@@ -2,27 +2,19 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
-import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { checkForm, doneText, readForm, redirectDone } from '../../forms/form.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  isRestricted,
-  requireRole,
-} from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Notice, Table } from '../../shell/parts.tsx';
+import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
+import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
-import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
+import { readNotes } from '../../tables/day-notes.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { TimeTable } from '../../tables/time-table.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
 import { MappedNames, UnmatchedNames } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -72,14 +64,12 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
     const person = c.get('person');
-    const mayChange = atLeast(person.role, 'admin');
+    const mayChange = isAdmin(c);
     // The stored costs and their names are not divided by the view's filters.
     const restricted = isRestricted(person, view);
     const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
-    const done = doneText(c);
     return (
       <>
-        {done && <Notice kind="good">{done}</Notice>}
         {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
         <LeftOut report={report} />
         <CostTabs view={view} current="/costs">
@@ -116,26 +106,15 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               markers={markers}
               aside={<CsvLink view={view} path="/costs" />}
             />
-            <Card title={`By ${unit}`}>
-              <details class="fold">
-                <summary>{`Show the figures of each ${unit}`}</summary>
-                <Table
-                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
-                  rows={[...report.data].reverse()}
-                  columns={[
-                    timeColumn(view, { path: '/costs', unit, notes, rows: report.data }),
-                    ...SHOWN.map((name) =>
-                      figureColumn(
-                        name,
-                        report.data,
-                        view.currency,
-                        (row: (typeof report.data)[number]) => row,
-                      ),
-                    ),
-                  ]}
-                />
-              </details>
-            </Card>
+            <TimeTable
+              of="Costs"
+              view={view}
+              path="/costs"
+              unit={unit}
+              names={SHOWN}
+              compared={compared}
+              notes={notes}
+            />
           </>
         )}
         {!restricted && <MappedNames db={db} view={view} mayChange={mayChange} />}
@@ -174,8 +153,6 @@ const ChosenNames = z
     }
   })
   .pipe(z.tuple([z.string(), z.string(), z.string()]));
-
-const admin = requireRole('admin');
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => costsPage(c))

@@ -2,7 +2,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 import { database } from '#db';
 import type { Fault } from '#http';
 import { CURRENCIES } from '#lib/currencies';
-import { atLeast } from '#members';
+import { count } from '#lib/format';
 import {
   ExchangeRates,
   FURTHER_RANKS_DAYS_OLDER,
@@ -11,12 +11,13 @@ import {
   RatesQuery,
   saveRates,
 } from '#money';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { PostForm } from '../../forms/fields.tsx';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import { Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -64,36 +65,25 @@ export const CostTabs = ({
 
 const NewRate = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
   <FormMenu label="Add a rate" id="new" open={faults.length > 0}>
-    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="stack">
-      <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
-      <Field
-        label="Currency"
-        name="currency"
-        value={values.currency ?? ''}
-        faults={faults}
-        maxlength={3}
-        hint="A code such as EUR"
-        required
-      />
-      <Field
-        label="Value of 1 unit"
-        name="rate"
-        value={values.rate ?? ''}
-        faults={faults}
-        hint="Such as 1.08"
-        required
-      />
-      <Field
-        label="In currency"
-        subject="This"
-        name="base"
-        value={values.base ?? view.application.currency.toUpperCase()}
-        faults={faults}
-        maxlength={3}
-        required
-      />
-      <button type="submit">Save</button>
-    </form>
+    <PostForm
+      to={`/costs/rates${viewQuery(view)}`}
+      button="Save"
+      fields={[
+        { label: 'Day', name: 'date', type: 'date', value: view.today, required: true },
+        { label: 'Currency', name: 'currency', maxlength: 3, hint: 'A code such as EUR', required: true },
+        { label: 'Value of 1 unit', name: 'rate', hint: 'Such as 1.08', required: true },
+        {
+          label: 'In currency',
+          subject: 'This',
+          name: 'base',
+          value: view.application.currency.toUpperCase(),
+          maxlength: 3,
+          required: true,
+        },
+      ]}
+      values={values}
+      faults={faults}
+    />
   </FormMenu>
 );
 
@@ -116,10 +106,8 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
     const places = placesOf(rates.data.map(({ rate }) => rate));
-    const done = doneText(c);
     return (
       <>
-        {done && <Notice kind="good">{done}</Notice>}
         <CostTabs view={view} current="/costs/rates">
           <form method="get" action="/costs/rates" class="row">
             <ViewFields view={view} />
@@ -144,7 +132,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               Show
             </button>
           </form>
-          {atLeast(c.get('person').role, 'admin') && <NewRate view={view} values={values} faults={faults} />}
+          {isAdmin(c) && <NewRate view={view} values={values} faults={faults} />}
         </CostTabs>
         <Card
           title="Rates"
@@ -174,15 +162,10 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               { label: 'Source', cell: (row) => SOURCES[row.source] },
             ]}
           />
-          {rates.next_cursor && (
-            <p class="pages">
-              <a
-                href={`/costs/rates${viewQuery(view, { of_currency: currency, cursor: rates.next_cursor })}`}
-              >
-                Older
-              </a>
-            </p>
-          )}
+          <NextPart
+            cursor={rates.next_cursor}
+            to={(cursor) => `/costs/rates${viewQuery(view, { of_currency: currency, cursor })}`}
+          />
         </Card>
       </>
     );

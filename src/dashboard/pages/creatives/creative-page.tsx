@@ -2,29 +2,29 @@ import { findLatestClick } from '#attribution';
 import { getCreative, listIdsWithin, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
+import { amountsIn, count, type FigureFormat, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
-import { atLeast } from '#members';
-import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
-import { doneText, type Submitted } from '../../forms/form.ts';
+import type { Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { amountsIn, count, type FigureFormat, RATIOS } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import { Action, Card, cutMiddle, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
-import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { readNotes } from '../../tables/day-notes.tsx';
 import { lackedText } from '../../tables/lacking.tsx';
+import { TimeTable } from '../../tables/time-table.tsx';
 import { ExternalIds } from './external-ids.tsx';
 import { LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
@@ -52,12 +52,14 @@ const FEW_CLICKS = 3;
 /** How far back to look for a test click: longer than anyone waits for one. */
 const TEST_CLICK_MS = 30 * 60_000;
 
-type Row = PerformanceReport['data'][number];
-
 const pathOf = (id: string) => `/creatives/${id}`;
 
 /** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
+
+/** The creative that the address names. */
+export const ownCreative = (c: DashboardContext) =>
+  getCreative(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '', linkTo(c));
 
 type RetentionDays = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
@@ -143,7 +145,7 @@ export async function creativePage(
 ) {
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
-  const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
+  const creative = await ownCreative(c);
   return renderReport(
     c,
     {
@@ -154,7 +156,6 @@ export async function creativePage(
     },
     async (view, now, answerWith) => {
       if (submitted.faults) answerWith(400);
-      const { person } = c.var;
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
@@ -178,12 +179,10 @@ export async function creativePage(
       const roas = curveOf(lifetime, (cell) => cell.roas ?? null);
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
-      const done = doneText(c);
-      const mayChange = atLeast(person.role, 'admin');
+      const mayChange = isAdmin(c);
       const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>
-          {done && <Notice kind="good">{done}</Notice>}
           <StoreWarning application={application} mayChange={mayChange} />
           <LeftOut report={compared.report} />
           <div class="lead-line">
@@ -209,8 +208,13 @@ export async function creativePage(
               (left, right) => left.index - right.index,
             )}
           />
-          <Card
-            title={`By ${unit}`}
+          <TimeTable
+            view={view}
+            path={pathOf(id)}
+            unit={unit}
+            names={DAILY.map(chosen.shown)}
+            compared={compared}
+            notes={notes}
             aside={
               <CsvLink
                 view={view}
@@ -218,22 +222,7 @@ export async function creativePage(
                 parameters={{ by: unit, and: 'creative', creative_id: id }}
               />
             }
-          >
-            <details class="fold">
-              <summary>{`Show the figures of each ${unit}`}</summary>
-              <Table
-                caption={`Figures by ${unit}, days in ${application.timezone}`}
-                rows={[...compared.report.data].reverse()}
-                empty="No data in this period."
-                columns={[
-                  timeColumn(view, { path: pathOf(id), unit, notes, rows: compared.report.data }),
-                  ...DAILY.map(chosen.shown).map((name) =>
-                    figureColumn(name, compared.report.data, view.currency, (row: Row) => row),
-                  ),
-                ]}
-              />
-            </details>
-          </Card>
+          />
           <Card title="ROAS by age" info={<Info about="the curve">{<p>{ROAS_HINT}</p>}</Info>}>
             {roas.some((value) => value !== null) ? (
               <CohortCurves
@@ -301,12 +290,7 @@ export async function creativePage(
 /** Shows a creative's page once with the API key in the calls that test an install. */
 export async function showKey(c: DashboardContext) {
   const view = await requireView(c);
-  const { id } = await getCreative(
-    database(c.env.DB),
-    c.var.person.team.id,
-    c.req.param('id') ?? '',
-    linkTo(c),
-  );
+  const { id } = await ownCreative(c);
   const path = pathOf(id);
   const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
   return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
@@ -314,13 +298,10 @@ export async function showKey(c: DashboardContext) {
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
 export async function clicksPage(c: DashboardContext) {
-  const id = c.req.param('id') ?? '';
-  const db = database(c.env.DB);
-  const { team } = c.get('person');
   const view = await readView(c, Date.now());
-  const creative = await getCreative(db, team.id, id, linkTo(c));
+  const { id } = await ownCreative(c);
   const click = view
-    ? await findLatestClick(db, view.application.id, creative.id, Date.now() - TEST_CLICK_MS)
+    ? await findLatestClick(database(c.env.DB), view.application.id, id, Date.now() - TEST_CLICK_MS)
     : null;
   return c.json({
     clicked_at: click ? click.clickedAt : null,

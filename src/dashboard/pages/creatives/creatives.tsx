@@ -14,20 +14,14 @@ import {
   tokensOf,
 } from '#creatives';
 import { database } from '#db';
+import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
-import { count } from '../../shell/format.ts';
-import {
-  callerOf,
-  type DashboardContext,
-  type DashboardEnv,
-  isGuest,
-  requireRole,
-} from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Field, FormMenu, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -153,6 +147,18 @@ const Pages = ({ view, asked, total }: { view: View; asked: InventoryRequest; to
   );
 };
 
+const NEW_FIELDS: readonly FormField[] = [
+  { label: 'Creative', name: 'creative', maxlength: 255, required: true },
+  {
+    label: 'Campaign',
+    name: 'campaign',
+    maxlength: 255,
+    list: 'campaigns',
+    hint: 'Empty: named after the week',
+  },
+  { label: 'Ad set', name: 'adset', maxlength: 255, list: 'adsets', hint: 'Empty: named after the weekday' },
+];
+
 async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   const db = database(c.env.DB);
   const page = { application_id: view.application.id, limit: NAMES_OFFERED, cursor: '' };
@@ -166,24 +172,7 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   );
   return (
     <FormMenu label="New creative" id="new" open={open}>
-      <form method="post" action={`/creatives${viewQuery(view)}`} class="stack">
-        <Field label="Creative" name="creative" maxlength={255} required />
-        <Field
-          label="Campaign"
-          name="campaign"
-          maxlength={255}
-          list="campaigns"
-          hint="Empty: named after the week"
-        />
-        <Field
-          label="Ad set"
-          name="adset"
-          maxlength={255}
-          list="adsets"
-          hint="Empty: named after the weekday"
-        />
-        <button type="submit">Create</button>
-      </form>
+      <PostForm to={`/creatives${viewQuery(view)}`} button="Create" fields={NEW_FIELDS} />
       {named('campaigns', campaigns)}
       {named('adsets', adsets)}
     </FormMenu>
@@ -228,7 +217,7 @@ function listPage(c: DashboardContext) {
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const shownIds = shown.map(({ item }) => item.id);
     const person = c.get('person');
-    const mayChange = atLeast(person.role, 'admin');
+    const mayChange = isAdmin(c);
     const isEmpty = rows.length === 0 && isWhole(asked);
     const [tokens, { compared, byId }, sums, newCreative, others] = await Promise.all([
       asked.level === 'creative' && !isGuest(person)
@@ -276,9 +265,7 @@ function listPage(c: DashboardContext) {
           />
           <footer class="card-foot">
             <Info about="these figures">
-              <p>
-                <ComparedDays view={view} compared={compared} metric={metric} />
-              </p>
+              <ComparedDays view={view} compared={compared} metric={metric} />
               <Zone view={view} />
             </Info>
             {found.isCut && (
@@ -294,7 +281,7 @@ function listPage(c: DashboardContext) {
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => listPage(c))
-  .post('/', requireRole('admin'), async (c) => {
+  .post('/', admin, async (c) => {
     const view = await requireView(c);
     const names = parseCreative(CreativeNames, await readForm(c));
     const { creativeId, duplicateOf } = await createCreative(c.env, callerOf(c), view.application, names, {
@@ -304,17 +291,17 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
   .get('/:id', (c) => creativePage(c))
-  .post('/:id/link', requireRole('admin'), async (c) => {
+  .post('/:id/link', admin, async (c) => {
     const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
     if (!data) return creativePage(c, { form: 'link', ...submitted });
     const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
     return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
   })
-  .post('/:id/external-ids', requireRole('admin'), addExternalId)
-  .post('/:id/external-ids/remove', requireRole('admin'), removeExternalId)
+  .post('/:id/external-ids', admin, addExternalId)
+  .post('/:id/external-ids/remove', admin, removeExternalId)
   .get('/:id/clicks', clicksPage)
-  .post('/:id/key', requireRole('admin'), showKey)
-  .post('/:id/archive', requireRole('admin'), async (c) => {
+  .post('/:id/key', admin, showKey)
+  .post('/:id/archive', admin, async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';
     const row = await changeCreative(callerOf(c), c.req.param('id'), { archived: isArchived }, linkTo(c));

@@ -1,18 +1,14 @@
-import { changeExternalId, ExternalId, getCreative } from '#creatives';
+import { changeExternalId, ExternalId } from '#creatives';
 import { AppError, type Fault, invalidRequest } from '#http';
 import { parseForm, redirectDone } from '../../forms/form.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { creativePage, linkTo } from './creative-page.tsx';
-
-const creativeOf = (c: DashboardContext) => {
-  const { db, team } = callerOf(c);
-  return getCreative(db, team.id, c.req.param('id') ?? '', linkTo(c));
-};
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { creativePage, ownCreative } from './creative-page.tsx';
 
 /** Adds or removes an id of a creative, or of its ad set or campaign. */
 async function saveId(
   c: DashboardContext,
-  creative: Awaited<ReturnType<typeof creativeOf>>,
+  creative: Awaited<ReturnType<typeof ownCreative>>,
   id: ExternalId,
   isWanted: boolean,
 ) {
@@ -24,10 +20,10 @@ async function saveId(
 /** Adds the id that was entered, or shows the form again with what is wrong with it. */
 export async function addExternalId(c: DashboardContext) {
   const { data, values, faults } = await parseForm(c, ExternalId);
-  const refuse = (found: Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
+  const refuse = (found: readonly Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
   if (!data) return refuse(faults);
   try {
-    return await saveId(c, await creativeOf(c), data, true);
+    return await saveId(c, await ownCreative(c), data, true);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     return refuse([{ path: 'id', message: 'is already that of another item' }]);
@@ -36,7 +32,7 @@ export async function addExternalId(c: DashboardContext) {
 
 export async function removeExternalId(c: DashboardContext) {
   const { data, faults } = await parseForm(c, ExternalId);
-  const creative = await creativeOf(c);
+  const creative = await ownCreative(c);
   if (!data) throw invalidRequest(faults);
   return saveId(c, creative, data, false);
 }

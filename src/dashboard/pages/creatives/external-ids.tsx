@@ -1,7 +1,8 @@
 import type { ExternalId } from '#creatives';
 import { NETWORKS } from '#networks';
+import { PostForm } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
-import { Action, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, FoldedCard, Table } from '../../shell/parts.tsx';
 import type { Creative } from './test-link.tsx';
 
 const KINDS = [
@@ -26,10 +27,9 @@ type ExternalIdsProps = {
 
 /** The ids by which networks know the creative, its ad set and its campaign. */
 export const ExternalIds = ({ creative, ids, submitted, search }: ExternalIdsProps) => {
-  const { values = {}, faults = [] } = submitted;
   const to = (what: string) => `/creatives/${creative.id}/external-ids${what}${search}#external-ids`;
   return (
-    <FoldedCard title="IDs at networks" id="external-ids" open={faults.length > 0}>
+    <FoldedCard title="IDs at networks" id="external-ids" open={submitted.faults !== undefined}>
       <p class="muted">
         Installs whose referrer names an ad, and costs that connectors fetch, belong to what has the ID,
         whatever its name at the network.
@@ -46,25 +46,24 @@ export const ExternalIds = ({ creative, ids, submitted, search }: ExternalIdsPro
           },
           { label: 'Here', cell: (id) => <bdi>{itemOf(id, creative)}</bdi> },
           { label: 'ID', cell: ({ id }) => <code>{id}</code> },
-          {
-            label: 'Actions',
-            numeric: true,
-            cell: (id) => <Action to={to('/remove')} label="Remove" kind="quiet" fields={id} />,
-          },
         ]}
+        actions={(id) => <Action to={to('/remove')} label="Remove" kind="quiet" fields={id} />}
       />
-      <form method="post" action={to('')} class="stack">
-        <Field label="Level" name="kind" value={values.kind ?? 'creative'} options={KINDS} faults={faults} />
-        <Field
-          label="Network"
-          name="network"
-          value={values.network ?? creative.network ?? ''}
-          options={BUYING.map(({ id, name }) => [id, name] as const)}
-          faults={faults}
-        />
-        <Field label="ID" name="id" value={values.id ?? ''} maxlength={64} faults={faults} required />
-        <button type="submit">Add</button>
-      </form>
+      <PostForm
+        to={to('')}
+        button="Add"
+        fields={[
+          { label: 'Level', name: 'kind', value: 'creative', options: KINDS },
+          {
+            label: 'Network',
+            name: 'network',
+            value: creative.network ?? '',
+            options: BUYING.map(({ id, name }) => [id, name] as const),
+          },
+          { label: 'ID', name: 'id', maxlength: 64, required: true },
+        ]}
+        {...submitted}
+      />
     </FoldedCard>
   );
 };

@@ -1,6 +1,7 @@
+import { PostForm } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { Field, FoldedCard } from '../../shell/parts.tsx';
+import { FoldedCard, type FormField } from '../../shell/parts.tsx';
 import type { Creative } from './test-link.tsx';
 
 /** The form's text as the team API's schema has it. */
@@ -22,14 +23,18 @@ const valuesOf = ({ deep_link, preview }: Creative): Record<string, string> => (
   'preview.image_url': preview?.image_url ?? '',
 });
 
+const FIELDS: readonly FormField[] = [
+  { label: 'Deep link', name: 'deep_link', hint: 'What the app opens, such as game://levels/3 or /levels/3' },
+  { label: 'Preview title', name: 'preview.title', hint: 'Empty: what the store shows' },
+  { label: 'Preview description', name: 'preview.description', hint: 'At most 300 characters' },
+  { label: 'Preview image', name: 'preview.image_url', hint: 'https://…' },
+];
+
 type LinkSettingsProps = { creative: Creative; submitted: Submitted; search: string };
 
 /** What the creative's link opens in an installed app, and what messengers show of it. */
 export const LinkSettings = ({ creative, submitted, search }: LinkSettingsProps) => {
   const { values = valuesOf(creative), faults = [] } = submitted;
-  const field = (label: string, name: string, hint: string) => (
-    <Field label={label} name={name} value={values[name] ?? ''} faults={faults} hint={hint} />
-  );
   return (
     <FoldedCard title="Deep link and preview" id="link" open={faults.length > 0}>
       {creative.app_link === null ? (
@@ -39,13 +44,13 @@ export const LinkSettings = ({ creative, submitted, search }: LinkSettingsProps)
       ) : (
         <Copyable text={creative.app_link} label="link that opens the app" />
       )}
-      <form method="post" action={`/creatives/${creative.id}/link${search}#link`} class="stack">
-        {field('Deep link', 'deep_link', 'What the app opens, such as game://levels/3 or /levels/3')}
-        {field('Preview title', 'preview.title', 'Empty: what the store shows')}
-        {field('Preview description', 'preview.description', 'At most 300 characters')}
-        {field('Preview image', 'preview.image_url', 'https://…')}
-        <button type="submit">Save</button>
-      </form>
+      <PostForm
+        to={`/creatives/${creative.id}/link${search}#link`}
+        button="Save"
+        fields={FIELDS}
+        values={values}
+        faults={faults}
+      />
     </FoldedCard>
   );
 };

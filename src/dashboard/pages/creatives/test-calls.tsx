@@ -1,7 +1,7 @@
 import { settingsOf } from '#env';
-import { atLeast } from '#members';
 import { Copyable } from '../../shell/copyable.tsx';
-import type { DashboardContext } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action } from '../../shell/parts.tsx';
 
 /** What the two calls say, beyond what every device and event has. */
@@ -47,7 +47,7 @@ export const TestCalls = ({
   apiKey: string | undefined;
   keyPath: string;
 }) => {
-  const mayShow = atLeast(c.get('person').role, 'admin');
+  const mayShow = isAdmin(c);
   const shown = apiKey ?? (mayShow ? '<API key>' : '<API key: ask an admin>');
   const { SERVICE_NAME } = settingsOf(c.env);
   return (

@@ -1,10 +1,9 @@
-import { html, raw } from 'hono/html';
-import { renderSVG } from 'uqr';
 import type { findLatestClick } from '#attribution';
 import type { getCreative } from '#creatives';
-import { ago, money } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
+import { ago, money } from '#lib/format';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { FoldedCard } from '../../shell/parts.tsx';
+import { QrCode } from '../../shell/qr-code.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from './test-calls.tsx';
 
@@ -44,9 +43,7 @@ type TestLinkProps = {
 export const TestLink = ({ c, creative, view, click, now, apiKey, isNew }: TestLinkProps) => (
   <FoldedCard title="Test this link" id="test" open={isNew || apiKey !== undefined}>
     <div class="test-link">
-      <figure class="qr" role="img" aria-label="QR code of the tracking link">
-        {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
-      </figure>
+      <QrCode text={creative.tracking_link} of="the tracking link" />
       <div>
         <p>
           Scan the code with a phone, or{' '}

@@ -2,7 +2,7 @@ import { listNewestFor } from '#creatives';
 import { database } from '#db';
 import { linkFor, type Network } from '#networks';
 import { serverLinks } from '#tracking';
-import type { DashboardContext } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Name, NamePath } from '../../shell/parts.tsx';
 import { searchOf, TableSearch } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';

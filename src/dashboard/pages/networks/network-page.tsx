@@ -1,14 +1,14 @@
 import { kindOf as connectorKind } from '#connectors';
 import { kindOf as destinationKind } from '#destinations';
 import { AppError } from '#http';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { linkFor, NETWORKS, type Network, SKADNETWORK_SOURCE } from '#networks';
 import { trackingLink } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
-import { Card, Figure } from '../../shell/parts.tsx';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Card, Facts, Figure } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.ts';
@@ -20,7 +20,8 @@ import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } fr
 /** What is known of the network, from its own file, and what the application has of it. */
 type Shown = State & { view: View; mayChange: boolean; creatives: OwnCreatives };
 
-const Facts = ({
+/** Notes with their sources. */
+const Sourced = ({
   notes = [],
   unverified,
   sources,
@@ -92,13 +93,13 @@ const Link = ({ network, view, pattern, creatives, mayChange }: Shown & { patter
           <Copyable text={link} label={`the pattern of links for ${network.name}`} />
         </>
       )}
-      <dl class="facts">
-        <dt>Click ids kept</dt>
-        <dd>{network.clickIds.join(', ') || 'None'}</dd>
-        <dt>In media_source</dt>
-        <dd>{[network.id, ...Object.keys(network.aliases)].join(', ')}</dd>
-      </dl>
-      <Facts {...network} />
+      <Facts
+        facts={[
+          ['Click ids kept', network.clickIds.join(', ') || 'None'],
+          ['In media_source', [network.id, ...Object.keys(network.aliases)].join(', ')],
+        ]}
+      />
+      <Sourced {...network} />
     </Card>
   );
 };
@@ -138,7 +139,7 @@ const Conversions = ({ network, destinations, view, mayChange }: Shown) => {
         <>
           {destinations.length === 0 && <p>{`${way.label}: nothing is sent to ${network.name} yet.`}</p>}
           {network.postback && <Copyable text={network.postback.url} label="the address of the postback" />}
-          <Facts notes={way.notes} unverified={[way.unverified]} sources={[way.source]} />
+          <Sourced notes={way.notes} unverified={[way.unverified]} sources={[way.source]} />
         </>
       ) : (
         <p>
@@ -169,7 +170,7 @@ const Costs = ({ network, connectors, view, mayChange }: Shown) => {
       {kind ? (
         <>
           {connectors.length === 0 && <p>No connector fetches its costs yet.</p>}
-          <Facts {...kind} />
+          <Sourced {...kind} />
         </>
       ) : (
         <p>
@@ -197,7 +198,7 @@ const Skadnetwork = ({ network: { name, skadnetworkIds }, view }: Shown) => (
         {skadnetworkIds.map((id) => (
           <Copyable text={`${id}.skadnetwork`} label="the SKAdNetwork id" />
         ))}
-        <Facts unverified={[]} sources={[SKADNETWORK_SOURCE]} />
+        <Sourced unverified={[]} sources={[SKADNETWORK_SOURCE]} />
       </>
     )}
   </Card>
@@ -216,7 +217,7 @@ export function networkPage(c: DashboardContext) {
     const { report, states } = await readStates(c, view, now);
     const state = states.find((one) => one.network === network);
     if (!state) throw new Error(`No state of ${network.id}`);
-    const mayChange = atLeast(c.get('person').role, 'admin');
+    const mayChange = isAdmin(c);
     const creatives = await readCreativeLinks(c, network, view, mayChange);
     const shown = { ...state, view, mayChange, creatives };
     return (

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
-import { NOTHING } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { NOTHING } from '#lib/format';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { viewQuery } from '../../shell/view.ts';
@@ -72,6 +71,5 @@ export const networks: PageRecord = {
       keepsView: true,
     },
   ],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', listPage).get('/:id', networkPage),
 };

@@ -3,7 +3,7 @@ import { database } from '#db';
 import { type DestinationRow, KIND_NAMES, listDestinations } from '#destinations';
 import { NETWORKS, type Network } from '#networks';
 import { PerformanceQuery, reportPerformance } from '#reports';
-import type { DashboardContext } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { ask, viewAsked } from '../../shell/report.tsx';
 import type { View } from '../../shell/view.ts';
 import type { MetricName } from '../../tables/metrics.ts';

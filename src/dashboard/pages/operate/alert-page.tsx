@@ -18,17 +18,17 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import type { Fault } from '#http';
-import { atLeast } from '#members';
+import { NOTHING } from '#lib/format';
 import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from '../../forms/alert-form.tsx';
 import { AlertPreview } from '../../forms/alert-preview.tsx';
-import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText, withDays } from '../../shell/dates.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Action, Card, cutMiddle, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, cutMiddle, Facts, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
 /** The alerts of the view's application, without the filters that an alert was made with. */
@@ -103,8 +103,7 @@ export async function alertPage(c: DashboardContext, id: string) {
   const firing =
     alert.rule !== null && readRule(alert.rule).group_by ? readFiringGroups(alert.firingGroups) : {};
   const last = lastFired.get(id);
-  const done = doneText(c);
-  const tools = atLeast(c.get('person').role, 'admin') && (
+  const tools = isAdmin(c) && (
     <>
       <TurnAction alert={alert} view={view} />
       <Action
@@ -122,22 +121,15 @@ export async function alertPage(c: DashboardContext, id: string) {
     c,
     { title: alertText(alert, currency), within: <a href={alertsPath(view)}>Alerts</a>, view, tools },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <Card title="State">
-        <dl class="facts">
-          <dt>State</dt>
-          <dd>
-            <AlertState alert={alert} timezone={timezone} />
-          </dd>
-          <dt>Last check</dt>
-          <dd>
-            <AlertFinding alert={alert} view={view} />
-          </dd>
-          <dt>Last fired</dt>
-          <dd>{last === undefined ? 'Never' : timeText(last, timezone)}</dd>
-          <dt>Created</dt>
-          <dd>{timeText(alert.createdAt, timezone)}</dd>
-        </dl>
+        <Facts
+          facts={[
+            ['State', <AlertState alert={alert} timezone={timezone} />],
+            ['Last check', <AlertFinding alert={alert} view={view} />],
+            ['Last fired', last === undefined ? 'Never' : timeText(last, timezone)],
+            ['Created', timeText(alert.createdAt, timezone)],
+          ]}
+        />
       </Card>
       {Object.keys(firing).length > 0 && (
         <Card title="Firing for">

@@ -16,15 +16,14 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { inReportSlot } from '#http';
-import { atLeast } from '#members';
+import { money } from '#lib/format';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
-import { money } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import {
   AlertFinding,
@@ -86,9 +85,6 @@ function AlertsCard({
   mayChange,
 }: PartProps & { rows: Alert[]; lastFired: ReadonlyMap<string, number> }) {
   const { timezone, currency } = view.application;
-  const actions: Column<Alert>[] = mayChange
-    ? [{ label: 'Actions', numeric: true, cell: (alert) => <TurnAction alert={alert} view={view} /> }]
-    : [];
   return (
     <Card title="Alerts" aside={<span class="muted">Times in {timezone}</span>}>
       {rows.length === 0 ? (
@@ -127,8 +123,8 @@ function AlertsCard({
                 return at === undefined ? 'Never' : timeText(at, timezone);
               },
             },
-            ...actions,
           ]}
+          actions={mayChange && ((alert) => <TurnAction alert={alert} view={view} />)}
         />
       )}
     </Card>
@@ -139,7 +135,7 @@ const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
 
 async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UNTOUCHED) {
   const now = Date.now();
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const view = await readView(c, now);
   if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={mayChange} />);
   const db = database(c.env.DB);
@@ -149,7 +145,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
     db,
     rows.map((alert) => alert.id),
   );
-  const done = doneText(c);
   const part = { view, mayChange, now };
   return renderPage(
     c,
@@ -163,7 +158,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
       ),
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <AlertsCard {...part} rows={rows} lastFired={lastFired} />
       <ChannelsCard
         {...part}
@@ -178,7 +172,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
   );
 }
 
-const admin = requireRole('admin');
 const inSlot = (c: DashboardContext, make: () => Promise<Response>) =>
   inReportSlot(c.get('person').team.id, make);
 
@@ -239,6 +232,5 @@ export const alerts: PageRecord = {
   title: 'Alerts',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2', keepsView: true }],
-  savable: false,
   routes,
 };

@@ -11,14 +11,14 @@ import {
 } from '#connectors';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { AppError } from '#http';
-import { atLeast } from '#members';
-import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { count, money, NOTHING } from '#lib/format';
+import { PostForm } from '../../forms/fields.tsx';
+import { orAgain, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { count, money, NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Action, Card, Field, FoldedCard, Notice } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
@@ -67,13 +67,15 @@ const accountText = ({ account }: Connector, { application }: View) => {
   return isForeign ? `${text} (the application: ${application.timezone}, so days differ)` : text;
 };
 
+const BACKFILL_FIELDS: readonly FormField[] = [
+  { label: 'From', name: 'from', type: 'date', required: true },
+  { label: 'To', name: 'to', type: 'date', required: true },
+];
+
 const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submitted: Submitted }) => {
-  const { values = {}, faults = [] } = submitted;
-  const field = (label: string, name: string) => (
-    <Field label={label} name={name} type="date" value={values[name] ?? ''} faults={faults} required />
-  );
+  const isOpen = row.backfill !== null || submitted.faults !== undefined;
   return (
-    <FoldedCard title="Read past days again" id="backfill" open={row.backfill !== null || faults.length > 0}>
+    <FoldedCard title="Read past days again" id="backfill" open={isOpen}>
       <p class="muted">
         Each run reads the last days again. Older ones are read on request, a week per run: their figures are
         replaced by those of today.
@@ -89,15 +91,12 @@ const Backfill = ({ row, view, submitted }: { row: Connector; view: View; submit
           />
         </p>
       )}
-      <form
-        method="post"
-        action={`${CONNECTORS}/${row.id}/backfill${viewQuery(view)}#backfill`}
-        class="stack"
-      >
-        {field('From', 'from')}
-        {field('To', 'to')}
-        <button type="submit">Read again</button>
-      </form>
+      <PostForm
+        to={`${CONNECTORS}/${row.id}/backfill${viewQuery(view)}#backfill`}
+        button="Read again"
+        fields={BACKFILL_FIELDS}
+        {...submitted}
+      />
     </FoldedCard>
   );
 };
@@ -117,25 +116,14 @@ const Credentials = ({
     <p class="muted">
       For a token that has expired or was revoked. What was fetched stays, and the next run uses the new one.
     </p>
-    <form
-      method="post"
-      action={`${CONNECTORS}/${row.id}/credentials${viewQuery(view)}#credentials`}
-      class="stack"
-    >
-      {fieldsOf(kind)
+    <PostForm
+      to={`${CONNECTORS}/${row.id}/credentials${viewQuery(view)}#credentials`}
+      button="Replace"
+      fields={fieldsOf(kind)
         .filter(({ isSecret }) => isSecret)
-        .map(({ name, label, isRequired }) => (
-          <Field
-            label={label}
-            name={name}
-            type="password"
-            faults={faults}
-            required={isRequired}
-            autocomplete="off"
-          />
-        ))}
-      <button type="submit">Replace</button>
-    </form>
+        .map(({ name, label, isRequired }) => ({ label, name, type: 'password', required: isRequired }))}
+      faults={faults}
+    />
   </FoldedCard>
 );
 
@@ -153,8 +141,7 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
   const label = kind?.label ?? row.kind;
   const { timezone } = view.application;
   const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
-  const mayChange = atLeast(c.get('person').role, 'admin');
-  const done = doneText(c);
+  const mayChange = isAdmin(c);
   const to = (what: string) => `${CONNECTORS}/${id}${what}${viewQuery(view)}`;
   const what = kind?.family === 'ad_revenue' ? 'reported ad revenue' : 'costs';
   const tools = mayChange && (
@@ -178,7 +165,6 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
       status: refused.backfill || refused.credentials ? 400 : 200,
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {row.last_error !== null && (
         <Notice kind="bad">
           {row.failures > 1 ? `The last ${count(row.failures)} runs failed: ` : 'The last run failed: '}
@@ -186,32 +172,23 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
         </Notice>
       )}
       <Card title="State">
-        <dl class="facts">
-          <dt>State</dt>
-          <dd>
-            <ConnectorState row={row} />
-          </dd>
-          <dt>Last run</dt>
-          <dd>{at(row.last_run_at)}</dd>
-          <dt>Last success</dt>
-          <dd>{at(row.last_success_at)}</dd>
-          <dt>Next run</dt>
-          <dd>{at(row.next_run_at)}</dd>
-          <dt>Last change</dt>
-          <dd>{row.last_change ? <LastChange change={row.last_change} view={view} /> : NOTHING}</dd>
-          <dt>Account</dt>
-          <dd>{accountText(row, view)}</dd>
-          <dt>Credentials end</dt>
-          <dd>{row.credentials_expire_at === null ? 'Not known to end' : at(row.credentials_expire_at)}</dd>
-          {Object.entries(row.settings)
-            .filter(([, value]) => value !== '')
-            .map(([name, value]) => (
-              <>
-                <dt>{kind?.labels[name] ?? name}</dt>
-                <dd>{value}</dd>
-              </>
-            ))}
-        </dl>
+        <Facts
+          facts={[
+            ['State', <ConnectorState row={row} />],
+            ['Last run', at(row.last_run_at)],
+            ['Last success', at(row.last_success_at)],
+            ['Next run', at(row.next_run_at)],
+            ['Last change', row.last_change ? <LastChange change={row.last_change} view={view} /> : NOTHING],
+            ['Account', accountText(row, view)],
+            [
+              'Credentials end',
+              row.credentials_expire_at === null ? 'Not known to end' : at(row.credentials_expire_at),
+            ],
+            ...Object.entries(row.settings).map(
+              ([name, value]) => value !== '' && ([kind?.labels[name] ?? name, value] as const),
+            ),
+          ]}
+        />
       </Card>
       {mayChange && <Backfill row={row} view={view} submitted={refused.backfill ?? {}} />}
       {mayChange && kind && (
@@ -226,13 +203,13 @@ export async function backfillPage(c: DashboardContext) {
   const { data, ...submitted } = await parseForm(c, NewBackfill);
   if (!data) return connectorPage(c, { backfill: submitted });
   const id = c.req.param('id') ?? '';
-  try {
-    await startBackfill(callerOf(c), id, data);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return connectorPage(c, { backfill: { ...submitted, faults: [...error.details] } });
-  }
-  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+  return orAgain(
+    async () => {
+      await startBackfill(callerOf(c), id, data);
+      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+    },
+    (faults) => connectorPage(c, { backfill: { ...submitted, faults } }),
+  );
 }
 
 /** A form's fields under a prefix: `settings.app_key` is `app_key` of `settings.`. */
@@ -250,11 +227,11 @@ export async function credentialsPage(c: DashboardContext) {
   });
   const changes = await requireForm(c, ConnectorChanges, toChanges);
   const id = c.req.param('id') ?? '';
-  try {
-    await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return connectorPage(c, { credentials: { faults: [...error.details] } });
-  }
-  return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+  return orAgain(
+    async () => {
+      await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
+    },
+    (faults) => connectorPage(c, { credentials: { faults } }),
+  );
 }

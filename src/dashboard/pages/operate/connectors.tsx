@@ -14,14 +14,13 @@ import {
 } from '#connectors';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { atLeast } from '#members';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { NOTHING } from '#lib/format';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
   backfillPage,
@@ -72,22 +71,13 @@ const Connectors = ({
           { label: 'Last success', cell: (row) => at(row.last_success_at) },
           { label: 'Next run', cell: (row) => at(row.next_run_at) },
           { label: 'Last error', wrap: true, cell: (row) => row.last_error ?? NOTHING },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (row: Connector) => (
-                    <Action
-                      to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`}
-                      label="Run now"
-                      kind="quiet"
-                    />
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          ((row) => (
+            <Action to={`${CONNECTORS}/${row.id}/run${viewQuery(view)}`} label="Run now" kind="quiet" />
+          ))
+        }
       />
     </Card>
   );
@@ -150,13 +140,11 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
   const now = Date.now();
   const rows = await listConnectors(database(c.env.DB), view.application.id);
-  const mayChange = atLeast(c.get('person').role, 'admin');
-  const done = doneText(c);
+  const mayChange = isAdmin(c);
   return renderPage(
     c,
     { title: 'Connectors', view, status: submitted.faults ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {rows.length === 0 ? (
         <Card title="Connectors">
           <Blank text="A connector fetches what an advertising network says that you spent, or what a mediation platform says that you earned, every day." />
@@ -182,7 +170,6 @@ const toConnector = (applicationId: string) => (values: Record<string, string>) 
   credentials: fieldsUnder(values, 'credentials.'),
 });
 
-const admin = requireRole('admin');
 const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
 
 const routes = new Hono<DashboardEnv>()
@@ -211,6 +198,5 @@ export const connectors: PageRecord = {
   title: 'Connectors',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2', keepsView: true }],
-  savable: false,
   routes,
 };

@@ -5,18 +5,18 @@ import { database } from '#db';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
+import { ago, count, money, NOTHING } from '#lib/format';
 import { listPostbacks } from '#skan';
 import { listNotifications } from '#stores';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { dayText, exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
-import { Filters } from '../../shell/filters.tsx';
-import { ago, count, money, NOTHING } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { ChipLink, Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, cutMiddle, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -194,18 +194,12 @@ const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LA
     <ul class="chips" aria-label="Filters of events">
       {set.map(({ name, label, value }) => (
         <li>
-          <a
-            class="chip"
+          <ChipLink
             href={`/debugger${viewQuery(view, { ...own, [name]: '' })}`}
-            aria-label={`Remove the filter ${label}: ${value}`}
+            filter={label}
+            value={name === 'type' ? eventLabel(value) : value}
             title={value}
-          >
-            <span class="chip-text">
-              <span class="muted">{label}</span>{' '}
-              <bdi>{name === 'type' ? eventLabel(value) : cutMiddle(value)}</bdi>
-            </span>
-            <span aria-hidden="true">×</span>
-          </a>
+          />
         </li>
       ))}
     </ul>
@@ -272,16 +266,23 @@ async function debuggerPage(c: DashboardContext) {
         <FormMenu label="Filter events" id="filter" kind="quiet" open={refused.length > 0}>
           <form method="get" action="/debugger" class="stack">
             <ViewFields view={view} />
-            <Field
-              label="Type"
-              name="type"
-              value={type}
+            <Fields
+              fields={[
+                {
+                  label: OWN_LABELS.type,
+                  name: 'type',
+                  options: [
+                    ['', 'All types'],
+                    ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const),
+                  ],
+                },
+                { label: OWN_LABELS.event_name, name: 'event_name', maxlength: 256 },
+                { label: OWN_LABELS.device_id, name: 'device_id', maxlength: 256 },
+                { label: OWN_LABELS.token, name: 'token', maxlength: 512 },
+              ]}
+              values={own}
               faults={refused}
-              options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
             />
-            <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
-            <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
-            <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
             <button type="submit">Show</button>
           </form>
         </FormMenu>
@@ -309,11 +310,10 @@ async function debuggerPage(c: DashboardContext) {
               now={now}
               empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
             />
-            {page?.next_cursor && (
-              <p class="pages">
-                <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
-              </p>
-            )}
+            <NextPart
+              cursor={page?.next_cursor}
+              to={(next) => `/debugger${viewQuery(view, { ...own, cursor: next })}`}
+            />
           </Card>
           {notifications.length > 0 && (
             <Card title="Store notifications" id="stores">
@@ -350,6 +350,5 @@ export const eventDebugger: PageRecord = {
   title: 'Debugger',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13', keepsView: true }],
-  savable: false,
   routes,
 };

@@ -4,14 +4,14 @@ import { findDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { DaySet } from '#lib/collections/day-set';
+import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
-import { amountsIn, count, percent } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import { Card, Figure } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Card, Figure, NextPart } from '../../shell/parts.tsx';
 import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
@@ -139,13 +139,10 @@ export async function devicePage(c: DashboardContext) {
               </>
             )}
           </ol>
-          {page.next_cursor && (
-            <p class="pages">
-              <a href={`/debugger/device${viewQuery(view, { device_id: id, cursor: page.next_cursor })}`}>
-                Older
-              </a>
-            </p>
-          )}
+          <NextPart
+            cursor={page.next_cursor}
+            to={(cursor) => `/debugger/device${viewQuery(view, { device_id: id, cursor })}`}
+          />
         </Card>
       </div>
       <p>

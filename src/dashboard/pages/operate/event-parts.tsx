@@ -2,7 +2,7 @@ import type { Child, PropsWithChildren } from 'hono/jsx';
 import { METHODS } from '#attribution';
 import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
-import { count, money } from '../../shell/format.ts';
+import { count, money } from '#lib/format';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 export type ShownEvent = Record<string, unknown>;

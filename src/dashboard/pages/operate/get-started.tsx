@@ -1,23 +1,21 @@
 import { Hono } from 'hono';
-import { setCookie } from 'hono/cookie';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
 import { readForm } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { keepChoice } from '../../shell/cookies.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Notice } from '../../shell/parts.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from '../creatives/test-calls.tsx';
 
 const PATH = '/get-started';
-const YEAR_SECONDS = 365 * 86_400;
 
 /** What the first event is, so that it changes no revenue. */
 const HELLO = { event: { type: 'custom', payload: { event_name: 'hello' } } };
@@ -87,7 +85,7 @@ async function getStartedPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const page = { current: '/' };
   if (!view) {
-    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+    return renderPage(c, page, <NeedsApplication mayCreate={isAdmin(c)} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
   const { apiKey, applicationId } = await takeShown(c, PATH);
@@ -97,7 +95,7 @@ async function getStartedPage(c: DashboardContext) {
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => getStartedPage(c))
-  .post('/', requireRole('admin'), async (c) => {
+  .post('/', admin, async (c) => {
     const view = await readView(c, Date.now());
     if (!view) return c.redirect(PATH, 303);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
@@ -105,15 +103,9 @@ const routes = new Hono<DashboardEnv>()
     const shown = { apiKey, applicationId: view.application.id };
     return redirectShowing(c, PATH, shown, `${PATH}${viewQuery(view)}#first-event`);
   })
-  .post('/close', requireRole('admin'), async (c) => {
+  .post('/close', admin, async (c) => {
     await readForm(c);
-    setCookie(c, SETUP_COOKIE, 'closed', {
-      path: '/',
-      httpOnly: true,
-      secure: new URL(c.req.url).protocol === 'https:',
-      sameSite: 'Lax',
-      maxAge: YEAR_SECONDS,
-    });
+    keepChoice(c, SETUP_COOKIE, 'closed');
     return c.redirect(`/${new URL(c.req.url).search}`, 303);
   })
   .get('/steps', async (c) => {
@@ -131,7 +123,5 @@ export const getStarted: PageRecord = {
   path: '/get-started',
   title: 'Get started',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes,
 };

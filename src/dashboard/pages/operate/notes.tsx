@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
-import { doneText, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { PostForm } from '../../forms/fields.tsx';
+import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Action, Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
 const SHOWN = 200;
@@ -17,15 +17,14 @@ const SHOWN = 200;
 /** What happened on days, which charts and tables over time show: a list and a form. */
 async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   const view = await requireView(c);
-  const { faults = [], values } = submitted;
+  const { faults = [] } = submitted;
   const cursor = c.req.query('cursor') ?? '';
   const db = database(c.env.DB);
   const [page, actorName] = await Promise.all([
     listNotes(db, view.application, { limit: SHOWN, cursor }),
     readActorNames(db, c.get('person').team.id),
   ]);
-  const mayChange = atLeast(c.get('person').role, 'admin');
-  const done = doneText(c);
+  const mayChange = isAdmin(c);
   return renderPage(
     c,
     {
@@ -33,88 +32,68 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
       status: faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <FormMenu label="New note" id="new" open={faults.length > 0}>
-          <form method="post" action={`/notes${viewQuery(view)}`} class="stack">
-            <Field
-              label="Day"
-              name="day"
-              type="date"
-              value={values?.day ?? view.today}
-              faults={faults}
-              required
-            />
-            <Field
-              label="Note"
-              name="text"
-              value={values?.text ?? ''}
-              maxlength={200}
-              faults={faults}
-              required
-            />
-            <button type="submit">Add</button>
-          </form>
+          <PostForm
+            to={`/notes${viewQuery(view)}`}
+            button="Add"
+            fields={[
+              { label: 'Day', name: 'day', type: 'date', value: view.today, required: true },
+              { label: 'Note', name: 'text', maxlength: 200, required: true },
+            ]}
+            {...submitted}
+          />
         </FormMenu>
       ),
     },
-    <>
-      {done && <Notice kind="good">{done}</Notice>}
-      <Card title="Notes">
-        <Table
-          caption={`Notes, days in ${view.application.timezone}`}
-          rows={page.data}
-          empty="No notes yet. A release or a new price explains a change in a chart."
-          columns={[
-            { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
-            {
-              label: 'Note',
-              cell: ({ id, day, text }) =>
-                mayChange ? (
-                  <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row inline">
-                    <input type="hidden" name="day" value={day} />
-                    <input
-                      name="text"
-                      value={text}
-                      maxlength={200}
-                      aria-label={`Note of ${dayText(day, view.today)}`}
-                      required
-                    />
-                    <button type="submit" class="quiet">
-                      Save
-                    </button>
-                  </form>
-                ) : (
-                  text
-                ),
-            },
-            { label: 'By', wideOnly: true, cell: ({ created_by }) => actorName(created_by) },
-            ...(mayChange
-              ? [
-                  {
-                    label: 'Actions',
-                    numeric: true,
-                    cell: ({ id, text }: (typeof page.data)[number]) => (
-                      <Action
-                        to={`/notes/${id}/remove${viewQuery(view)}`}
-                        label="Remove"
-                        kind="quiet"
-                        confirm={`Remove “${isolate(text)}”?`}
-                      />
-                    ),
-                  },
-                ]
-              : []),
-          ]}
-        />
-        {page.next_cursor && (
-          <p class="pages">
-            <a href={`/notes${viewQuery(view, { cursor: page.next_cursor })}`}>Later</a>
-          </p>
-        )}
-      </Card>
-    </>,
+    <Card title="Notes">
+      <Table
+        caption={`Notes, days in ${view.application.timezone}`}
+        rows={page.data}
+        empty="No notes yet. A release or a new price explains a change in a chart."
+        columns={[
+          { label: 'Day', cell: ({ day }) => dayText(day, view.today) },
+          {
+            label: 'Note',
+            cell: ({ id, day, text }) =>
+              mayChange ? (
+                <form method="post" action={`/notes/${id}${viewQuery(view)}`} class="row inline">
+                  <input type="hidden" name="day" value={day} />
+                  <input
+                    name="text"
+                    value={text}
+                    maxlength={200}
+                    aria-label={`Note of ${dayText(day, view.today)}`}
+                    required
+                  />
+                  <button type="submit" class="quiet">
+                    Save
+                  </button>
+                </form>
+              ) : (
+                text
+              ),
+          },
+          { label: 'By', wideOnly: true, cell: ({ created_by }) => actorName(created_by) },
+        ]}
+        actions={
+          mayChange &&
+          (({ id, text }) => (
+            <Action
+              to={`/notes/${id}/remove${viewQuery(view)}`}
+              label="Remove"
+              kind="quiet"
+              confirm={`Remove “${isolate(text)}”?`}
+            />
+          ))
+        }
+      />
+      <NextPart
+        cursor={page.next_cursor}
+        to={(cursor) => `/notes${viewQuery(view, { cursor })}`}
+        label="Later"
+      />
+    </Card>,
   );
 }
-
-const admin = requireRole('admin');
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => notesPage(c))
@@ -140,6 +119,5 @@ export const notes: PageRecord = {
   title: 'Notes',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4', keepsView: true }],
-  savable: false,
   routes,
 };

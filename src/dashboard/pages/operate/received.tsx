@@ -1,7 +1,7 @@
+import { ago, count, NOTHING } from '#lib/format';
 import type { listPostbacks } from '#skan';
 import type { listNotifications } from '#stores';
 import { exactTimeText } from '../../shell/dates.ts';
-import { ago, count, NOTHING } from '../../shell/format.ts';
 import { type Column, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 

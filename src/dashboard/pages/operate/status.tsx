@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { isStuck } from '#counting';
 import { database } from '#db';
-import { atLeast } from '#members';
+import { ago, count, money, NOTHING, percent } from '#lib/format';
 import {
   type InspectedApplication,
   type Inspection,
@@ -11,14 +11,13 @@ import {
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { doneText, redirectDone } from '../../forms/form.ts';
+import { redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { ago, count, money, NOTHING, percent } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -266,26 +265,21 @@ function ParkedCard({
               </details>
             ),
           },
-          ...(mayChange
-            ? [
-                {
-                  label: 'Actions',
-                  numeric: true,
-                  cell: (message: ParkedMessage) => (
-                    <span class="actions">
-                      <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />
-                      <Action
-                        to={`/status/${message.id}/discard${query}`}
-                        label="Discard"
-                        kind="danger"
-                        confirm="Discard this message for good? Its events will never be counted."
-                      />
-                    </span>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        actions={
+          mayChange &&
+          (({ id }) => (
+            <span class="actions">
+              <Action to={`/status/${id}/replay${query}`} label="Replay" kind="quiet" />
+              <Action
+                to={`/status/${id}/discard${query}`}
+                label="Discard"
+                kind="danger"
+                confirm="Discard this message for good? Its events will never be counted."
+              />
+            </span>
+          ))
+        }
       />
       {total > messages.length && (
         <p class="muted">
@@ -310,9 +304,8 @@ async function statusPage(c: DashboardContext) {
     ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, tableColumns('client-totals', []), view);
-  const done = doneText(c);
   const [inspected] = inspection.applications;
-  const mayChange = atLeast(person.role, 'admin');
+  const mayChange = isAdmin(c);
   const zone = view?.application.timezone ?? 'UTC';
   return renderPage(
     c,
@@ -321,7 +314,6 @@ async function statusPage(c: DashboardContext) {
       ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {inspected && (
         <Card title="Event pipeline">
           <PipelineFigures
@@ -343,16 +335,16 @@ async function statusPage(c: DashboardContext) {
 const routes = new Hono<DashboardEnv>()
   .get('/', statusPage)
   .get('/fresh', freshPart)
-  .post('/resume', requireRole('admin'), async (c) => {
+  .post('/resume', admin, async (c) => {
     const view = await requireView(c);
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })
-  .post('/:id/replay', requireRole('admin'), async (c) => {
+  .post('/:id/replay', admin, async (c) => {
     await replayParked(c.env, callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
   })
-  .post('/:id/discard', requireRole('admin'), async (c) => {
+  .post('/:id/discard', admin, async (c) => {
     await discardParked(callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
   });
@@ -362,6 +354,5 @@ export const status: PageRecord = {
   title: 'Health',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4', keepsView: true }],
-  savable: false,
   routes,
 };

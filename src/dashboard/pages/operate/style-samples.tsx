@@ -1,7 +1,7 @@
+import { RATIOS } from '#lib/format';
 import { FiguresPanel } from '../../charts/figures-panel.tsx';
 import { FormSection } from '../../forms/form-section.tsx';
 import { Filters } from '../../shell/filters.tsx';
-import { RATIOS } from '../../shell/format.ts';
 import { Card, Field, FormMenu } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { CohortTable } from '../../tables/cohort-table.tsx';

@@ -1,15 +1,14 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { AppError } from '#http';
+import { amountsIn, money } from '#lib/format';
 import { LineChart } from '../../charts/chart.tsx';
 import { Bar, Interval } from '../../charts/shapes.tsx';
 import { Copyable } from '../../shell/copyable.tsx';
-import { amountsIn, money } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { readView } from '../../shell/view.ts';
 import { Pill } from '../../tables/compared.tsx';
@@ -275,7 +274,5 @@ export const styles: PageRecord = {
   path: '/_styles',
   title: 'Parts',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', stylesPage),
 };

@@ -8,12 +8,11 @@ import {
   reconcileAdRevenue,
 } from '#connectors';
 import { database } from '#db';
+import { amountsIn, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
-import { amountsIn, count } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -114,6 +113,5 @@ export const adRevenue: PageRecord = {
   title: 'Ad revenue check',
   opens: 'viewer',
   links: [{ group: 'Operate', icon: 'M3 4h10M3 8h6M3 12h4M10 11l2 2 3-4', keepsView: true }],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', (c) => page(c)),
 };

@@ -4,10 +4,10 @@ import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
   ask,
@@ -20,7 +20,6 @@ import {
   rowsText,
   searchOf,
   TableSearch,
-  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
@@ -36,7 +35,7 @@ import {
   groupWord,
   isDeviceGroup,
 } from '../../tables/groups.tsx';
-import { METRIC_DEFINITIONS, type MetricName, sortRows } from '../../tables/metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, metricOptions, sortRows } from '../../tables/metrics.ts';
 import { performanceColumns } from '../../tables/performance-columns.tsx';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 
@@ -118,19 +117,14 @@ function adsPage(c: DashboardContext) {
     return (
       <>
         <LeftOut report={report} />
-        <form method="get" action="/ads" class="row" data-submit-on-change>
-          <ViewFields view={view} />
-          <Field label="Group by" name="by" value={by} options={OFFERED} />
-          <Field
-            label="Metric"
-            name="metric"
-            value={metric}
-            options={FIGURES.map((name) => [name, METRIC_DEFINITIONS[name].label] as const)}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path="/ads"
+          view={view}
+          fields={[
+            { label: 'Group by', name: 'by', value: by, options: OFFERED },
+            { label: 'Metric', name: 'metric', value: metric, options: metricOptions(FIGURES) },
+          ]}
+        />
         <Card title={`${METRIC_DEFINITIONS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>
@@ -138,9 +132,7 @@ function adsPage(c: DashboardContext) {
           title={`By ${label}`}
           info={
             <Info about="the figures">
-              <p>
-                <ComparedDays view={view} compared={compared} />
-              </p>
+              <ComparedDays view={view} compared={compared} />
               {by === 'media_source' && (
                 <p>
                   A request is made before any network is known, so requests and fill rate belong to formats

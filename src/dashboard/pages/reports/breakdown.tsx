@@ -3,10 +3,10 @@ import { HOURS_KEPT_DAYS } from '#catalogue';
 import { isolate } from '#lib/input/isolate';
 import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -16,7 +16,6 @@ import {
   renderReport,
   searchOf,
   TableSearch,
-  ViewFields,
   WithoutHours,
   WithoutSpend,
   wantsCsv,
@@ -32,6 +31,7 @@ import {
   METRIC_DEFINITIONS,
   METRIC_NAMES,
   type MetricName,
+  metricOptions,
   SHOWN_METRICS,
   sortRows,
 } from '../../tables/metrics.ts';
@@ -166,22 +166,21 @@ function breakdownPage(c: DashboardContext) {
             {`This shows days: figures by hour are kept for ${HOURS_KEPT_DAYS} days, by creative, ad set, campaign or currency, and not by country, OS or app version.`}
           </Notice>
         )}
-        <form method="get" action="/breakdown" class="row" data-submit-on-change>
-          <ViewFields view={view} changes={{ column: carry.column }} />
-          <Field label="By" name="by" value={by} options={GROUPINGS} />
-          <Field label="And by" name="and" value={and} options={[['', 'Nothing else'], ...GROUPINGS]} />
-          <Field
-            label="Metric"
-            name="metric"
-            value={metric}
-            options={METRIC_NAMES.filter((name) => given.has(name)).map(
-              (name) => [name, METRIC_DEFINITIONS[name].label] as const,
-            )}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path="/breakdown"
+          view={view}
+          changes={{ column: carry.column }}
+          fields={[
+            { label: 'By', name: 'by', value: by, options: GROUPINGS },
+            { label: 'And by', name: 'and', value: and, options: [['', 'Nothing else'], ...GROUPINGS] },
+            {
+              label: 'Metric',
+              name: 'metric',
+              value: metric,
+              options: metricOptions(METRIC_NAMES.filter((name) => given.has(name))),
+            },
+          ]}
+        />
         {rows.length === 0 && q === '' ? (
           <NoFigures
             env={c.env}
@@ -201,9 +200,7 @@ function breakdownPage(c: DashboardContext) {
               title="All figures"
               info={
                 <Info about="the figures">
-                  <p>
-                    <ComparedDays view={view} compared={compared} metric={metric} />
-                  </p>
+                  <ComparedDays view={view} compared={compared} metric={metric} />
                   <Zone view={view} />
                 </Info>
               }

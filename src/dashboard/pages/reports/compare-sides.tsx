@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
+import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '#lib/format';
 import type { reportCompare } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { dateText } from '../../shell/dates.ts';
-import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { Mark } from '../../tables/lacking.tsx';
@@ -14,7 +14,7 @@ const METRIC_LABELS = {
 } as const;
 
 type CompareReport = Awaited<ReturnType<typeof reportCompare>>;
-type Row = CompareReport['data'][number];
+type ComparedFigure = CompareReport['data'][number];
 
 /** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
 export function certainty(
@@ -23,7 +23,7 @@ export function certainty(
     low,
     high,
     ...row
-  }: Pick<Row, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
+  }: Pick<ComparedFigure, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
   sizes: { a: number; b: number },
 ): string {
   const isOver = (devices: number, size: number) => devices > 0 || size === 0;
@@ -37,7 +37,7 @@ export function certainty(
 }
 
 /** A difference that is unlikely to be chance. */
-const isReal = ({ p_value }: Row) => p_value !== null && p_value < 0.05;
+const isReal = ({ p_value }: ComparedFigure) => p_value !== null && p_value < 0.05;
 
 /** What the comparison says, in one sentence. */
 function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string }): string {
@@ -45,7 +45,7 @@ function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string 
   if (a.size === 0 || b.size === 0) return 'One side has no devices in this period.';
   if (real.length === 0) return 'No clear difference yet: each may be chance.';
   const wins = (isMore: boolean) => real.filter(({ difference }) => (difference ?? 0) > 0 === isMore);
-  const listed = (rows: readonly Row[]) =>
+  const listed = (rows: readonly ComparedFigure[]) =>
     rows.map(({ metric, day }) => `${METRIC_LABELS[metric].toLowerCase()} on day ${day}`).join(', ');
   const sentences = [
     { name: names.b, rows: wins(true) },
@@ -56,17 +56,17 @@ function verdictOf({ data, a, b }: CompareReport, names: { a: string; b: string 
 
 const devices = ({ size }: { size: number }) => `${count(size)} ${size === 1 ? 'device' : 'devices'}`;
 
-type Writer = (row: Row, value: number | null) => string;
+type Writer = (row: ComparedFigure, value: number | null) => string;
 
-const isAmount = ({ metric }: Row) => metric === 'arpu';
+const isAmount = ({ metric }: ComparedFigure) => metric === 'arpu';
 
 /** Writes the values of a column, all shares with the same decimals and all amounts. `valuesOf` are a row's values in it. */
 function writerOf(
   { data }: CompareReport,
   { currency }: View,
-  valuesOf: (row: Row) => readonly (number | null)[],
+  valuesOf: (row: ComparedFigure) => readonly (number | null)[],
 ): Writer {
-  const writeLike = (format: FigureFormat, rows: readonly Row[]) => {
+  const writeLike = (format: FigureFormat, rows: readonly ComparedFigure[]) => {
     const places = format.places(rows.flatMap(valuesOf).filter((value) => value !== null));
     return (value: number | null) => format.text(value, places);
   };
@@ -103,7 +103,7 @@ export const Sides = ({
   const differences = differenceWriter(writerOf(report, view, ({ difference }) => [difference]));
   const bounds = differenceWriter(writerOf(report, view, ({ low, high }) => [low, high]));
   /** Bars of the same metric share an axis. */
-  const extentOf = ({ metric }: Row) =>
+  const extentOf = ({ metric }: ComparedFigure) =>
     Math.max(
       0,
       ...report.data

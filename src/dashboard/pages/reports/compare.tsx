@@ -3,12 +3,13 @@ import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
-import { type DashboardContext, type DashboardEnv, isRestricted } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field } from '../../shell/parts.tsx';
+import { isRestricted } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
   answerCsv,
@@ -17,7 +18,6 @@ import {
   NameSearch,
   renderReport,
   searchOf,
-  ViewFields,
   viewAsked,
   wantsCsv,
 } from '../../shell/report.tsx';
@@ -120,23 +120,25 @@ function comparePage(c: DashboardContext) {
       a === b && fault.path === 'b' ? { ...fault, message: 'must not be the same as A' } : fault,
     );
     const form = (
-      <form method="get" action="/compare" class="row" data-submit-on-change>
-        <ViewFields view={view} />
-        <Field label="Compare" name="by" value={by} options={BY} />
-        {!isByPeriod && (
-          <>
-            <Field label="A" name="a" value={a} options={options} faults={shownFaults} />
-            <Field label="B" name="b" value={b} options={options} faults={shownFaults} />
-          </>
-        )}
-        <Field label="Revenue" name="revenue" value={revenueIn(isNet)} options={REVENUES} />
+      <ChoiceForm
+        path="/compare"
+        view={view}
+        fields={[
+          { label: 'Compare', name: 'by', value: by, options: BY },
+          ...(isByPeriod
+            ? []
+            : [
+                { label: 'A', name: 'a', value: a, options },
+                { label: 'B', name: 'b', value: b, options },
+              ]),
+          { label: 'Revenue', name: 'revenue', value: revenueIn(isNet), options: REVENUES },
+        ]}
+        faults={shownFaults}
+      >
         {isNamed && (
           <NameSearch q={q} label="Find among all names" placeholder="Find among all names" class="find" />
         )}
-        <button type="submit" class="quiet" data-apply>
-          Apply
-        </button>
-      </form>
+      </ChoiceForm>
     );
     if (!query) {
       if (faults) answerWith(400);

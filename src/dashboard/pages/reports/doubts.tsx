@@ -1,20 +1,19 @@
 import { Hono } from 'hono';
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
-import { atLeast } from '#members';
+import { count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
-import { count, NOTHING, percent, RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Field, Figure, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
   ask,
   CsvLink,
   MAX_TABLE_ROWS,
   renderReport,
-  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
@@ -231,20 +230,20 @@ function doubtsPage(c: DashboardContext) {
             ))}
           </dl>
         </Card>
-        <Rules view={view} doubts={doubts} mayChange={atLeast(c.get('person').role, 'admin')} />
+        <Rules view={view} doubts={doubts} mayChange={isAdmin(c)} />
         <Flooding view={view} doubts={doubts} />
-        <form method="get" action={PATH} class="row" data-submit-on-change>
-          <ViewFields view={view} />
-          <Field
-            label="By"
-            name="by"
-            value={by}
-            options={DOUBTS_GROUPS.map((name) => [name, groupLabel(name)] as const)}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path={PATH}
+          view={view}
+          fields={[
+            {
+              label: 'By',
+              name: 'by',
+              value: by,
+              options: DOUBTS_GROUPS.map((name) => [name, groupLabel(name)] as const),
+            },
+          ]}
+        />
         <Card title={`By ${groupWord(by)}`} aside={<CsvLink view={view} path={PATH} parameters={{ by }} />}>
           <Table
             caption={`Attributed installs by ${groupWord(by)}`}

@@ -5,9 +5,9 @@ import { AppError } from '#http';
 import { containsText } from '#lib/search';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
-import { type DashboardContext, type DashboardEnv, safePath } from '../../shell/guard.ts';
+import { safePath } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { cutMiddle, Field } from '../../shell/parts.tsx';
 import { ask, searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
 import { FILTER_NAMES, type FilterName, filterValues, readView, type View } from '../../shell/view.ts';
@@ -99,7 +99,5 @@ export const filterChoices: PageRecord = {
   path: '/filters',
   title: 'Filter',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', valuesPage),
 };

@@ -1,5 +1,6 @@
 import { Freshness } from '../../shell/filters.tsx';
-import { type DashboardContext, safePath } from '../../shell/guard.ts';
+import { safePath } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { requireView } from '../../shell/view.ts';
 

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
 import type { Fault } from '#http';
+import { count, duration, percent, RATIOS } from '#lib/format';
 import {
   FunnelQuery,
   PerformanceQuery,
@@ -15,10 +16,9 @@ import { listViews, viewAddress } from '#views';
 import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
-import { count, duration, percent, RATIOS } from '../../shell/format.ts';
-import { type DashboardContext, type DashboardEnv, isGuest } from '../../shell/guard.ts';
+import { isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -315,9 +315,7 @@ function funnelsPage(c: DashboardContext) {
                   : ''}
                 .
               </p>
-              <p>
-                <ComparedDays view={view} compared={wholePeriods(compared)} />
-              </p>
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
             </Info>
           }
           aside={

@@ -3,15 +3,14 @@ import { getCookie } from 'hono/cookie';
 import { readArrivals } from '#counting';
 import { database } from '#db';
 import { inReportSlot } from '#http';
-import { atLeast } from '#members';
 import { chosenParameters } from '../../charts/figures-panel.tsx';
 import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { FiringAlerts } from '../../shell/firing-alerts.tsx';
-import { type DashboardContext, type DashboardEnv, isGuest } from '../../shell/guard.ts';
+import { isAdmin, isGuest } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
@@ -22,7 +21,7 @@ async function homePage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
   if (!view) {
-    return renderPage(c, {}, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+    return renderPage(c, {}, <NeedsApplication mayCreate={isAdmin(c)} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
@@ -49,7 +48,7 @@ async function homePage(c: DashboardContext) {
     {
       view: settled,
       filters,
-      tools: forTeam && atLeast(person.role, 'admin') && (
+      tools: forTeam && isAdmin(c) && (
         <a class="button quiet" href={`/alerts/new${viewQuery(view)}`}>
           New alert
         </a>

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { amountsIn, NOTHING, RATIOS } from '#lib/format';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import {
@@ -10,10 +11,8 @@ import {
   PAID_BACK,
 } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { amountsIn, NOTHING, RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -62,7 +61,7 @@ const DEFAULT_HORIZON = '90';
 /** Each prediction fits a model for the request. */
 const MAX_PREDICTED = 12;
 
-type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
+type LtvRow = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
 function ltvPage(c: DashboardContext) {
   const asked = readCohorts(c, 'all');
@@ -173,9 +172,7 @@ function ltvPage(c: DashboardContext) {
             title="Lifetime value of a device"
             info={
               <Info about="the curves">
-                <p>
-                  <ComparedDays view={view} compared={wholePeriods(compared)} />
-                </p>
+                <ComparedDays view={view} compared={wholePeriods(compared)} />
                 <p>{CURVE_HINT}</p>
               </Info>
             }
@@ -261,7 +258,7 @@ export const ltv: PageRecord = {
   routes: new Hono<DashboardEnv>().get('/', ltvPage),
 };
 /** When a cohort's revenue had covered its cost, for at least half of its devices. */
-const Payback = ({ row }: { row: Row }) => {
+const Payback = ({ row }: { row: LtvRow }) => {
   if (row.payback_day !== null) return <>{`Day ${row.payback_day}`}</>;
   const isPaid = Object.values(row.days).some(({ roas }) => roas !== null);
   return isPaid ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;

@@ -1,5 +1,5 @@
+import { count, money, signOf } from '#lib/format';
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
-import { count, money, signOf } from '../../shell/format.ts';
 import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
@@ -61,9 +61,7 @@ export async function Movers(env: Env, view: View, now: number) {
       title="What changed revenue most"
       info={
         <Info about="what changed revenue most">
-          <p>
-            <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
-          </p>
+          <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
         </Info>
       }
       aside={

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
-import type { PerformanceReport } from '#reports';
+import type { PerformanceRow } from '#reports';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
@@ -9,11 +9,12 @@ import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
-import { readNotes, timeColumn } from '../../tables/day-notes.tsx';
+import { readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
 import { isHourly } from '../../tables/part-of-day.ts';
+import { TimeTable } from '../../tables/time-table.tsx';
 import { Movers } from './movers.tsx';
 
 /** The cards. Each chooses what the chart shows. */
@@ -35,8 +36,6 @@ const BY_TIME = [
 /** The one that the campaigns are sorted by comes first, because a phone shows little more. */
 const CAMPAIGN_FIGURES = ['revenue', 'spend', 'installs', 'roas', 'profit'] as const;
 const MAX_CAMPAIGNS = 5;
-
-type Row = PerformanceReport['data'][number];
 
 /** The campaigns with the highest revenue, each linked to its own figures. */
 async function TopCampaigns({
@@ -72,7 +71,7 @@ async function TopCampaigns({
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
   const before = figuresBefore(groups, compared.before, revenue);
-  const columns: Column<Row>[] = [
+  const columns: Column<PerformanceRow>[] = [
     {
       label: groupLabel('campaign'),
       cell: (row) => <GroupCell view={view} path="/" name="campaign" row={row} />,
@@ -82,7 +81,7 @@ async function TopCampaigns({
         name,
         rows,
         view.currency,
-        (row: Row) => row,
+        (row: PerformanceRow) => row,
         name === revenue && compared.periods ? before : undefined,
       ),
     ),
@@ -92,9 +91,7 @@ async function TopCampaigns({
       title="Top campaigns"
       info={
         <Info about="the campaigns">
-          <p>
-            <ComparedDays view={view} compared={compared} />
-          </p>
+          <ComparedDays view={view} compared={compared} />
         </Info>
       }
       aside={<a href={`/creatives${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
@@ -143,27 +140,20 @@ export async function Overview(
         {campaigns}
         {movers}
       </div>
-      <Card
-        title={`By ${unit}`}
+      <TimeTable
+        view={view}
+        path="/"
+        unit={unit}
+        names={columns}
+        compared={compared}
+        notes={notes}
         aside={
           <span class="asides">
             <a href={`/breakdown${viewQuery(view, { by: unit })}`}>Other groupings</a>
             <CsvLink view={view} path="/breakdown" parameters={{ by: unit }} />
           </span>
         }
-      >
-        <details class="fold">
-          <summary>{`Show the figures of each ${unit}`}</summary>
-          <Table
-            caption={`Figures by ${unit}, days in ${view.application.timezone}`}
-            rows={[...report.data].reverse()}
-            columns={[
-              timeColumn(view, { path: '/', unit, notes, rows: report.data }),
-              ...columns.map((name) => figureColumn(name, report.data, view.currency, (row: Row) => row)),
-            ]}
-          />
-        </details>
-      </Card>
+      />
     </div>
   );
 }

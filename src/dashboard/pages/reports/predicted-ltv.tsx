@@ -1,8 +1,8 @@
 import type { PropsWithChildren } from 'hono/jsx';
+import { amountsIn, count, NOTHING } from '#lib/format';
 import { REASONS, type reportPredictedLtv } from '#reports';
 import type { Forecast } from '../../charts/forecast.ts';
 import { Range } from '../../charts/shapes.tsx';
-import { amountsIn, count, NOTHING } from '../../shell/format.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { type CohortGrouping, type CohortRow, cohortName } from '../../tables/cohort-parts.tsx';

@@ -1,12 +1,11 @@
 import { Hono } from 'hono';
+import { RATIOS } from '#lib/format';
 import { RetentionQuery, reportRetention } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { RATIOS } from '../../shell/format.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -119,9 +118,7 @@ function retentionPage(c: DashboardContext) {
                 Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
                 {view.application.timezone}.
               </p>
-              <p>
-                <ComparedDays view={view} compared={wholePeriods(compared)} />
-              </p>
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
             </Info>
           }
         >

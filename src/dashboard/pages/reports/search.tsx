@@ -7,10 +7,9 @@ import { EventsQuery } from '#events';
 import { isId } from '#lib/ids';
 import { isolate } from '#lib/input/isolate';
 import { containsText } from '#lib/search';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
 import { groupsOf, withQuery } from '../../shell/navigation.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Card, Name } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -148,7 +147,5 @@ export const search: PageRecord = {
   path: '/search',
   title: 'Search',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', searchPage),
 };

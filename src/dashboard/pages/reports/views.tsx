@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
-import { atLeast, mayAdminister } from '#members';
+import { mayAdminister } from '#members';
 import {
   boundTo,
   createShareLink,
@@ -15,15 +16,20 @@ import {
   saveView,
   viewAddress,
 } from '#views';
-import { doneText, parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { Fields } from '../../forms/fields.tsx';
+import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { isSavable, type PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, Notice, Table } from '../../shell/parts.tsx';
+import {
+  type DashboardContext,
+  type DashboardEnv,
+  isSavable,
+  type PageRecord,
+} from '../../shell/page-record.ts';
+import { Action, Card, type FormField, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
 const PATH = '/views';
@@ -35,6 +41,20 @@ const LIFETIMES = [
   ['90', '90 days'],
   ['365', '1 year'],
 ] as const;
+
+const VIEW_FIELDS: readonly FormField[] = [
+  { label: 'Name', name: 'name', maxlength: 100, hint: 'Your whole team sees it', required: true },
+];
+const LINK_FIELDS: readonly FormField[] = [
+  {
+    label: 'Recipient',
+    name: 'note',
+    maxlength: 255,
+    hint: 'A name, for your own list of links',
+    required: true,
+  },
+  { label: 'Expires after', name: 'days', value: '30', options: LIFETIMES },
+];
 
 type StoredView = { path: string; query: string };
 
@@ -74,36 +94,13 @@ const NewForms = ({
     <Card title={`Save or share this view of ${page}`} aside={<a href={address}>Back to the view</a>}>
       <form method="post" action="/views" class="row">
         {target}
-        <Field
-          label="Name"
-          name="name"
-          value={values.name ?? ''}
-          faults={faultsOf('view')}
-          maxlength={100}
-          hint="Your whole team sees it"
-          required
-        />
+        <Fields fields={VIEW_FIELDS} values={values} faults={faultsOf('view')} />
         <button type="submit">Save view</button>
       </form>
       {mayShare && (
         <form method="post" action="/views/links" class="row">
           {target}
-          <Field
-            label="Recipient"
-            name="note"
-            value={values.note ?? ''}
-            faults={faultsOf('link')}
-            maxlength={255}
-            hint="A name, for your own list of links"
-            required
-          />
-          <Field
-            label="Expires after"
-            name="days"
-            value={values.days ?? '30'}
-            faults={faultsOf('link')}
-            options={LIFETIMES}
-          />
+          <Fields fields={LINK_FIELDS} values={values} faults={faultsOf('link')} />
           <button type="submit" class="quiet">
             Create link
           </button>
@@ -122,8 +119,8 @@ const NewForms = ({
 async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const db = database(c.env.DB);
   const pageOf = pageReader(c);
-  const { team, role, email } = c.get('person');
-  const mayShare = atLeast(role, 'admin');
+  const { team, email } = c.get('person');
+  const mayShare = isAdmin(c);
   const [views, links] = await Promise.all([
     listViews(db, team.id),
     mayShare ? listShareLinks(db, team.id) : [],
@@ -131,13 +128,11 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const address = shown.values?.address ?? c.req.query('for') ?? '';
   const zone = await zoneOf(c);
   const today = dayIn(zone, Date.now());
-  const done = doneText(c);
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
     { status: shown.faults?.length ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <CopyNow text={shareLink} label="share link">
         <strong>Copy this link now.</strong> It is shown only once.
       </CopyNow>
@@ -167,22 +162,19 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
             { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (view) =>
-                mayShare || view.createdBy === email ? (
-                  <Action
-                    to={`/views/${view.id}/remove`}
-                    label="Remove"
-                    kind="danger"
-                    confirm={`Remove “${isolate(view.name)}” for the whole team?`}
-                  />
-                ) : (
-                  NOTHING
-                ),
-            },
           ]}
+          actions={(view) =>
+            mayShare || view.createdBy === email ? (
+              <Action
+                to={`/views/${view.id}/remove`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove “${isolate(view.name)}” for the whole team?`}
+              />
+            ) : (
+              NOTHING
+            )
+          }
         />
       </Card>
       {mayShare && (
@@ -200,27 +192,21 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
                 hint: `Times in ${zone}`,
                 cell: (link) => (link.expiresAt > Date.now() ? timeText(link.expiresAt, zone) : 'Ended'),
               },
-              {
-                label: 'Actions',
-                numeric: true,
-                cell: (link) => (
-                  <Action
-                    to={`/views/links/${link.hash}/revoke`}
-                    label="Revoke"
-                    kind="danger"
-                    confirm={`Revoke the link for ${link.note}?`}
-                  />
-                ),
-              },
             ]}
+            actions={(link) => (
+              <Action
+                to={`/views/links/${link.hash}/revoke`}
+                label="Revoke"
+                kind="danger"
+                confirm={`Revoke the link for ${link.note}?`}
+              />
+            )}
           />
         </Card>
       )}
     </>,
   );
 }
-
-const admin = requireRole('admin');
 
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => viewsPage(c))
@@ -244,7 +230,7 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, '/views', 'revoked_link');
   })
   .post('/:id/remove', async (c) => {
-    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !atLeast(c.get('person').role, 'admin') });
+    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !isAdmin(c) });
     return redirectDone(c, '/views', 'deleted');
   });
 
@@ -253,6 +239,5 @@ export const views: PageRecord = {
   title: 'Saved views',
   opens: 'viewer',
   links: [{ group: '', icon: 'M4 2h8v12l-4-3-4 3z', keepsView: false }],
-  savable: false,
   routes,
 };

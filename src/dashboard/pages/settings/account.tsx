@@ -1,16 +1,17 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { type Fault, requireWithin } from '#http';
+import type { Fault } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
+import { currentPasswordField, newPasswordField, PostForm } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, setCookies } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, FormMenu } from '../../shell/parts.tsx';
+import { callerOf, setCookies } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
-import { enter, TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { enter, limitPerson } from '../access/sign-in.tsx';
 import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
 import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
 
@@ -20,7 +21,12 @@ const passwordsOf = ({ name, email, team }: Person) =>
     next: newPassword([name, email, team.name]),
   });
 
-async function accountPage(c: DashboardContext, faults: Fault[] = []) {
+const PASSWORD_FIELDS = [
+  currentPasswordField('Current password', 'current'),
+  newPasswordField('New password', 'At least 12 characters. You are signed out everywhere else.', 'next'),
+];
+
+async function accountPage(c: DashboardContext, faults: readonly Fault[] = []) {
   const { userId, name, email, role, team } = c.get('person');
   const state = await secondFactorOf(callerOf(c).db, userId);
   const keys = await listPasskeys(callerOf(c).db, userId);
@@ -43,28 +49,12 @@ async function accountPage(c: DashboardContext, faults: Fault[] = []) {
             kind="quiet"
             open={faults.some(({ path }) => path === 'current' || path === 'next')}
           >
-            <form method="post" action="/settings/account" class="stack">
-              <Field
-                label="Current password"
-                name="current"
-                type="password"
-                autocomplete="current-password"
-                faults={faults}
-                required
-              />
-              <Field
-                label="New password"
-                name="next"
-                type="password"
-                autocomplete="new-password"
-                faults={faults}
-                hint="At least 12 characters. You are signed out everywhere else."
-                minlength={12}
-                maxlength={128}
-                required
-              />
-              <button type="submit">Change password</button>
-            </form>
+            <PostForm
+              to="/settings/account"
+              button="Change password"
+              fields={PASSWORD_FIELDS}
+              faults={faults}
+            />
           </FormMenu>
         }
       >
@@ -80,7 +70,7 @@ const routes = new Hono<DashboardEnv>()
   .get('/', (c) => accountPage(c))
   .post('/', async (c) => {
     const person = c.get('person');
-    await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+    await limitPerson(c);
     const { data, faults } = await parseForm(c, passwordsOf(person));
     if (!data) return accountPage(c, faults);
     if (!(await changePassword(callerOf(c), person, data))) {
@@ -101,8 +91,6 @@ export const account: PageRecord = {
   path: '/settings/account',
   title: 'Your account',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes,
 };
 
@@ -110,8 +98,6 @@ export const signingOut: PageRecord = {
   path: '/logout',
   title: 'Sign out',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().post('/', async (c) => {
     setCookies(c, await signOut(c.env, c.req.raw));
     return c.redirect('/login', 303);

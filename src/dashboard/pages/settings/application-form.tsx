@@ -1,9 +1,9 @@
 import { settingsOf } from '#env';
 import type { Fault } from '#http';
+import { duration, NOTHING } from '#lib/format';
 import type { ApplicationRow } from '#teams';
 import { FormSection } from '../../forms/form-section.tsx';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
-import { duration, NOTHING } from '../../shell/format.ts';
 import type { FormField } from '../../shell/parts.tsx';
 import type { Values } from './application-values.ts';
 import { DOUBT_FIELDS, doubtSummary } from './doubt-fields.ts';

@@ -2,13 +2,13 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { isolate } from '#lib/input/isolate';
-import { atLeast } from '#members';
 import { type ApplicationRow, listIntakeSecrets, listKeysInGrace } from '#teams';
 import type { Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { ApplicationFields } from './application-form.tsx';
@@ -112,7 +112,7 @@ const StoresCard = ({
 );
 
 /** Deletion requires typing the name, so that a single click cannot delete an application. */
-const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
+const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: readonly Fault[] }) => (
   <Card title="Delete application" id="delete">
     <p class="muted">
       Deletes {row.name} with its creatives, devices, events, costs and reports. Its API keys and tracking
@@ -149,9 +149,8 @@ export async function applicationPage(
   submitted: Submitted = {},
   ofTemplate: Submitted = {},
 ) {
-  const { person } = c.var;
   const { values = toValues(row), faults = [] } = submitted;
-  const mayChange = atLeast(person.role, 'admin');
+  const mayChange = isAdmin(c);
   const { apiKey, intakeSecret } = await takeShown(c, pathOf(row));
   const { origin } = new URL(c.req.url);
   const isRefused = [submitted, ofTemplate].some((form) => (form.faults ?? []).length > 0);

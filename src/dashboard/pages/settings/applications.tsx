@@ -3,7 +3,6 @@ import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
 import { AppError, type Fault } from '#http';
-import { atLeast } from '#members';
 import {
   ApplicationChanges,
   changeApplication,
@@ -16,18 +15,41 @@ import {
   replaceIntakeSecret,
   revealApiKey,
 } from '#teams';
+import { Fields } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf } from './application-page.tsx';
 import { toChanges, toFormFaults } from './application-values.ts';
 import { readTemplateForm } from './impression-callbacks.tsx';
 
 const PAGE = 200;
+
+const NEW_FIELDS: readonly FormField[] = [
+  { label: 'Name', name: 'name', maxlength: 255, required: true },
+  {
+    label: 'Time zone',
+    name: 'timezone',
+    value: 'UTC',
+    hint: 'Report days begin at its midnight. It cannot be changed for days in the past.',
+    list: 'time-zones',
+    required: true,
+  },
+  {
+    label: 'Currency',
+    name: 'currency',
+    value: 'USD',
+    hint: 'For your reports, such as EUR',
+    list: 'currencies',
+    maxlength: 3,
+    required: true,
+  },
+];
+
 async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const { person } = c.var;
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
@@ -35,7 +57,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
     c,
     {
       status: faults.length > 0 ? 400 : 200,
-      tools: atLeast(person.role, 'admin') && (
+      tools: isAdmin(c) && (
         <FormMenu label="New application" id="new" open={faults.length > 0 || rows.length === 0}>
           <form
             method="post"
@@ -43,33 +65,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
             class="stack"
             {...(faults.length === 0 ? { 'data-suggest': '' } : {})}
           >
-            <Field
-              label="Name"
-              name="name"
-              value={values.name ?? ''}
-              faults={faults}
-              maxlength={255}
-              required
-            />
-            <Field
-              label="Time zone"
-              name="timezone"
-              value={values.timezone ?? 'UTC'}
-              faults={faults}
-              hint="Report days begin at its midnight. It cannot be changed for days in the past."
-              list="time-zones"
-              required
-            />
-            <Field
-              label="Currency"
-              name="currency"
-              value={values.currency ?? 'USD'}
-              faults={faults}
-              hint="For your reports, such as EUR"
-              list="currencies"
-              maxlength={3}
-              required
-            />
+            <Fields fields={NEW_FIELDS} values={values} faults={faults} />
             <button type="submit">Create</button>
           </form>
           <SuggestedValues />
@@ -100,7 +96,6 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
   );
 }
 
-const admin = requireRole('admin');
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
@@ -179,6 +174,5 @@ export const applications: PageRecord = {
       keepsView: false,
     },
   ],
-  savable: false,
   routes,
 };

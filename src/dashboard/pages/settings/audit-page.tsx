@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
-import type { DashboardContext, DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Card, Field, Table } from '../../shell/parts.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Card, NextPart, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -98,23 +98,27 @@ async function auditPage(c: DashboardContext) {
     c,
     {},
     <Card title="Changes and revealed secrets">
-      <form method="get" action="/settings/audit" class="row" data-submit-on-change>
-        <Field
-          label="Who"
-          name="who"
-          value={who}
-          options={[['', 'Everyone'], ...actors.map((actor) => [actor, actorName(actor)] as const)]}
-        />
-        <Field
-          label="What"
-          name="what"
-          value={what}
-          options={[['', 'Everything'], ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const)]}
-        />
-        <button type="submit" class="quiet" data-apply>
-          Apply
-        </button>
-      </form>
+      <ChoiceForm
+        path="/settings/audit"
+        view={null}
+        fields={[
+          {
+            label: 'Who',
+            name: 'who',
+            value: who,
+            options: [['', 'Everyone'], ...actors.map((actor) => [actor, actorName(actor)] as const)],
+          },
+          {
+            label: 'What',
+            name: 'what',
+            value: what,
+            options: [
+              ['', 'Everything'],
+              ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const),
+            ],
+          },
+        ]}
+      />
       <Table
         caption="Audit log"
         rows={entries}
@@ -126,11 +130,10 @@ async function auditPage(c: DashboardContext) {
           { label: 'Details', wrap: true, cell: (entry) => entry.subject },
         ]}
       />
-      {last && (
-        <p class="pages">
-          <a href={`/settings/audit?${new URLSearchParams({ who, what, before: last.id })}`}>Older</a>
-        </p>
-      )}
+      <NextPart
+        cursor={last?.id}
+        to={(id) => `/settings/audit?${new URLSearchParams({ who, what, before: id })}`}
+      />
     </Card>,
   );
 }
@@ -139,7 +142,5 @@ export const audit: PageRecord = {
   path: '/settings/audit',
   title: 'Audit log',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes: new Hono<DashboardEnv>().get('/', auditPage),
 };

@@ -1,8 +1,9 @@
 import { type DestinationRow, kindOf } from '#destinations';
 import type { Fault } from '#http';
 import { NETWORKS } from '#networks';
+import { Fields } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
-import { Field } from '../../shell/parts.tsx';
+import type { FormField } from '../../shell/parts.tsx';
 
 /** Fields with several lines, or with long ones. */
 const LONG = new Set(['headers', 'body', 'event_names']);
@@ -14,6 +15,26 @@ const FILTERS = [
   ['os', 'OS', 'ios or android'],
   ['campaign_id', 'Campaign', 'Its id, cmp_…'],
 ] as const;
+
+const EVENTS: readonly FormField[] = [
+  {
+    label: 'Events',
+    name: 'events',
+    hint: 'Any of install, purchase, ad, retention, refund and custom:<name>, separated by commas',
+    required: true,
+  },
+];
+const FILTER_FIELDS: readonly FormField[] = [
+  ...FILTERS.map(([name, label, hint]) => ({ label, name: `filter.${name}`, hint, maxlength: 64 })),
+  {
+    label: 'Devices',
+    name: 'filter.paid_only',
+    options: [
+      ['', 'All'],
+      ['yes', 'Of ads alone'],
+    ],
+  },
+];
 
 /** The names of a form's fields are the paths of their faults. */
 const nameOf = (place: 'settings' | 'credentials', field: string) =>
@@ -71,35 +92,6 @@ export function toDestination(kind: string, values: Readonly<Record<string, stri
 export const toFieldFaults = (faults: readonly Fault[]): Fault[] =>
   faults.map(({ path, message }) => ({ path: path.replace(/^events\.\d+$/, 'events'), message }));
 
-const LongField = ({
-  label,
-  name,
-  value,
-  fault,
-}: {
-  label: string;
-  name: string;
-  value: string;
-  fault: Fault | undefined;
-}) => (
-  <div class="field">
-    <label for={`field-${name}`}>{label}</label>
-    <textarea
-      id={`field-${name}`}
-      name={name}
-      spellcheck={false}
-      {...(fault ? { 'aria-invalid': 'true' as const, 'aria-describedby': `${name}-fault` } : {})}
-    >
-      {value}
-    </textarea>
-    {fault && (
-      <p class="fault" id={`${name}-fault`}>
-        {label} {fault.message}
-      </p>
-    )}
-  </div>
-);
-
 /** The fields of a destination. `isNew`: credentials have none to keep. */
 export const DestinationFields = ({
   kind,
@@ -110,63 +102,31 @@ export const DestinationFields = ({
   const { labels } = kindOf(kind);
   return (
     <>
-      <Field
-        label="Events"
-        name="events"
-        value={values.events ?? ''}
+      <Fields fields={EVENTS} values={values} faults={faults} />
+      <Fields
+        fields={fieldsOf(kind, 'settings').map((field) => ({
+          label: labels[field] ?? field,
+          name: nameOf('settings', field),
+          ...(isLong(kind, field) ? { isLong: true } : { maxlength: 2048 }),
+          ...(field === 'method' ? { options: METHODS } : {}),
+        }))}
+        values={values}
         faults={faults}
-        hint="Any of install, purchase, ad, retention, refund and custom:<name>, separated by commas"
-        required
       />
-      {fieldsOf(kind, 'settings').map((field) => {
-        const name = nameOf('settings', field);
-        const shared = { label: labels[field] ?? field, name, value: values[name] ?? '' };
-        return isLong(kind, field) ? (
-          <LongField {...shared} fault={faults.find(({ path }) => path === name)} />
-        ) : (
-          <Field
-            {...shared}
-            faults={faults}
-            maxlength={2048}
-            {...(field === 'method' ? { options: METHODS } : {})}
-          />
-        );
-      })}
-      {fieldsOf(kind, 'credentials').map((field) => {
-        const name = nameOf('credentials', field);
-        return (
-          <Field
-            label={labels[field] ?? field}
-            name={name}
-            type="password"
-            autocomplete="new-password"
-            faults={faults}
-            hint={isNew ? 'Stored encrypted, and never shown again' : 'Leave it empty to keep it'}
-            maxlength={2048}
-          />
-        );
-      })}
+      <Fields
+        fields={fieldsOf(kind, 'credentials').map((field) => ({
+          label: labels[field] ?? field,
+          name: nameOf('credentials', field),
+          type: 'password',
+          autocomplete: 'new-password',
+          hint: isNew ? 'Stored encrypted, and never shown again' : 'Leave it empty to keep it',
+          maxlength: 2048,
+        }))}
+        faults={faults}
+      />
       <details class="fold" open={FILTERS.some(([name]) => values[`filter.${name}`])}>
         <summary>Only some of them</summary>
-        {FILTERS.map(([name, label, hint]) => (
-          <Field
-            label={label}
-            name={`filter.${name}`}
-            value={values[`filter.${name}`] ?? ''}
-            faults={faults}
-            hint={hint}
-            maxlength={64}
-          />
-        ))}
-        <Field
-          label="Devices"
-          name="filter.paid_only"
-          value={values['filter.paid_only'] ?? ''}
-          options={[
-            ['', 'All'],
-            ['yes', 'Of ads alone'],
-          ]}
-        />
+        <Fields fields={FILTER_FIELDS} values={values} faults={faults} />
       </details>
     </>
   );

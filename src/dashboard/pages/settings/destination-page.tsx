@@ -12,14 +12,26 @@ import {
   type StoredDelivery,
 } from '#destinations';
 import { AppError } from '#http';
-import { atLeast } from '#members';
+import { count, NOTHING, percent } from '#lib/format';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { exactTimeText, timeText } from '../../shell/dates.ts';
-import { count, NOTHING, percent } from '../../shell/format.ts';
-import type { DashboardContext } from '../../shell/guard.ts';
-import { Action, Card, Field, Figure, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import {
+  Action,
+  Card,
+  Facts,
+  Field,
+  Figure,
+  FoldedCard,
+  type FormField,
+  NextPart,
+  Notice,
+  Table,
+} from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { DELIVERY_STATUS_NAMES, optionsOf, outboundName } from '../../shell/words.ts';
@@ -88,10 +100,7 @@ const Deliveries = ({
   query: { status?: string | undefined; event_id?: string | undefined };
 }) => {
   const last = rows.length === PER_PAGE ? rows.at(-1) : undefined;
-  const more = new URLSearchParams({
-    ...(query.status ? { status: query.status } : {}),
-    cursor: last?.eventId ?? '',
-  });
+  const ofStatus: Record<string, string> = query.status ? { status: query.status } : {};
   return (
     <Card title="Deliveries" id="deliveries" aside={<span class="muted">Times in {zone}</span>}>
       <form method="get" action={`${pathOf(id)}#deliveries`} class="row">
@@ -126,14 +135,28 @@ const Deliveries = ({
           { label: 'Event', cell: ({ eventId }) => <code>{eventId}</code> },
         ]}
       />
-      {last && (
-        <p class="pages">
-          <a href={`${pathOf(id)}?${more}#deliveries`}>Older</a>
-        </p>
-      )}
+      <NextPart
+        cursor={last?.eventId}
+        to={(cursor) => `${pathOf(id)}?${new URLSearchParams({ ...ofStatus, cursor })}#deliveries`}
+      />
     </Card>
   );
 };
+
+const REPLAY_FIELDS: readonly FormField[] = [
+  { label: 'From', name: 'from', type: 'date', required: true },
+  { label: 'To', name: 'to', type: 'date', hint: 'Days of UTC', required: true },
+  {
+    label: 'Which',
+    name: 'status',
+    value: 'failed',
+    options: [
+      ['failed', 'Failed'],
+      ['skipped', 'Skipped'],
+      ['all', 'All'],
+    ],
+  },
+];
 
 const Replay = ({ id }: { id: string }) => (
   <FoldedCard title="Send again" id="replay">
@@ -143,18 +166,7 @@ const Replay = ({ id }: { id: string }) => (
       class="row"
       data-confirm="Send these deliveries again?"
     >
-      <Field label="From" name="from" type="date" required />
-      <Field label="To" name="to" type="date" hint="Days of UTC" required />
-      <Field
-        label="Which"
-        name="status"
-        value="failed"
-        options={[
-          ['failed', 'Failed'],
-          ['skipped', 'Skipped'],
-          ['all', 'All'],
-        ]}
-      />
+      <Fields fields={REPLAY_FIELDS} />
       <button type="submit">Send again</button>
     </form>
   </FoldedCard>
@@ -189,7 +201,7 @@ export async function destinationPage(c: DashboardContext, { values, faults = []
   const found = await own(c);
   const { destination, application } = found;
   const { id, kind, offSince, offReason } = destination;
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   const { data: query } = checkForm(DeliveriesQuery, nonEmpty(c.req.query()));
   const { status, event_id: eventId, cursor = '' } = query ?? {};
   const [health, rows, zone, { secret, test }] = await Promise.all([
@@ -264,18 +276,9 @@ const AttemptCard = ({ attempt, number, zone }: { attempt: Attempt; number: numb
       title={`Attempt ${number}`}
       aside={<span class={`badge ${reason === null ? 'good' : 'bad'}`}>{status ?? 'No answer'}</span>}
     >
-      <dl class="facts">
-        <dt>Time</dt>
-        <dd>
-          {exactTimeText(at, zone)}, {tookMs} ms
-        </dd>
-        {reason !== null && (
-          <>
-            <dt>Reason</dt>
-            <dd>{reason}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[['Time', `${exactTimeText(at, zone)}, ${tookMs} ms`], reason !== null && ['Reason', reason]]}
+      />
       <h3>Request</h3>
       <pre tabindex={0}>
         <code>
@@ -307,34 +310,20 @@ export async function deliveryPage(c: DashboardContext) {
     c,
     {
       title: `Delivery: ${outboundName(delivery.type)}`,
-      tools: atLeast(c.get('person').role, 'admin') && (
+      tools: isAdmin(c) && (
         <Action to={`${pathOf(destination.id)}/replay`} label="Send again" fields={{ event_id: eventId }} />
       ),
     },
     <>
       <Card title="State" aside={<DeliveryState status={delivery.status} />}>
-        <dl class="facts">
-          <dt>Event</dt>
-          <dd>
-            <code>{eventId}</code>
-          </dd>
-          <dt>Destination</dt>
-          <dd>
-            <a href={pathOf(destination.id)}>{kindOf(destination.kind).label}</a>
-          </dd>
-          {delivery.reason !== null && (
-            <>
-              <dt>Reason</dt>
-              <dd>{delivery.reason}</dd>
-            </>
-          )}
-          {delivery.dueAt !== null && (
-            <>
-              <dt>Next attempt</dt>
-              <dd>{timeText(delivery.dueAt, zone)}</dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          facts={[
+            ['Event', <code>{eventId}</code>],
+            ['Destination', <a href={pathOf(destination.id)}>{kindOf(destination.kind).label}</a>],
+            delivery.reason !== null && ['Reason', delivery.reason],
+            delivery.dueAt !== null && ['Next attempt', timeText(delivery.dueAt, zone)],
+          ]}
+        />
       </Card>
       {delivery.attempts.map((attempt, index) => (
         <AttemptCard attempt={attempt} number={index + 1} zone={zone} />

@@ -15,16 +15,15 @@ import {
   rotateSecret,
   testDestination,
 } from '#destinations';
-import { AppError, invalidRequest } from '#http';
-import { atLeast } from '#members';
+import { invalidRequest } from '#http';
+import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication, listApplications } from '#teams';
-import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, orAgain, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
+import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
 import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { outboundName } from '../../shell/words.ts';
@@ -64,7 +63,7 @@ async function listPage(c: DashboardContext) {
       return application ? [withHealth(c.env, { destination, application }, at < MAX_ASKED)] : [];
     }),
   );
-  const mayChange = atLeast(c.get('person').role, 'admin');
+  const mayChange = isAdmin(c);
   return renderSettings(
     c,
     {
@@ -180,22 +179,6 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   );
 }
 
-/** Runs a change, and shows the form again with its faults if it is refused for one. */
-async function orAgain(
-  change: () => Promise<Response>,
-  again: (submitted: Submitted) => Promise<Response>,
-  values: Record<string, string>,
-): Promise<Response> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'invalid_request')) throw error;
-    return again({ values, faults: toFieldFaults(error.details) });
-  }
-}
-
-const admin = requireRole('admin');
-
 const routes = new Hono<DashboardEnv>()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
@@ -215,8 +198,7 @@ const routes = new Hono<DashboardEnv>()
         const path = pathOf(destination.id);
         return secret === null ? redirectDone(c, path, 'created') : redirectShowing(c, path, { secret });
       },
-      again,
-      values,
+      (found) => again({ values, faults: toFieldFaults(found) }),
     );
   })
   .get('/:id', (c) => destinationPage(c))
@@ -231,8 +213,7 @@ const routes = new Hono<DashboardEnv>()
         await changeDestination(c.env, callerOf(c), destination.id, data);
         return redirectDone(c, pathOf(destination.id), 'saved');
       },
-      again,
-      values,
+      (found) => again({ values, faults: toFieldFaults(found) }),
     );
   })
   .post('/:id/test', admin, async (c) => {
@@ -275,7 +256,5 @@ export const destinations: PageRecord = {
   path: PATH,
   title: 'Destinations',
   opens: 'viewer',
-  links: [],
-  savable: false,
   routes,
 };

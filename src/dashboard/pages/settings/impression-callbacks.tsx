@@ -1,4 +1,5 @@
 import { invalidRequest } from '#http';
+import { NOTHING } from '#lib/format';
 import {
   exampleAddress,
   IMPRESSION_PRESETS,
@@ -7,10 +8,10 @@ import {
   presetOf,
 } from '#networks';
 import { type ApplicationRow, ImpressionTemplateChoice, OwnImpressionTemplate } from '#teams';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { NOTHING } from '../../shell/format.ts';
-import { Action, Card, Field, type FormField, Table } from '../../shell/parts.tsx';
+import { Action, Card, type FormField, Table } from '../../shell/parts.tsx';
 import type { Values } from './application-values.ts';
 
 // The template by which an application reads the callbacks of its mediation platform: a preset, or one of its own.
@@ -139,31 +140,26 @@ export const ImpressionsCard = ({
         columns={[
           { label: 'Template', cell: ({ label }) => label },
           { label: 'In use', cell: ({ name }) => (name === chosen ? 'Yes' : NOTHING) },
-          {
-            label: 'Actions',
-            numeric: true,
-            cell: ({ name, label }) =>
-              name === chosen ? (
-                <Action
-                  to={to}
-                  label={`Remove ${label}`}
-                  kind="danger"
-                  confirm={`Remove ${label}? Callbacks are then refused.`}
-                  fields={{ template: '' }}
-                />
-              ) : (
-                <Action
-                  to={to}
-                  label={`Use ${label}`}
-                  kind="quiet"
-                  fields={{ template: name }}
-                  {...(chosen === OWN_TEMPLATE
-                    ? { confirm: `Use ${label} and delete your own template?` }
-                    : {})}
-                />
-              ),
-          },
         ]}
+        actions={({ name, label }) =>
+          name === chosen ? (
+            <Action
+              to={to}
+              label={`Remove ${label}`}
+              kind="danger"
+              confirm={`Remove ${label}? Callbacks are then refused.`}
+              fields={{ template: '' }}
+            />
+          ) : (
+            <Action
+              to={to}
+              label={`Use ${label}`}
+              kind="quiet"
+              fields={{ template: name }}
+              {...(chosen === OWN_TEMPLATE ? { confirm: `Use ${label} and delete your own template?` } : {})}
+            />
+          )
+        }
       />
       <details class="fold" open={secret !== undefined && chosen !== null}>
         <summary>Addresses for impression callbacks</summary>
@@ -185,9 +181,7 @@ export const ImpressionsCard = ({
         <summary>{chosen === OWN_TEMPLATE ? 'Edit your own template' : 'Add your own template'}</summary>
         <form method="post" action={to} class="stack" novalidate>
           <input type="hidden" name="template" value={OWN_TEMPLATE} />
-          {FIELDS.map((field) => (
-            <Field {...field} value={values[field.name] ?? ''} faults={faults} />
-          ))}
+          <Fields fields={FIELDS} values={values} faults={faults} />
           <button type="submit">Save the template</button>
         </form>
       </details>

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
 import { requiredName } from '#http';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import {
@@ -20,14 +21,14 @@ import {
 } from '#members';
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
@@ -66,24 +67,16 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
             manage other owners. Nothing is sent by email: you get a link to pass on.
           </p>
-          <form method="post" action="/settings/members" class="stack">
-            <Field
-              label="Name or email"
-              name="note"
-              value={values.note ?? ''}
-              faults={faults}
-              maxlength={255}
-              required
-            />
-            <Field
-              label="Role"
-              name="role"
-              value={values.role ?? 'viewer'}
-              faults={faults}
-              options={optionsOf(offered, ROLE_NAMES)}
-            />
-            <button type="submit">Create link</button>
-          </form>
+          <PostForm
+            to={PATH}
+            button="Create link"
+            fields={[
+              { label: 'Name or email', name: 'note', maxlength: 255, required: true },
+              { label: 'Role', name: 'role', value: 'viewer', options: optionsOf(offered, ROLE_NAMES) },
+            ]}
+            values={values}
+            faults={faults}
+          />
         </FormMenu>
       ),
     },
@@ -133,28 +126,24 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
               wideOnly: true,
               cell: (member) => dateText(dayIn(zone, member.createdAt), dayIn(zone, Date.now())),
             },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (member) => (
-                <span class="actions">
-                  {(member.role !== 'owner' || person.role === 'owner') && (
-                    <Action
-                      to={`/settings/members/${member.userId}/password-reset`}
-                      label="Reset password"
-                      kind="quiet"
-                    />
-                  )}
-                  <Action
-                    to={`/settings/members/${member.userId}/remove`}
-                    label="Remove"
-                    kind="danger"
-                    confirm={`Remove ${isolate(member.name)}? Their sign-in, sessions, share links and access tokens end at once.`}
-                  />
-                </span>
-              ),
-            },
           ]}
+          actions={(member) => (
+            <span class="actions">
+              {(member.role !== 'owner' || person.role === 'owner') && (
+                <Action
+                  to={`/settings/members/${member.userId}/password-reset`}
+                  label="Reset password"
+                  kind="quiet"
+                />
+              )}
+              <Action
+                to={`/settings/members/${member.userId}/remove`}
+                label="Remove"
+                kind="danger"
+                confirm={`Remove ${isolate(member.name)}? Their sign-in, sessions, share links and access tokens end at once.`}
+              />
+            </span>
+          )}
         />
         <p class="hint">
           Share links and access tokens end when the person who created them leaves or becomes a viewer. To
@@ -170,18 +159,14 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
               { label: 'Invited', cell: (open) => <Name name={open.note} /> },
               { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
               { label: `Expires (${zone})`, cell: (open) => timeText(open.expiresAt, zone) },
-              {
-                label: 'Actions',
-                numeric: true,
-                cell: (open) => (
-                  <Action
-                    to={`/settings/members/invitations/${open.hash}/withdraw`}
-                    label="Withdraw"
-                    kind="quiet"
-                  />
-                ),
-              },
             ]}
+            actions={(open) => (
+              <Action
+                to={`/settings/members/invitations/${open.hash}/withdraw`}
+                label="Withdraw"
+                kind="quiet"
+              />
+            )}
           />
         </Card>
       )}
@@ -231,7 +216,5 @@ export const members: PageRecord = {
   path: '/settings/members',
   title: 'Members',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes,
 };

@@ -1,20 +1,41 @@
 import * as z from 'zod';
-import { AppError, type Fault, requiredName, requireWithin } from '#http';
+import { AppError, type Fault, requiredName } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
+import { currentPasswordField, Fields } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { callerOf, type DashboardContext, setCookies } from '../../shell/guard.ts';
-import { Action, Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
-import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { callerOf, setCookies } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
+import { limitPerson } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
 const NewPasskey = z.object({ passkey_name: requiredName(100), credential: credentialField() });
 
+const FIELDS: readonly FormField[] = [
+  {
+    label: 'Name of the passkey',
+    name: 'passkey_name',
+    hint: 'Such as the device that it is on',
+    maxlength: 100,
+    required: true,
+  },
+  currentPasswordField('Your password, to add it', 'passkey_password'),
+];
+
 type Passkeys = Awaited<ReturnType<typeof listPasskeys>>;
 
 /** A person's passkeys. Without JavaScript, or in a browser without passkeys, they can only be removed. */
-export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: string; faults: Fault[] }) => (
+export const PasskeysCard = ({
+  rows,
+  zone,
+  faults,
+}: {
+  rows: Passkeys;
+  zone: string;
+  faults: readonly Fault[];
+}) => (
   <Card
     title="Passkeys"
     aside={
@@ -33,22 +54,7 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
           hidden
         >
           <input type="hidden" name="credential" value="" />
-          <Field
-            label="Name of the passkey"
-            name="passkey_name"
-            faults={faults}
-            hint="Such as the device that it is on"
-            maxlength={100}
-            required
-          />
-          <Field
-            label="Your password, to add it"
-            name="passkey_password"
-            type="password"
-            autocomplete="current-password"
-            faults={faults}
-            required
-          />
+          <Fields fields={FIELDS} faults={faults} />
           <button type="submit">Add a passkey</button>
           <p role="status"></p>
         </form>
@@ -65,19 +71,15 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
       columns={[
         { label: 'Name', cell: ({ name }) => name },
         { label: 'Added', cell: ({ createdAt }) => (createdAt ? timeText(createdAt.getTime(), zone) : '') },
-        {
-          label: 'Actions',
-          numeric: true,
-          cell: ({ id, name }) => (
-            <Action
-              to={`${PATH}/passkeys/${id}/remove`}
-              label="Remove"
-              kind="danger"
-              confirm={`Remove “${name}”? It no longer signs you in.`}
-            />
-          ),
-        },
       ]}
+      actions={({ id, name }) => (
+        <Action
+          to={`${PATH}/passkeys/${id}/remove`}
+          label="Remove"
+          kind="danger"
+          confirm={`Remove “${name}”? It no longer signs you in.`}
+        />
+      )}
     />
     <PasskeyScript />
   </Card>
@@ -86,7 +88,7 @@ export const PasskeysCard = ({ rows, zone, faults }: { rows: Passkeys; zone: str
 /** Answers the script: the challenge, or why there is none. */
 export async function challengePasskey(c: DashboardContext): Promise<Response> {
   const person = c.get('person');
-  await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
+  await limitPerson(c);
   const { passkey_password: password = '' } = await readForm(c);
   const begun = await beginPasskey(c.env, c.req.raw, callerOf(c), person, password.slice(0, 128));
   if (!begun) return c.json({ message: 'Your password is incorrect.' }, 400);
@@ -96,7 +98,7 @@ export async function challengePasskey(c: DashboardContext): Promise<Response> {
 
 export async function savePasskey(
   c: DashboardContext,
-  showFaults: (faults: Fault[]) => Response | Promise<Response>,
+  showFaults: (faults: readonly Fault[]) => Response | Promise<Response>,
 ): Promise<Response> {
   const { data, faults } = await parseForm(c, NewPasskey);
   if (!data) return showFaults(faults);

@@ -1,7 +1,5 @@
-import { html, raw } from 'hono/html';
-import { renderSVG } from 'uqr';
 import * as z from 'zod';
-import { type Fault, requireWithin } from '#http';
+import type { Fault } from '#http';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -9,11 +7,14 @@ import {
   type SecondFactor,
   secondFactorOf,
 } from '#members';
+import { currentPasswordField, PostForm } from '../../forms/fields.tsx';
 import { parseForm, redirectDone } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
-import { Card, Field, FormMenu, Notice } from '../../shell/parts.tsx';
-import { TOO_MANY_ATTEMPTS } from '../access/sign-in.tsx';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Card, type FormField, FormMenu, Notice } from '../../shell/parts.tsx';
+import { QrCode } from '../../shell/qr-code.tsx';
+import { limitPerson } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';
 
@@ -35,9 +36,7 @@ const Key = ({ uri, recoveryCodes }: { uri: string; recoveryCodes: string }) => 
       <strong>Add this key to your authenticator app now:</strong> scan the code,{' '}
       <a href={uri}>open the app</a> on this phone, or type the key <code>{keyOf(uri)}</code>.
     </p>
-    <figure class="qr" role="img" aria-label="QR code of the key">
-      {html`${raw(renderSVG(uri, { border: 2 }))}`}
-    </figure>
+    <QrCode text={uri} of="the key" />
     <p>
       <strong>Keep these recovery codes.</strong> Each signs you in once without the app. They are shown only
       here.
@@ -46,16 +45,16 @@ const Key = ({ uri, recoveryCodes }: { uri: string; recoveryCodes: string }) => 
   </Notice>
 );
 
-const Password = ({ faults }: { faults: Fault[] }) => (
-  <Field
-    label="Your password"
-    name="password"
-    type="password"
-    autocomplete="current-password"
-    faults={faults}
-    required
-  />
-);
+const PASSWORD = [currentPasswordField('Your password')];
+const CODE: readonly FormField[] = [
+  {
+    label: 'Code',
+    name: 'code',
+    autocomplete: 'one-time-code',
+    hint: 'The six digits that the app shows. From then on, signing in takes such a code.',
+    required: true,
+  },
+];
 
 type FormMessages = Readonly<Record<string, string | undefined>>;
 
@@ -67,63 +66,48 @@ export const SecondFactorCard = ({
 }: {
   state: SecondFactor;
   shown: FormMessages;
-  faults: Fault[];
-}) => (
-  <Card
-    title="Authenticator app"
-    aside={
-      <FormMenu
-        label={state === 'on' ? 'Remove' : state === 'off' ? 'Set up' : 'Start again'}
-        id="app"
-        kind="quiet"
-        open={faults.some(({ path }) => path === 'password')}
-      >
-        {state === 'on' ? (
-          <form method="post" action={`${PATH}/app/remove`} class="stack">
-            <Password faults={faults} />
-            <button type="submit">Remove the app</button>
-          </form>
-        ) : (
-          <form method="post" action={`${PATH}/app`} class="stack">
-            <Password faults={faults} />
-            <button type="submit">{state === 'off' ? 'Set up' : 'Start again'}</button>
-          </form>
-        )}
-      </FormMenu>
-    }
-  >
-    {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
-    {state === 'unconfirmed' && (
-      <form method="post" action={`${PATH}/app/confirm`} class="stack">
-        <Field
-          label="Code"
-          name="code"
-          autocomplete="one-time-code"
-          hint="The six digits that the app shows. From then on, signing in takes such a code."
-          faults={faults}
-          required
-        />
-        <button type="submit">Turn on</button>
-      </form>
-    )}
-    <p class="muted">
-      {state === 'on' && 'Signing in takes your password and a code of your authenticator app.'}
-      {state === 'off' &&
-        'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'}
-      {state === 'unconfirmed' && 'If you no longer see the key, start again with a new one.'}
-    </p>
-  </Card>
-);
+  faults: readonly Fault[];
+}) => {
+  const label = state === 'unconfirmed' ? 'Start again' : 'Set up';
+  return (
+    <Card
+      title="Authenticator app"
+      aside={
+        <FormMenu
+          label={state === 'on' ? 'Remove' : label}
+          id="app"
+          kind="quiet"
+          open={faults.some(({ path }) => path === 'password')}
+        >
+          <PostForm
+            to={`${PATH}/app${state === 'on' ? '/remove' : ''}`}
+            button={state === 'on' ? 'Remove the app' : label}
+            fields={PASSWORD}
+            faults={faults}
+          />
+        </FormMenu>
+      }
+    >
+      {uri !== undefined && <Key uri={uri} recoveryCodes={recoveryCodes ?? ''} />}
+      {state === 'unconfirmed' && (
+        <PostForm to={`${PATH}/app/confirm`} button="Turn on" fields={CODE} faults={faults} />
+      )}
+      <p class="muted">
+        {state === 'on' && 'Signing in takes your password and a code of your authenticator app.'}
+        {state === 'off' &&
+          'With an authenticator app, signing in takes a code that changes every 30 seconds, so a stolen password is not enough.'}
+        {state === 'unconfirmed' && 'If you no longer see the key, start again with a new one.'}
+      </p>
+    </Card>
+  );
+};
 
-type ShowFaults = (faults: Fault[]) => Response | Promise<Response>;
-
-const limit = (c: DashboardContext) =>
-  requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
+type ShowFaults = (faults: readonly Fault[]) => Response | Promise<Response>;
 
 const wrongPassword = [{ path: 'password', message: 'is incorrect' }];
 
 export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, PasswordCheck);
   if (!data) return showFaults(faults);
   if ((await secondFactorOf(callerOf(c).db, c.get('person').userId)) === 'on') return c.redirect(PATH, 303);
@@ -133,7 +117,7 @@ export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promi
 }
 
 export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, AppCode);
   if (!data) return showFaults(faults);
   if (!(await confirmSecondFactor(c.env, callerOf(c), c.get('person'), data.code))) {
@@ -143,7 +127,7 @@ export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): P
 }
 
 export async function removeApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
-  await limit(c);
+  await limitPerson(c);
   const { data, faults } = await parseForm(c, PasswordCheck);
   if (!data) return showFaults(faults);
   if (!(await removeSecondFactor(c.env, callerOf(c), c.get('person'), data.password))) {

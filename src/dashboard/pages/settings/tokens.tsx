@@ -3,18 +3,19 @@ import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { requiredName } from '#http';
+import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
 import { mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
+import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
-import { NOTHING } from '../../shell/format.ts';
-import { callerOf, type DashboardContext, type DashboardEnv } from '../../shell/guard.ts';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Action, Card, Field, FormMenu, Name, Table } from '../../shell/parts.tsx';
+import { callerOf } from '../../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Action, Card, type FormField, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 
@@ -26,6 +27,11 @@ const LIFETIMES = [
   ['365', '1 year'],
   ['0', 'Never'],
 ] as const;
+
+const FIELDS: readonly FormField[] = [
+  { label: 'Name', name: 'name', maxlength: 255, required: true },
+  { label: 'Expires after', name: 'days', value: '90', options: LIFETIMES },
+];
 
 const NewToken = z.object({
   name: requiredName(255),
@@ -54,24 +60,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             it in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its
             creator leaves the team or becomes a viewer, unless someone took it over.
           </p>
-          <form method="post" action="/settings/tokens" class="stack">
-            <Field
-              label="Name"
-              name="name"
-              value={values.name ?? ''}
-              faults={faults}
-              maxlength={255}
-              required
-            />
-            <Field
-              label="Expires after"
-              name="days"
-              value={values.days ?? '90'}
-              options={LIFETIMES}
-              faults={faults}
-            />
-            <button type="submit">Create</button>
-          </form>
+          <PostForm to={PATH} button="Create" fields={FIELDS} values={values} faults={faults} />
         </FormMenu>
       ),
     },
@@ -104,27 +93,24 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
                 );
               },
             },
-            {
-              label: 'Actions',
-              numeric: true,
-              cell: (token) =>
-                token.revokedAt === null ? (
-                  <span class="actions">
-                    {token.createdBy !== email && (
-                      <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
-                    )}
-                    <Action
-                      to={`/settings/tokens/${token.id}/revoke`}
-                      label="Revoke"
-                      kind="danger"
-                      confirm={`Revoke “${isolate(token.name)}”? Whatever uses it stops working within a minute.`}
-                    />
-                  </span>
-                ) : (
-                  NOTHING
-                ),
-            },
           ]}
+          actions={(token) =>
+            token.revokedAt === null ? (
+              <span class="actions">
+                {token.createdBy !== email && (
+                  <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
+                )}
+                <Action
+                  to={`/settings/tokens/${token.id}/revoke`}
+                  label="Revoke"
+                  kind="danger"
+                  confirm={`Revoke “${isolate(token.name)}”? Whatever uses it stops working within a minute.`}
+                />
+              </span>
+            ) : (
+              NOTHING
+            )
+          }
         />
       </Card>
     </>,
@@ -155,7 +141,5 @@ export const tokens: PageRecord = {
   path: '/settings/tokens',
   title: 'Access tokens',
   opens: 'admin',
-  links: [],
-  savable: false,
   routes,
 };

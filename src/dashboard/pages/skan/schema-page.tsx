@@ -1,13 +1,14 @@
 import { database } from '#db';
 import { AppError, type Fault } from '#http';
-import { atLeast } from '#members';
+import { count } from '#lib/format';
 import { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from '#skan';
-import { checkForm, doneText, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { Fields } from '../../forms/fields.tsx';
+import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
-import { count } from '../../shell/format.ts';
-import { callerOf, type DashboardContext } from '../../shell/guard.ts';
+import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import { Action, Card, type Column, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
+import { Action, Card, type Column, FoldedCard, type FormField, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
 
@@ -60,6 +61,17 @@ const LinesField = ({
   );
 };
 
+const FIELDS: readonly FormField[] = [
+  {
+    label: 'From',
+    name: 'valid_from',
+    type: 'date',
+    hint: 'It applies to postbacks that arrive from this day on, until the next version.',
+    required: true,
+  },
+  { label: 'Currency', name: 'currency', maxlength: 3, required: true },
+];
+
 type Values = Readonly<Record<string, string>>;
 
 const valuesOf = (version: SchemaVersion | undefined, from: string, currency: string): Values => ({
@@ -83,23 +95,7 @@ const VersionForm = ({
 }) => (
   <form method="post" action={`${PATH}${viewQuery(view)}`} class="stack" novalidate>
     <input type="hidden" name="edited" value={edited} />
-    <Field
-      label="From"
-      name="valid_from"
-      type="date"
-      value={values.valid_from ?? ''}
-      faults={faults}
-      hint="It applies to postbacks that arrive from this day on, until the next version."
-      required
-    />
-    <Field
-      label="Currency"
-      name="currency"
-      value={values.currency ?? ''}
-      faults={faults}
-      maxlength={3}
-      required
-    />
+    <Fields fields={FIELDS} values={values} faults={faults} />
     <LinesField
       label="Fine values"
       name="fine"
@@ -120,7 +116,7 @@ const VersionForm = ({
   </form>
 );
 
-const columnsOf = (view: View, mayChange: boolean): Column<SchemaVersion>[] => [
+const columnsOf = (view: View): Column<SchemaVersion>[] => [
   { label: 'From', cell: ({ valid_from }) => dayText(valid_from, view.today) },
   { label: 'Currency', cell: ({ currency }) => currency.toUpperCase() },
   { label: 'Fine values', numeric: true, cell: ({ fine }) => count(Object.keys(fine).length) },
@@ -129,24 +125,6 @@ const columnsOf = (view: View, mayChange: boolean): Column<SchemaVersion>[] => [
     numeric: true,
     cell: ({ coarse }) =>
       count(Object.values(coarse).reduce((sum, values) => sum + Object.keys(values ?? {}).length, 0)),
-  },
-  {
-    label: 'Actions',
-    numeric: true,
-    cell: ({ valid_from: version }) => (
-      <>
-        <a href={`${PATH}${viewQuery(view, { version })}#version`}>{mayChange ? 'Edit' : 'Show'}</a>{' '}
-        {mayChange && (
-          <Action
-            to={`${PATH}/remove${viewQuery(view)}`}
-            label="Remove"
-            kind="danger"
-            confirm={`Remove the version from ${dayText(version, view.today)}? Reports no longer use it, also for postbacks that have arrived.`}
-            fields={{ version }}
-          />
-        )}
-      </>
-    ),
   },
 ];
 
@@ -160,8 +138,7 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
   const { faults = [] } = submitted;
   const begins = known?.valid_from ?? view.today;
   const values = submitted.values ?? valuesOf(known ?? versions.at(-1), begins, view.application.currency);
-  const mayChange = atLeast(c.get('person').role, 'admin');
-  const done = doneText(c);
+  const mayChange = isAdmin(c);
   return renderPage(
     c,
     {
@@ -171,7 +148,6 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
       status: faults.length > 0 ? 400 : 200,
     },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <Card title="Versions">
         <p class="muted">
           What the values mean that your app sets: an event, a range of revenue, or both. Reports use changes
@@ -181,7 +157,21 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
           caption="Versions of the conversion value schema"
           rows={versions.toReversed()}
           empty="None yet. Until there is one, no value means an event or revenue."
-          columns={columnsOf(view, mayChange)}
+          columns={columnsOf(view)}
+          actions={({ valid_from: version }) => (
+            <>
+              <a href={`${PATH}${viewQuery(view, { version })}#version`}>{mayChange ? 'Edit' : 'Show'}</a>{' '}
+              {mayChange && (
+                <Action
+                  to={`${PATH}/remove${viewQuery(view)}`}
+                  label="Remove"
+                  kind="danger"
+                  confirm={`Remove the version from ${dayText(version, view.today)}? Reports no longer use it, also for postbacks that have arrived.`}
+                  fields={{ version }}
+                />
+              )}
+            </>
+          )}
         />
       </Card>
       <FoldedCard

@@ -1,23 +1,15 @@
 import { Hono } from 'hono';
 import { settingsOf } from '#env';
+import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
 import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
+import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { count, money, NOTHING, percent } from '../../shell/format.ts';
-import { type DashboardContext, type DashboardEnv, requireRole } from '../../shell/guard.ts';
+import { admin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { PageRecord } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Field, Figure, Notice, Table } from '../../shell/parts.tsx';
-import {
-  ask,
-  CsvLink,
-  MAX_TABLE_ROWS,
-  RowCount,
-  renderReport,
-  ViewFields,
-  wantsCsv,
-  Zone,
-} from '../../shell/report.tsx';
+import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
+import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
@@ -36,7 +28,7 @@ const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
 };
 
 type SkanReport = Awaited<ReturnType<typeof reportSkan>>;
-type Row = SkanReport['data'][number];
+type SkanRow = SkanReport['data'][number];
 type SkanFigures = SkanReport['totals'];
 
 const COUNTS = [
@@ -58,7 +50,7 @@ const revenueText = (
       ? money(range.low, currency)
       : `${money(range.low, currency)} to ${money(range.high, currency)}`;
 
-function nameOf(row: Row, by: SkanGroup, today: string): string {
+function nameOf(row: SkanRow, by: SkanGroup, today: string): string {
   if (row.is_other) return 'Everything else';
   const value = row[by];
   if (value === null || value === undefined) return 'Not given';
@@ -76,9 +68,14 @@ const NULL_RATE = 'The share of postbacks whose value Apple hides';
 const nullRate = ({ value_hidden, postbacks }: SkanFigures): string =>
   percent(postbacks === 0 ? null : value_hidden / postbacks);
 
-const figuresColumns = (rows: readonly Row[], view: View, currency: string): Column<Row>[] => [
+const figuresColumns = (rows: readonly SkanRow[], view: View, currency: string): Column<SkanRow>[] => [
   ...COUNTS.filter(([name]) => rows.some((row) => row[name] > 0)).map(
-    ([name, label, hint]): Column<Row> => ({ label, hint, numeric: true, cell: (row) => count(row[name]) }),
+    ([name, label, hint]): Column<SkanRow> => ({
+      label,
+      hint,
+      numeric: true,
+      cell: (row) => count(row[name]),
+    }),
   ),
   { label: 'Null rate', hint: NULL_RATE, numeric: true, cell: nullRate },
   {
@@ -189,18 +186,18 @@ function skanPage(c: DashboardContext) {
           </dl>
           <Arrivals report={report} view={view} />
         </Card>
-        <form method="get" action="/skan" class="row" data-submit-on-change>
-          <ViewFields view={view} />
-          <Field
-            label="Group by"
-            name="by"
-            value={by}
-            options={SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const)}
-          />
-          <button type="submit" class="quiet" data-apply>
-            Apply
-          </button>
-        </form>
+        <ChoiceForm
+          path="/skan"
+          view={view}
+          fields={[
+            {
+              label: 'Group by',
+              name: 'by',
+              value: by,
+              options: SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const),
+            },
+          ]}
+        />
         <Card
           title={`By ${GROUP_LABELS[by].toLowerCase()}`}
           aside={<CsvLink view={view} path="/skan" parameters={{ by }} />}
@@ -222,8 +219,6 @@ function skanPage(c: DashboardContext) {
   });
 }
 
-const admin = requireRole('admin');
-
 export const skan: PageRecord = {
   path: '/skan',
   title: 'SKAdNetwork',
@@ -231,7 +226,6 @@ export const skan: PageRecord = {
   links: [
     { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
   ],
-  savable: false,
   routes: new Hono<DashboardEnv>()
     .get('/', skanPage)
     .get('/schema', (c) => schemaPage(c))
