@@ -21,6 +21,8 @@ export type ParquetColumn = {
   encode: (value: unknown) => ParquetCell | undefined;
   /** Whether `encode` returns a cell. */
   accepts: (value: unknown) => boolean;
+  /** The cell for a value that is known to be accepted. */
+  cellOf: (value: unknown) => ParquetCell;
   /** The field's value. */
   decode: (cell: ParquetCell) => unknown;
   /** Whether row groups record minimum and maximum, which readers use to skip data. */
@@ -50,6 +52,7 @@ const columnsOf =
     element: { repetition_type: 'OPTIONAL', ...element },
     encode: (value) => (accepts(value) ? cellOf(value) : undefined),
     accepts,
+    cellOf: cellOf as ParquetColumn['cellOf'],
   });
 
 const itself = <Value>(value: Value) => value;
@@ -81,7 +84,8 @@ const timestamp = columnsOf({
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   },
   accepts: (value): value is number => Number.isSafeInteger(value),
-  cellOf: BigInt,
+  // The writer converts them.
+  cellOf: itself<number>,
   decode: Number,
   statistics: true,
   distinct: true,
@@ -159,7 +163,7 @@ const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
  * Columns that filters use come first: neighbouring columns are read from R2 in one range.
  */
 export const COLUMNS: readonly ParquetColumn[] = [
-  { ...idOf('evt')('event_id', 'id'), statistics: true, distinct: true },
+  { ...idOf('evt')('event_id', 'id'), statistics: true, distinct: true, encoding: 'PLAIN' },
   { ...idOf('dev')('device_id', 'device_id'), statistics: true },
   { ...text('type', 'type'), statistics: true },
   // Not `day`: engines refuse a column with the name of a partition's key.
@@ -172,7 +176,7 @@ export const COLUMNS: readonly ParquetColumn[] = [
   text('application_id', 'application_id'),
   integer('shard'),
   day('acquired_day', 'acquired_day'),
-  { ...text('client_event_id'), distinct: true },
+  { ...text('client_event_id'), distinct: true, encoding: 'PLAIN' },
   flag('test'),
   text('outcome', 'outcome'),
   text('reason', 'reason'),

@@ -18,8 +18,8 @@ const CELLS_PER_TURN = 8 * ROWS_PER_GROUP;
 const BYTES_PER_VALUE = 24;
 
 /**
- * A column being filled. Each row refers to one of the values, the first of which means absence. Values are kept as received until they are
- * written, because a cell may take more memory: an id's 16 bytes more than its text.
+ * A column being filled. Each row refers to one of the values, the first of which means absence. If nearly every row has its own value,
+ * values are kept as received until they are written, because a cell may take more memory: an id's 16 bytes more than its text.
  */
 class ColumnBuilder {
   private readonly column: ParquetColumn;
@@ -39,7 +39,7 @@ class ColumnBuilder {
     let added = 0;
     if (index === undefined) {
       if (!column.accepts(value)) return undefined;
-      index = this.values.push(value) - 1;
+      index = this.values.push(column.distinct ? value : column.cellOf(value)) - 1;
       if (!column.distinct) known.set(value, index);
       added =
         BYTES_PER_VALUE +
@@ -52,17 +52,15 @@ class ColumnBuilder {
 
   /** The cells of some rows. Rows beyond the last one that was set are absent. */
   cellsOf(rows: Uint32Array): ParquetCell[] {
-    const { absent, distinct, encode } = this.column;
-    const encoded = new Map<number, ParquetCell>();
+    const { absent, distinct, cellOf } = this.column;
     const cells = new Array<ParquetCell>(rows.length).fill(absent);
     const isEmpty = this.values.length === 1;
     if (isEmpty) return cells;
     for (let at = 0; at < rows.length; at++) {
       const index = this.indexes[rows[at] ?? 0] ?? 0;
       if (index === 0) continue;
-      const cell = encoded.get(index) ?? encode(this.values[index]) ?? null;
-      if (!distinct) encoded.set(index, cell);
-      cells[at] = cell;
+      const value = this.values[index];
+      cells[at] = distinct ? cellOf(value) : (value as ParquetCell);
     }
     return cells;
   }
@@ -129,9 +127,10 @@ export class FileBuilder {
     const sorted = [...this.deviceRanks].sort(([left], [right]) => (left < right ? -1 : 1));
     const ranks = new Uint32Array(sorted.length);
     for (const [rank, [, device]] of sorted.entries()) ranks[device] = rank;
+    const rankOfRow = Uint32Array.from(this.deviceOfRow, (device) => ranks[device] ?? 0);
     const deviceIds = [...this.deviceRanks.keys()];
     for (const { rows, contents } of this.partitions.values()) {
-      const file = await this.buildFile(this.sortRows(rows, ranks));
+      const file = await this.buildFile(this.sortRows(rows, rankOfRow));
       const own = new Set(rows.map((row) => deviceIds[this.deviceOfRow[row] ?? 0] ?? ''));
       own.delete('');
       yield { ...file, contents: contents.contents(own) };
@@ -139,11 +138,11 @@ export class FileBuilder {
   }
 
   private partitionFor(day: string): Partition {
-    const name = partitionOf(day);
-    const known = this.partitions.get(name);
+    // A day of the calendar is the name of its partition.
+    const known = this.partitions.get(day) ?? this.partitions.get(partitionOf(day));
     if (known) return known;
     const added = { rows: [], contents: new ContentsBuilder() };
-    this.partitions.set(name, added);
+    this.partitions.set(partitionOf(day), added);
     return added;
   }
 
@@ -186,8 +185,8 @@ export class FileBuilder {
     parquet.num_rows = rowsBefore + BigInt(rows.length);
   }
 
-  private sortRows(rows: readonly number[], ranks: Uint32Array): Uint32Array {
-    const rankOf = (row: number) => ranks[this.deviceOfRow[row] ?? 0] ?? 0;
+  private sortRows(rows: readonly number[], rankOfRow: Uint32Array): Uint32Array {
+    const rankOf = (row: number) => rankOfRow[row] ?? 0;
     const timeOf = (row: number) => this.occurredAt[row] ?? 0;
     return Uint32Array.from(rows).sort(
       (left, right) => rankOf(left) - rankOf(right) || timeOf(left) - timeOf(right) || left - right,

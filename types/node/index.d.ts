@@ -20,7 +20,7 @@ declare module 'node:buffer' {
 
 declare module 'node:zlib' {
   import type { Buffer } from 'node:buffer';
-  export function gzipSync(bytes: Uint8Array): Uint8Array;
+  export function gzipSync(bytes: Uint8Array, options?: { level: number }): Uint8Array;
   export function gunzipSync(bytes: Uint8Array, options?: { maxOutputLength?: number }): Uint8Array;
   export function deflateRawSync(text: string, options: { level: number }): Buffer;
   export function inflateRawSync(bytes: Uint8Array): Buffer;
