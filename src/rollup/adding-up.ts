@@ -56,8 +56,8 @@ export abstract class AddingUp {
   private newAmount: Amount | null | undefined;
   /** -1 while what another counter added is taken back. */
   private times: 1 | -1 = 1;
-  /** Null for an event without a device. */
-  private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues } | null = null;
+  /** Null for an event without a device. `age`: the number of days from the acquisition to the event's day. */
+  private of: { event: DeviceEvent; device: RunningDevice; own: OwnValues; age: number } | null = null;
 
   protected begin(event: LoggedEvent, segments: Segments, of: AddingUp['of']): void {
     this.segments = segments;

@@ -111,7 +111,8 @@ export class Tally extends AddingUp implements Rollups {
     }
     key[KEY_AT.acquired_day] = this.numberOf(event.acquired_day);
     const own = ownValuesOf(event, device.segment, device.segments?.own);
-    this.begin(event, this.segmentsOf(device, own), { event, device, own });
+    const age = daysBetween(event.acquired_day, event.day);
+    this.begin(event, this.segmentsOf(device, own), { event, device, own, age });
     kind.count(event, this);
     this.addActivity(kind);
     const step = kind.stepOf(event);
@@ -125,11 +126,11 @@ export class Tally extends AddingUp implements Rollups {
   }
 
   /** Counts the device once per day, which does not exist by hour, under the versions of the day's latest event: see `DayVersions`. */
-  private countOnceADay(measure: 'active_devices' | 'payers', day: number): void {
-    const { event, device, own } = this.ofDevice();
+  private countOnceADay(measure: 'active_devices' | 'payers'): void {
+    const { event, device, own, age } = this.ofDevice();
     const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
     const at = { own, second };
-    const added = measure === 'payers' ? device.addPaidDay(day, at) : device.addActiveDay(day, at);
+    const added = measure === 'payers' ? device.addPaidDay(age, at) : device.addActiveDay(age, at);
     if (!added || added.former?.text === own.text) return;
     this.key[KEY_AT.currency] = this.numberOf('');
     const { daily } = this.counted;
@@ -162,8 +163,7 @@ export class Tally extends AddingUp implements Rollups {
   }
 
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
-    const { event, device } = this.ofDevice();
-    const age = daysBetween(event.acquired_day, event.day);
+    const { device, age } = this.ofDevice();
     device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
     device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
     this.key[KEY_AT.currency] = this.numberOf(currency);
@@ -171,20 +171,18 @@ export class Tally extends AddingUp implements Rollups {
   }
 
   addPayer(): void {
-    const { event } = this.ofDevice();
-    this.countOnceADay('payers', daysBetween(event.acquired_day, event.day));
+    this.countOnceADay('payers');
   }
 
   isNewLaunch(teller: 'session' | 'return'): boolean {
-    const { event, device } = this.ofDevice();
-    return device.addLaunch(daysBetween(event.acquired_day, event.day), teller);
+    const { device, age } = this.ofDevice();
+    return device.addLaunch(age, teller);
   }
 
   /** A device is active on the day of any of its events, including its acquisition. */
   private addActivity(kind: EventKind<LoggedEvent>): void {
-    const { event, device } = this.ofDevice();
-    const day = daysBetween(event.acquired_day, event.day);
-    this.countOnceADay('active_devices', day);
+    const { event, device, age: day } = this.ofDevice();
+    this.countOnceADay('active_devices');
     // A backend may send events from before the acquisition that it reported. They count as day 0.
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);

@@ -127,8 +127,10 @@ export class KeyBook {
     }
     const { table } = this;
     const [high, low] = [words[at + 2] ?? 0, words[at + 3] ?? 0];
-    const near = this.days.get(day) ?? [];
-    return near.some((own) => table.has(table.find(own, high, low), own === day ? SEEN : FLAG.taken));
+    for (const own of this.days.get(day) ?? []) {
+      if (table.has(table.find(own, high, low), own === day ? SEEN : FLAG.taken)) return true;
+    }
+    return false;
   }
 
   /**
