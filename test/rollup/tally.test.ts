@@ -22,7 +22,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   launches: '',
   activeVersions: '',
   paidVersions: '',
-  steps: '{"timeline":"A1","names":["install"]}',
+  steps: '{"times":{"install":[1]}}',
   revenue: '',
   ...more,
 });
@@ -98,7 +98,7 @@ describe('tally', () => {
         activeDays: '0',
         activeAges: '0',
         activeVersions: '[["app_version","sdk_version"],["1.0",""],0,43200]',
-        steps: `{"timeline":"A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}","names":["install"]}`,
+        steps: `{"times":{"install":[${Date.parse('2026-03-01T12:00:00Z') / 1_000}]}}`,
       },
     ]);
   });
