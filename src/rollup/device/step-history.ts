@@ -72,7 +72,7 @@ export class StepHistory {
   private isLastBefore(own: readonly number[], second: number): boolean {
     const lastOf = (seconds: readonly number[]) => seconds.findLast((known) => known <= second) ?? -1;
     const last = lastOf(own);
-    return last >= 0 && [...this.times.values()].every((other) => lastOf(other) <= last);
+    return [...this.times.values()].every((other) => lastOf(other) <= last);
   }
 
   private missFrom(second: number): boolean {
