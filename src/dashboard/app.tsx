@@ -37,7 +37,7 @@ for (const page of PAGES) {
     c.set('page', page);
     await next();
   });
-  if (page.opens) dashboard.use(everywhere, requirePerson, requireRole(page.opens));
+  if (page.opens !== null) dashboard.use(everywhere, requirePerson, requireRole(page.opens ?? 'viewer'));
   dashboard.route(page.path, page.routes);
 }
 dashboard.get('/settings', (c) => c.redirect('/settings/applications'));

@@ -20,7 +20,7 @@ export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries
     entries: pages.flatMap(({ path, title, links = [] }) =>
       links
         .filter((link) => link.group === group)
-        .map(({ label = title, icon, keepsView, query = '' }) => ({
+        .map(({ label = title, icon, keepsView = true, query = '' }) => ({
           path: path + query,
           label,
           icon,

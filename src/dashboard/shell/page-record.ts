@@ -1,4 +1,4 @@
-import type { Context, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Person, Role } from '#members';
 
 export type DashboardEnv = {
@@ -25,8 +25,8 @@ type PageLink = {
   label?: string;
   /** An SVG path, drawn with lines on a square of 16. */
   icon: string;
-  /** Whether the link keeps the application, period and currency. */
-  keepsView: boolean;
+  /** Whether the link keeps the application, period and currency: it does if left out. */
+  keepsView?: boolean;
   /** What the link opens the page with, such as `?by=network`. */
   query?: string;
 };
@@ -36,8 +36,8 @@ export type PageRecord = {
   /** Where its routes begin: `/costs` for `/costs` and `/costs/rates`. */
   path: string;
   title: string;
-  /** The least role that may open it; null if people without a session may. A change may require a higher role. */
-  opens: Role | null;
+  /** The least role that may open it, `viewer` if left out; null if people without a session may. A change may require a higher role. */
+  opens?: Role | null;
   links?: readonly PageLink[];
   /** Whether it can be saved as a view and shared: for pages that only show figures. */
   savable?: boolean;
@@ -46,6 +46,9 @@ export type PageRecord = {
   /** With paths that are relative to `path`. */
   routes: Hono<DashboardEnv>;
 };
+
+/** The routes of a page, still without any. */
+export const pageRoutes = () => new Hono<DashboardEnv>();
 
 /** Whether a path is that of a page that can be saved as a view. */
 export const isSavable = (pages: readonly PageRecord[], path: string): boolean =>

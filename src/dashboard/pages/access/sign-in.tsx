@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { AppError, callerNetwork, type Fault, requiredName, requiredText, requireWithin } from '#http';
@@ -18,7 +17,7 @@ import { parseForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { type FormField, Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
@@ -209,7 +208,7 @@ export const login: PageRecord = {
   path: '/login',
   title: 'Sign in',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/', async (c) => {
       if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
       return loginPage(c, { next: c.req.query('next') ?? '/' });
@@ -249,7 +248,7 @@ export const setup: PageRecord = {
   path: '/setup',
   title: 'Welcome',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/', async (c) => {
       if (!(await setupIsOpen(c.env.DB))) throw closed();
       return setupPage(c, {});
@@ -268,7 +267,7 @@ export const join: PageRecord = {
   path: '/join',
   title: 'Join',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
     .post('/:secret', async (c) => {
       const invitation = await openInvitation(c);

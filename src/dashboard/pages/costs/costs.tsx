@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
@@ -8,7 +7,7 @@ import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures
 import { readMarkers } from '../../charts/markers.ts';
 import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
@@ -154,7 +153,7 @@ const ChosenNames = z
   })
   .pipe(z.tuple([z.string(), z.string(), z.string()]));
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => costsPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -191,12 +190,10 @@ const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;
 export const costs: PageRecord = {
   path: '/costs',
   title: 'Costs',
-  opens: 'viewer',
   links: [
     {
       group: 'Acquire',
       icon: 'M8 2v12M11 4.5C10.5 3.5 9.4 3 8 3 6.3 3 5 3.9 5 5.3 5 8.5 11 7.2 11 10.5 11 12 9.7 13 8 13c-1.5 0-2.7-.6-3.2-1.7',
-      keepsView: true,
     },
   ],
   savable: true,

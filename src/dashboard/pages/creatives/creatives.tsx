@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import {
   CreativeChanges,
@@ -20,7 +19,7 @@ import { PostForm } from '../../forms/fields.tsx';
 import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -279,7 +278,7 @@ function listPage(c: DashboardContext) {
   });
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -312,8 +311,7 @@ const routes = new Hono<DashboardEnv>()
 export const creatives: PageRecord = {
   path: '/creatives',
   title: 'Creatives',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M2 3h12v10H2zM2 10l3.5-3.5 3 3 2-2L14 11', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M2 3h12v10H2zM2 10l3.5-3.5 3 3 2-2L14 11' }],
   savable: true,
   routes,
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import {
   type Alert,
   alertText,
@@ -22,7 +21,7 @@ import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import {
@@ -181,7 +180,7 @@ const turned = async (c: DashboardContext, id: string, enabled: boolean) => {
   return redirectDone(c, alertsPath(view), 'saved');
 };
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => alertsPage(c))
   .get('/new', admin, (c) => inSlot(c, () => alertFormPage(c, null)))
   .post('/new', admin, (c) => saveAlert(c, null))
@@ -230,7 +229,6 @@ const routes = new Hono<DashboardEnv>()
 export const alerts: PageRecord = {
   path: '/alerts',
   title: 'Alerts',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2' }],
   routes,
 };

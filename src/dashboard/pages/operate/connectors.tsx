@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import {
   CONNECTOR_KINDS,
   createConnector,
@@ -19,7 +18,7 @@ import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
@@ -172,7 +171,7 @@ const toConnector = (applicationId: string) => (values: Record<string, string>) 
 
 const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => page(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -196,7 +195,6 @@ const routes = new Hono<DashboardEnv>()
 export const connectors: PageRecord = {
   path: CONNECTORS,
   title: 'Connectors',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2' }],
   routes,
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
@@ -8,7 +7,7 @@ import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
@@ -95,7 +94,7 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => notesPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -117,7 +116,6 @@ const routes = new Hono<DashboardEnv>()
 export const notes: PageRecord = {
   path: '/notes',
   title: 'Notes',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4' }],
   routes,
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { isStuck } from '#counting';
 import { database } from '#db';
 import { ago, count, money, NOTHING, percent } from '#lib/format';
@@ -17,7 +16,7 @@ import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -332,7 +331,7 @@ async function statusPage(c: DashboardContext) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', statusPage)
   .get('/fresh', freshPart)
   .post('/resume', admin, async (c) => {
@@ -352,7 +351,6 @@ const routes = new Hono<DashboardEnv>()
 export const status: PageRecord = {
   path: '/status',
   title: 'Health',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4' }],
   routes,
 };

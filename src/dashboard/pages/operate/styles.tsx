@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { AppError } from '#http';
 import { amountsIn, money } from '#lib/format';
@@ -8,7 +7,7 @@ import { Copyable } from '../../shell/copyable.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { readView } from '../../shell/view.ts';
 import { Pill } from '../../tables/compared.tsx';
@@ -273,6 +272,5 @@ async function stylesPage(c: DashboardContext) {
 export const styles: PageRecord = {
   path: '/_styles',
   title: 'Parts',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().get('/', stylesPage),
+  routes: pageRoutes().get('/', stylesPage),
 };

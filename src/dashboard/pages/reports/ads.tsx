@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
@@ -6,7 +5,7 @@ import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -180,8 +179,7 @@ function adsPage(c: DashboardContext) {
 export const ads: PageRecord = {
   path: '/ads',
   title: 'Ad monetization',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', adsPage),
+  routes: pageRoutes().get('/', adsPage),
 };

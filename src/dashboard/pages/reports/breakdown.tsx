@@ -1,11 +1,10 @@
-import { Hono } from 'hono';
 import { HOURS_KEPT_DAYS } from '#catalogue';
 import { isolate } from '#lib/input/isolate';
 import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -249,17 +248,15 @@ function breakdownPage(c: DashboardContext) {
 export const breakdown: PageRecord = {
   path: '/breakdown',
   title: 'Breakdown',
-  opens: 'viewer',
   links: [
     {
       group: 'Acquire',
       label: NETWORKS.title,
       icon: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
-      keepsView: true,
       query: `?by=${NETWORKS.by}`,
     },
-    { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3', keepsView: true },
+    { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3' },
   ],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', breakdownPage),
+  routes: pageRoutes().get('/', breakdownPage),
 };

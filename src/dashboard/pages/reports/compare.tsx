@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
@@ -8,7 +7,7 @@ import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { isRestricted } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
@@ -186,8 +185,7 @@ function comparePage(c: DashboardContext) {
 export const compare: PageRecord = {
   path: '/compare',
   title: 'Compare',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', comparePage),
+  routes: pageRoutes().get('/', comparePage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
 import { count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
@@ -6,7 +5,7 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -268,8 +267,7 @@ function doubtsPage(c: DashboardContext) {
 export const doubts: PageRecord = {
   path: PATH,
   title: 'Doubtful installs',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', doubtsPage),
+  routes: pageRoutes().get('/', doubtsPage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
@@ -18,7 +17,7 @@ import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -407,8 +406,7 @@ function funnelsPage(c: DashboardContext) {
 export const funnels: PageRecord = {
   path: '/funnels',
   title: 'Funnels',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 3h12l-4.5 5.5V13l-3-1.5V8.5z', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 3h12l-4.5 5.5V13l-3-1.5V8.5z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', funnelsPage),
+  routes: pageRoutes().get('/', funnelsPage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { readArrivals } from '#counting';
 import { database } from '#db';
@@ -10,7 +9,7 @@ import { Filters } from '../../shell/filters.tsx';
 import { FiringAlerts } from '../../shell/firing-alerts.tsx';
 import { isAdmin, isGuest } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
@@ -71,8 +70,7 @@ async function homePage(c: DashboardContext) {
 export const home: PageRecord = {
   path: '/',
   title: 'Overview',
-  opens: 'viewer',
-  links: [{ group: '', icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z', keepsView: true }],
+  links: [{ group: '', icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', (c) => inReportSlot(c.get('person').team.id, () => homePage(c))),
+  routes: pageRoutes().get('/', (c) => inReportSlot(c.get('person').team.id, () => homePage(c))),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { amountsIn, NOTHING, RATIOS } from '#lib/format';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
@@ -12,7 +11,7 @@ import {
 } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -252,10 +251,9 @@ function ltvPage(c: DashboardContext) {
 export const ltv: PageRecord = {
   path: '/ltv',
   title: 'LTV and ROAS',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 13C6 13 6 4 14 3', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 13C6 13 6 4 14 3' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', ltvPage),
+  routes: pageRoutes().get('/', ltvPage),
 };
 /** When a cohort's revenue had covered its cost, for at least half of its devices. */
 const Payback = ({ row }: { row: LtvRow }) => {

@@ -1,11 +1,10 @@
-import { Hono } from 'hono';
 import { RATIOS } from '#lib/format';
 import { RetentionQuery, reportRetention } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -160,14 +159,12 @@ function retentionPage(c: DashboardContext) {
 export const retention: PageRecord = {
   path: '/retention',
   title: 'Retention',
-  opens: 'viewer',
   links: [
     {
       group: 'Understand',
       icon: 'M2 2h3v3H2zM6.5 2h3v3h-3zM11 2h3v3h-3zM2 6.5h3v3H2zM6.5 6.5h3v3h-3zM2 11h3v3H2z',
-      keepsView: true,
     },
   ],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', retentionPage),
+  routes: pageRoutes().get('/', retentionPage),
 };

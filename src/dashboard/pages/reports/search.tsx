@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { searchNames } from '#creatives';
 import { database } from '#db';
 import { explainDeviceById, readToken } from '#devices';
@@ -9,7 +8,7 @@ import { isolate } from '#lib/input/isolate';
 import { containsText } from '#lib/search';
 import { groupsOf, withQuery } from '../../shell/navigation.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Name } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -146,6 +145,5 @@ async function searchPage(c: DashboardContext) {
 export const search: PageRecord = {
   path: '/search',
   title: 'Search',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().get('/', searchPage),
+  routes: pageRoutes().get('/', searchPage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
@@ -23,12 +22,7 @@ import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import {
-  type DashboardContext,
-  type DashboardEnv,
-  isSavable,
-  type PageRecord,
-} from '../../shell/page-record.ts';
+import { type DashboardContext, isSavable, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, type FormField, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
@@ -208,7 +202,7 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => viewsPage(c))
   .post('/', async (c) => {
     const { data, ...submitted } = await parseForm(c, newView(savable(c)));
@@ -237,7 +231,6 @@ const routes = new Hono<DashboardEnv>()
 export const views: PageRecord = {
   path: '/views',
   title: 'Saved views',
-  opens: 'viewer',
   links: [{ group: '', icon: 'M4 2h8v12l-4-3-4 3z', keepsView: false }],
   routes,
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import type { Fault } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
@@ -6,7 +5,7 @@ import { currentPasswordField, newPasswordField, PostForm } from '../../forms/fi
 import { parseForm } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -66,7 +65,7 @@ async function accountPage(c: DashboardContext, faults: readonly Fault[] = []) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => accountPage(c))
   .post('/', async (c) => {
     const person = c.get('person');
@@ -90,15 +89,13 @@ const routes = new Hono<DashboardEnv>()
 export const account: PageRecord = {
   path: '/settings/account',
   title: 'Your account',
-  opens: 'viewer',
   routes,
 };
 
 export const signingOut: PageRecord = {
   path: '/logout',
   title: 'Sign out',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().post('/', async (c) => {
+  routes: pageRoutes().post('/', async (c) => {
     setCookies(c, await signOut(c.env, c.req.raw));
     return c.redirect('/login', 303);
   }),

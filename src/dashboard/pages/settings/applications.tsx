@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
@@ -20,7 +19,7 @@ import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf } from './application-page.tsx';
@@ -99,7 +98,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .post('/', admin, async (c) => {
     const { data, ...submitted } = await parseForm(c, NewApplication);
@@ -165,7 +164,6 @@ const routes = new Hono<DashboardEnv>()
 export const applications: PageRecord = {
   path: '/settings/applications',
   title: 'Applications',
-  opens: 'viewer',
   links: [
     {
       group: 'Operate',

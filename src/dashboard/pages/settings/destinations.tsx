@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import {
   changeDestination,
@@ -23,7 +22,7 @@ import { type ApplicationRow, getApplication, listApplications } from '#teams';
 import { checkForm, orAgain, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { outboundName } from '../../shell/words.ts';
@@ -179,7 +178,7 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
   .post('/new', admin, async (c) => {
@@ -255,6 +254,5 @@ const routes = new Hono<DashboardEnv>()
 export const destinations: PageRecord = {
   path: PATH,
   title: 'Destinations',
-  opens: 'viewer',
   routes,
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
@@ -27,7 +26,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -182,7 +181,7 @@ const belongingsOf =
     ...endAccessTokens(caller, email, condition),
   ];
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => membersPage(c))
   .post('/', async (c) => {
     const { data, ...submitted } = await parseForm(c, Invitation);

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
@@ -14,7 +13,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, type FormField, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -117,7 +116,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => tokensPage(c))
   .post('/', async (c) => {
     const { data, ...submitted } = await parseForm(c, NewToken);

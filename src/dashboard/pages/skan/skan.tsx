@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { settingsOf } from '#env';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
@@ -7,7 +6,7 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -222,11 +221,8 @@ function skanPage(c: DashboardContext) {
 export const skan: PageRecord = {
   path: '/skan',
   title: 'SKAdNetwork',
-  opens: 'viewer',
-  links: [
-    { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
-  ],
-  routes: new Hono<DashboardEnv>()
+  links: [{ group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5' }],
+  routes: pageRoutes()
     .get('/', skanPage)
     .get('/schema', (c) => schemaPage(c))
     .post('/schema', admin, saveVersion)
