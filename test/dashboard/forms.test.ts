@@ -126,3 +126,13 @@ it('accepts a form that is sent as multipart', async () => {
   const page = await pageOf(await browser.get('/settings/tokens', cookieOf(answer)));
   expect(page.cells('Access tokens', 'Name')).toEqual([['multipart'], ['test']]);
 });
+
+it('leads to an error page if the page of a refused form is refused, too', async () => {
+  const { team, application } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const answer = await browser.post(`/notes?app=${application.id}&attribution=nonsense`, { day: 'never' });
+  expect([answer.status, (await pageOf(answer)).error]).toEqual([
+    400,
+    expect.stringContaining('attribution'),
+  ]);
+});

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { Fault } from '#http';
 import type { Person, Role } from '#members';
 
 export type DashboardEnv = {
@@ -9,11 +10,18 @@ export type DashboardEnv = {
     /** The page that the request is for, if its address is one's. */
     page: PageRecord | undefined;
     pages: readonly PageRecord[];
+    /** The page of the form that was sent, which shows it again if it is refused. */
+    formPage: FormPage | undefined;
     /** The answer of another page. */
     openPage: (request: Request) => Promise<Response>;
   };
 };
 export type DashboardContext = Context<DashboardEnv>;
+/** A page with a form, as it was submitted. */
+export type FormPage = (
+  c: DashboardContext,
+  submitted: { values: Record<string, string>; faults: readonly Fault[] },
+) => Response | Promise<Response>;
 
 /** The groups of the navigation, in its order. The first has no heading. */
 export const NAVIGATION_GROUPS = ['', 'Acquire', 'Understand', 'Operate'] as const;

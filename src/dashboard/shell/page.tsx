@@ -217,6 +217,7 @@ export function renderPlainPage(
   );
 }
 
-function send(c: DashboardContext, document: Child, status: ContentfulStatusCode = 200) {
+/** Without a `status`, with the one that was set, such as by `answerAgain`. */
+function send(c: DashboardContext, document: Child, status?: ContentfulStatusCode) {
   return c.html(html`<!doctype html>${document}`, status);
 }

@@ -92,16 +92,11 @@ export async function settleView(c: DashboardContext, view: View): Promise<View>
 
 /**
  * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
- * It reports faults in the query through `answerWith`.
  */
 export const renderReport = (c: DashboardContext, page: ReportPage, content: ReportContent) =>
   inReportSlot(c.get('person').team.id, () => composeReport(c, page, content));
 
-type ReportContent = (
-  view: View,
-  now: number,
-  answerWith: (status: 400) => void,
-) => Promise<Child | Response>;
+type ReportContent = (view: View, now: number) => Promise<Child | Response>;
 
 async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
   const now = Date.now();
@@ -114,10 +109,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
     return renderPage(c, named, <NeedsApplication mayCreate={mayCreate} />);
   }
   const view = await settleView(c, read);
-  let status: 200 | 400 = 200;
-  const report = content(view, now, (other) => {
-    status = other;
-  });
+  const report = content(view, now);
   // A file has no navigation.
   if (wantsCsv(c)) {
     const file = await report;
@@ -132,7 +124,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
   const within = page.within?.(view);
   const columns = [carry.column ?? []].flat();
-  return renderPage(c, { ...named, within, view, filters, columns, status, navigation }, shown);
+  return renderPage(c, { ...named, within, view, filters, columns, navigation }, shown);
 }
 
 /** Whether the request asks for a CSV file. */

@@ -13,7 +13,7 @@ import {
   signInWithPasskey,
 } from '#members';
 import { currentPasswordField, Fields, newPasswordField } from '../../forms/fields.tsx';
-import { parseForm } from '../../forms/form.ts';
+import { again, parseForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
@@ -147,14 +147,14 @@ const PERSON_FIELDS: readonly FormField[] = [
   passwordField('Password'),
 ];
 
-function setupPage(c: DashboardContext, values: Record<string, string>, faults: readonly Fault[] = []) {
+function setupPage(c: DashboardContext, submitted: Submitted = {}) {
   return renderPlainPage(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
+    {},
     <form method="post" action="/setup" class="stack">
       <p class="muted">{WHAT_THIS_IS}</p>
       <p>Create your team and its owner account. Everyone else joins by invitation.</p>
-      <Fields fields={[TEAM, ...PERSON_FIELDS]} values={values} faults={faults} />
+      <Fields fields={[TEAM, ...PERSON_FIELDS]} {...submitted} />
       <button type="submit">Create team</button>
     </form>,
   );
@@ -251,13 +251,12 @@ export const setup: PageRecord = {
   routes: pageRoutes()
     .get('/', async (c) => {
       if (!(await setupIsOpen(c.env.DB))) throw closed();
-      return setupPage(c, {});
+      return setupPage(c);
     })
-    .post('/', async (c) => {
+    .post('/', again(setupPage), async (c) => {
       await limitAddress(c);
       if (!(await setupIsOpen(c.env.DB))) throw closed();
-      const { data, values, faults } = await parseForm(c, FirstRun);
-      if (!data) return setupPage(c, values, faults);
+      const data = await requireForm(c, FirstRun);
       if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
       return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
     }),

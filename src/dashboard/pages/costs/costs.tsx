@@ -5,7 +5,7 @@ import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
+import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
@@ -32,8 +32,8 @@ const PAGE = 50;
 
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(c, { carry: chosenParameters(c.req.query(), SHOWN) }, async (view, now, answerWith) => {
-    if (refused) answerWith(400);
+  return renderReport(c, { carry: chosenParameters(c.req.query(), SHOWN) }, async (view, now) => {
+    if (refused) c.status(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
     const chosen = readChosen(c.req.query(), SHOWN);
@@ -161,7 +161,12 @@ const routes = pageRoutes()
     return answer instanceof Response ? answer : costsPage(c, answer);
   })
   .get('/row', admin, (c) => costRowPage(c, c.req.query()))
-  .post('/row', admin, saveCostRow)
+  .post(
+    '/row',
+    admin,
+    again((c, submitted) => costRowPage(c, submitted.values, submitted)),
+    saveCostRow,
+  )
   .post('/row/delete', admin, deleteCostRow)
   .post('/names', admin, async (c) => {
     const view = await requireView(c);
@@ -170,8 +175,7 @@ const routes = pageRoutes()
     if (!chosen.success)
       throw invalidRequest([{ path: 'names', message: 'must be one of the names listed' }]);
     const [campaign, adset, creative] = chosen.data;
-    const { data, faults } = checkForm(NewCostName, { campaign, adset, creative, to });
-    if (!data) throw invalidRequest(faults);
+    const data = await requireForm(c, NewCostName, () => ({ campaign, adset, creative, to }));
     await mapCostNames(callerOf(c), view.application, data);
     return redirectDone(c, `/costs${viewQuery(view)}`, 'mapped');
   })
@@ -182,7 +186,7 @@ const routes = pageRoutes()
     return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
   })
   .get('/rates', (c) => ratesPage(c))
-  .post('/rates', admin, uploadRates);
+  .post('/rates', admin, again(ratesPage), uploadRates);
 
 /** A year of costs of a few hundred creatives. */
 const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;

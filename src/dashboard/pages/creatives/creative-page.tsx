@@ -154,8 +154,7 @@ export async function creativePage(
       inner: pathOf(id),
       carry: chosenParameters(c.req.query(), HEADLINE),
     },
-    async (view, now, answerWith) => {
-      if (submitted.faults) answerWith(400);
+    async (view, now) => {
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };

@@ -16,7 +16,7 @@ import { database } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
+import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -278,6 +278,8 @@ function listPage(c: DashboardContext) {
   });
 }
 
+const againWith = (form: 'link' | 'ids') => again((c, submitted) => creativePage(c, { form, ...submitted }));
+
 const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .post('/', admin, async (c) => {
@@ -290,13 +292,12 @@ const routes = pageRoutes()
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
   .get('/:id', (c) => creativePage(c))
-  .post('/:id/link', admin, async (c) => {
-    const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
-    if (!data) return creativePage(c, { form: 'link', ...submitted });
+  .post('/:id/link', admin, againWith('link'), async (c) => {
+    const data = await requireForm(c, CreativeChanges, toLinkChanges);
     const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
     return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
   })
-  .post('/:id/external-ids', admin, addExternalId)
+  .post('/:id/external-ids', admin, againWith('ids'), addExternalId)
   .post('/:id/external-ids/remove', admin, removeExternalId)
   .get('/:id/clicks', clicksPage)
   .post('/:id/key', admin, showKey)

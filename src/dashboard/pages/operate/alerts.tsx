@@ -14,10 +14,10 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { inReportSlot } from '#http';
+import { inReportSlot, invalidRequest } from '#http';
 import { money } from '#lib/format';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -130,9 +130,7 @@ function AlertsCard({
   );
 }
 
-const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
-
-async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UNTOUCHED) {
+async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const now = Date.now();
   const mayChange = isAdmin(c);
   const view = await readView(c, now);
@@ -149,7 +147,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
     c,
     {
       view,
-      status: channel.faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <a class="button" href={`/alerts/new${viewQuery(view)}`}>
           New alert
@@ -162,9 +159,7 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
         {...part}
         rows={places}
         form={
-          mayChange && (
-            <NewChannelForm view={view} mail={canMail(c.env)} open={channel.faults.length > 0} {...channel} />
-          )
+          mayChange && <NewChannelForm view={view} mail={canMail(c.env)} values={values} faults={faults} />
         }
       />
     </>,
@@ -184,16 +179,15 @@ const routes = pageRoutes()
   .get('/', (c) => alertsPage(c))
   .get('/new', admin, (c) => inSlot(c, () => alertFormPage(c, null)))
   .post('/new', admin, (c) => saveAlert(c, null))
-  .post('/channels', admin, async (c) => {
+  .post('/channels', admin, again(alertsPage), async (c) => {
     const view = await requireView(c);
-    const { data, ...channel } = await parseForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
+    const data = await requireForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
       ...rest,
       kind: channel_kind,
     }));
-    if (!data) return alertsPage(c, channel);
     if (data.kind === 'mail' && !canMail(c.env)) {
-      const fault = { path: 'target', message: 'must be the URL of a webhook: email is not set up here' };
-      return alertsPage(c, { ...channel, faults: [fault] });
+      const message = 'must be the URL of a webhook: email is not set up here';
+      throw invalidRequest([{ path: 'target', message }]);
     }
     const { KEY_ENCRYPTION_SECRET } = settingsOf(c.env);
     await createChannel(

@@ -14,7 +14,7 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -22,14 +22,14 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
-  backfillPage,
   CONNECTORS,
   type Connector,
   ConnectorState,
   connectorName,
   connectorPage,
-  credentialsPage,
   fieldsUnder,
+  readAgain,
+  renewCredentials,
 } from './connector-page.tsx';
 
 const FAMILIES = { costs: 'Costs', ad_revenue: 'Ad revenue' } as const;
@@ -142,7 +142,7 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
   const mayChange = isAdmin(c);
   return renderPage(
     c,
-    { title: 'Connectors', view, status: submitted.faults ? 400 : 200 },
+    { view },
     <>
       {rows.length === 0 ? (
         <Card title="Connectors">
@@ -173,10 +173,9 @@ const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
 
 const routes = pageRoutes()
   .get('/', (c) => page(c))
-  .post('/', admin, async (c) => {
+  .post('/', admin, again(page), async (c) => {
     const view = await requireView(c);
-    const { data, ...submitted } = await parseForm(c, NewConnector, toConnector(view.application.id));
-    if (!data) return page(c, submitted);
+    const data = await requireForm(c, NewConnector, toConnector(view.application.id));
     await createConnector(callerOf(c), view.application, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return redirectDone(c, `${CONNECTORS}${viewQuery(view)}`, 'connected');
   })
@@ -185,8 +184,18 @@ const routes = pageRoutes()
     await scheduleConnector(callerOf(c), c.req.param('id'));
     return redirectDone(c, `${CONNECTORS}/${c.req.param('id')}${searchOf(c)}`, 'connector_due');
   })
-  .post('/:id/backfill', admin, backfillPage)
-  .post('/:id/credentials', admin, credentialsPage)
+  .post(
+    '/:id/backfill',
+    admin,
+    again((c, backfill) => connectorPage(c, { backfill })),
+    readAgain,
+  )
+  .post(
+    '/:id/credentials',
+    admin,
+    again((c, credentials) => connectorPage(c, { credentials })),
+    renewCredentials,
+  )
   .post('/:id/delete', admin, async (c) => {
     await deleteConnector(callerOf(c), c.req.param('id'));
     return redirectDone(c, `${CONNECTORS}${searchOf(c)}`, 'deleted');

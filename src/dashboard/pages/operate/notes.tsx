@@ -2,7 +2,7 @@ import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
@@ -28,7 +28,6 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
     c,
     {
       view,
-      status: faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <FormMenu label="New note" id="new" open={faults.length > 0}>
           <PostForm
@@ -96,10 +95,9 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
 
 const routes = pageRoutes()
   .get('/', (c) => notesPage(c))
-  .post('/', admin, async (c) => {
+  .post('/', admin, again(notesPage), async (c) => {
     const view = await requireView(c);
-    const { values, data, faults } = await parseForm(c, NewNote.omit({ application_id: true }));
-    if (!data) return notesPage(c, { values, faults });
+    const data = await requireForm(c, NewNote.omit({ application_id: true }));
     await addNote(callerOf(c), view.application, data);
     return redirectDone(c, `/notes${viewQuery(view)}`, 'saved');
   })

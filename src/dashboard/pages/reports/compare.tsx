@@ -90,7 +90,7 @@ function comparePage(c: DashboardContext) {
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
-  return renderReport(c, page, async (view, now, answerWith) => {
+  return renderReport(c, page, async (view, now) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
     const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
     const [first, second] = options;
@@ -140,7 +140,7 @@ function comparePage(c: DashboardContext) {
       </ChoiceForm>
     );
     if (!query) {
-      if (faults) answerWith(400);
+      if (faults) c.status(400);
       return (
         <>
           {form}

@@ -194,7 +194,7 @@ function funnelsPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now, answerWith) => {
+  return renderReport(c, page, async (view, now) => {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
@@ -249,7 +249,7 @@ function funnelsPage(c: DashboardContext) {
       </p>
     );
     if (!query) {
-      answerWith(400);
+      c.status(400);
       return (
         <Card title="Funnel" aside={<span class="asides">{asides}</span>}>
           <p class="empty">These steps make no funnel.</p>

@@ -21,7 +21,7 @@ import {
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
@@ -59,7 +59,6 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   return renderSettings(
     c,
     {
-      status: faults.length > 0 ? 400 : 200,
       tools: (
         <FormMenu label="Invite someone" id="invite" open={faults.length > 0}>
           <p class="muted">
@@ -183,10 +182,8 @@ const belongingsOf =
 
 const routes = pageRoutes()
   .get('/', (c) => membersPage(c))
-  .post('/', async (c) => {
-    const { data, ...submitted } = await parseForm(c, Invitation);
-    if (!data) return membersPage(c, submitted);
-    const secret = await invite(callerOf(c), data);
+  .post('/', again(membersPage), async (c) => {
+    const secret = await invite(callerOf(c), await requireForm(c, Invitation));
     const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
     return redirectShowing(c, PATH, { invitation });
   })

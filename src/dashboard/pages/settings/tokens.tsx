@@ -8,7 +8,7 @@ import { DAY_MS } from '#lib/time';
 import { mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
@@ -51,7 +51,6 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   return renderSettings(
     c,
     {
-      status: faults.length > 0 ? 400 : 200,
       tools: (
         <FormMenu label="New token" id="new" open={faults.length > 0}>
           <p class="muted">
@@ -118,9 +117,8 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
 
 const routes = pageRoutes()
   .get('/', (c) => tokensPage(c))
-  .post('/', async (c) => {
-    const { data, ...submitted } = await parseForm(c, NewToken);
-    if (!data) return tokensPage(c, submitted);
+  .post('/', again(tokensPage), async (c) => {
+    const data = await requireForm(c, NewToken);
     const caller = callerOf(c);
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
