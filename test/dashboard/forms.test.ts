@@ -18,7 +18,7 @@ const WITHOUT_FIELDS = new Set([
   '/settings/tokens/:id/revoke',
   '/settings/tokens/:id/take-over',
   '/settings/members/:id/remove',
-  '/settings/members/invitations/:hash/withdraw',
+  '/settings/members/invitations/:id/withdraw',
   '/status/resume',
   '/creatives/:id/key',
   '/status/:id/replay',
@@ -38,7 +38,7 @@ const WITHOUT_FIELDS = new Set([
   '/alerts/channels/:id/remove',
   '/notes/:id/remove',
   '/views/:id/remove',
-  '/views/links/:hash/revoke',
+  '/views/links/:id/revoke',
 ]);
 const POSTS = [
   ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),

@@ -1,6 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import { AppError, type Fault, invalidRequest, toFaults } from '#http';
+import type { MemberCaller } from '#members';
+import { callerOf } from '../shell/guard.ts';
 import type { DashboardContext, DashboardEnv, FormPage } from '../shell/page-record.ts';
 
 /** A form's fields, including files. Throws `invalid_request` if the body does not match its content type. */
@@ -119,3 +121,19 @@ export function doneText(c: DashboardContext): string | null {
 export function redirectDone(c: DashboardContext, path: string, done: Done): Response {
   return c.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${done}`, 303);
 }
+
+/**
+ * Answers a button: changes what the `:id` of its address names, then leads to the page at `path`, which may have the same `:id`, with the view
+ * that the button had.
+ */
+export const changing =
+  (
+    path: string,
+    done: Done,
+    change: (caller: MemberCaller, id: string, c: DashboardContext) => Promise<unknown>,
+  ) =>
+  async (c: DashboardContext): Promise<Response> => {
+    const { id = '' } = c.req.param();
+    await change(callerOf(c), id, c);
+    return redirectDone(c, path.replace(':id', () => id) + new URL(c.req.url).search, done);
+  };

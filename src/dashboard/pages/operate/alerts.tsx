@@ -16,8 +16,10 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { inReportSlot, invalidRequest } from '#http';
 import { money } from '#lib/format';
+import type { MemberCaller } from '#members';
+import type { ApplicationRow } from '#teams';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, type Done, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -169,11 +171,19 @@ async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Sub
 const inSlot = (c: DashboardContext, make: () => Promise<Response>) =>
   inReportSlot(c.get('person').team.id, make);
 
-const turned = async (c: DashboardContext, id: string, enabled: boolean) => {
-  const view = await requireView(c);
-  await changeAlert(callerOf(c), view.application, id, { enabled });
-  return redirectDone(c, alertsPath(view), 'saved');
-};
+/** A change to an alert or a channel of the application. */
+const changingOwn = (
+  done: Done,
+  change: (caller: MemberCaller, application: ApplicationRow, id: string) => Promise<unknown>,
+) =>
+  changing('/alerts', done, async (caller, id, c) => change(caller, (await requireView(c)).application, id));
+
+const turn = (enabled: boolean) =>
+  changingOwn('saved', (caller, application, id) => changeAlert(caller, application, id, { enabled }));
+
+const sendTest = changingOwn('test_sent', ({ db, now }, application, id) =>
+  sendTestMessage(db, application, id, now),
+);
 
 const routes = pageRoutes()
   .get('/', (c) => alertsPage(c))
@@ -202,23 +212,11 @@ const routes = pageRoutes()
   .get('/:id', (c) => alertPage(c, c.req.param('id')))
   .get('/:id/edit', admin, (c) => inSlot(c, () => alertFormPage(c, c.req.param('id'))))
   .post('/:id/edit', admin, (c) => saveAlert(c, c.req.param('id')))
-  .post('/:id/on', admin, (c) => turned(c, c.req.param('id'), true))
-  .post('/:id/off', admin, (c) => turned(c, c.req.param('id'), false))
-  .post('/:id/remove', admin, async (c) => {
-    const view = await requireView(c);
-    await removeAlert(callerOf(c), view.application, c.req.param('id'));
-    return redirectDone(c, alertsPath(view), 'deleted');
-  })
-  .post('/channels/:id/test', admin, async (c) => {
-    const view = await requireView(c);
-    await sendTestMessage(database(c.env.DB), view.application, c.req.param('id'), Date.now());
-    return redirectDone(c, alertsPath(view), 'test_sent');
-  })
-  .post('/channels/:id/remove', admin, async (c) => {
-    const view = await requireView(c);
-    await removeChannel(callerOf(c), view.application, c.req.param('id'));
-    return redirectDone(c, alertsPath(view), 'deleted');
-  });
+  .post('/:id/on', admin, turn(true))
+  .post('/:id/off', admin, turn(false))
+  .post('/:id/remove', admin, changingOwn('deleted', removeAlert))
+  .post('/channels/:id/test', admin, sendTest)
+  .post('/channels/:id/remove', admin, changingOwn('deleted', removeChannel));
 
 export const alerts: PageRecord = {
   path: '/alerts',

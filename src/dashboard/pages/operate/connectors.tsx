@@ -14,7 +14,7 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -169,8 +169,6 @@ const toConnector = (applicationId: string) => (values: Record<string, string>) 
   credentials: fieldsUnder(values, 'credentials.'),
 });
 
-const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
-
 const routes = pageRoutes()
   .get('/', (c) => page(c))
   .post('/', admin, again(page), async (c) => {
@@ -180,26 +178,20 @@ const routes = pageRoutes()
     return redirectDone(c, `${CONNECTORS}${viewQuery(view)}`, 'connected');
   })
   .get('/:id', (c) => connectorPage(c))
-  .post('/:id/run', admin, async (c) => {
-    await scheduleConnector(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `${CONNECTORS}/${c.req.param('id')}${searchOf(c)}`, 'connector_due');
-  })
+  .post('/:id/run', admin, changing(`${CONNECTORS}/:id`, 'connector_due', scheduleConnector))
   .post(
     '/:id/backfill',
     admin,
     again((c, backfill) => connectorPage(c, { backfill })),
-    readAgain,
+    changing(`${CONNECTORS}/:id`, 'connector_due', readAgain),
   )
   .post(
     '/:id/credentials',
     admin,
     again((c, credentials) => connectorPage(c, { credentials })),
-    renewCredentials,
+    changing(`${CONNECTORS}/:id`, 'connector_due', renewCredentials),
   )
-  .post('/:id/delete', admin, async (c) => {
-    await deleteConnector(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `${CONNECTORS}${searchOf(c)}`, 'deleted');
-  });
+  .post('/:id/delete', admin, changing(CONNECTORS, 'deleted', deleteConnector));
 
 export const connectors: PageRecord = {
   path: CONNECTORS,

@@ -2,7 +2,7 @@ import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
@@ -93,6 +93,10 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   );
 }
 
+const save = changing('/notes', 'saved', async (caller, id, c) =>
+  changeNote(caller, id, await requireForm(c, NoteChanges)),
+);
+
 const routes = pageRoutes()
   .get('/', (c) => notesPage(c))
   .post('/', admin, again(notesPage), async (c) => {
@@ -101,15 +105,8 @@ const routes = pageRoutes()
     await addNote(callerOf(c), view.application, data);
     return redirectDone(c, `/notes${viewQuery(view)}`, 'saved');
   })
-  .post('/:id', admin, async (c) => {
-    const changes = await requireForm(c, NoteChanges);
-    await changeNote(callerOf(c), c.req.param('id'), changes);
-    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'saved');
-  })
-  .post('/:id/remove', admin, async (c) => {
-    await removeNote(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'deleted');
-  });
+  .post('/:id', admin, save)
+  .post('/:id/remove', admin, changing('/notes', 'deleted', removeNote));
 
 export const notes: PageRecord = {
   path: '/notes',

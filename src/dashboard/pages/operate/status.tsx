@@ -10,7 +10,7 @@ import {
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { redirectDone } from '../../forms/form.ts';
+import { changing, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
@@ -331,6 +331,8 @@ async function statusPage(c: DashboardContext) {
   );
 }
 
+const replay = changing('/status', 'replayed', (caller, id, { env }) => replayParked(env, caller, id));
+
 const routes = pageRoutes()
   .get('/', statusPage)
   .get('/fresh', freshPart)
@@ -339,14 +341,8 @@ const routes = pageRoutes()
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })
-  .post('/:id/replay', admin, async (c) => {
-    await replayParked(c.env, callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
-  })
-  .post('/:id/discard', admin, async (c) => {
-    await discardParked(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
-  });
+  .post('/:id/replay', admin, replay)
+  .post('/:id/discard', admin, changing('/status', 'discarded', discardParked));
 
 export const status: PageRecord = {
   path: '/status',

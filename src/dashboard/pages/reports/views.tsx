@@ -16,7 +16,7 @@ import {
   viewAddress,
 } from '#views';
 import { Fields } from '../../forms/fields.tsx';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
@@ -198,6 +198,8 @@ async function viewsPage(c: DashboardContext, shown: Submitted = {}) {
   );
 }
 
+const remove = changing(PATH, 'deleted', (caller, id, c) => removeView(caller, id, { onlyOwn: !isAdmin(c) }));
+
 const routes = pageRoutes()
   .get('/', (c) => viewsPage(c))
   .post('/', again(viewsPage), async (c) => {
@@ -212,14 +214,8 @@ const routes = pageRoutes()
     const secret = await createShareLink(caller, { ...data, address }, mayAdminister(caller));
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
-  .post('/links/:hash/revoke', admin, async (c) => {
-    await revokeShareLink(callerOf(c), c.req.param('hash'));
-    return redirectDone(c, '/views', 'revoked_link');
-  })
-  .post('/:id/remove', async (c) => {
-    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !isAdmin(c) });
-    return redirectDone(c, '/views', 'deleted');
-  });
+  .post('/links/:id/revoke', admin, changing(PATH, 'revoked_link', revokeShareLink))
+  .post('/:id/remove', remove);
 
 export const views: PageRecord = {
   path: '/views',

@@ -18,7 +18,7 @@ import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication, listApplications } from '#teams';
-import { again, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -177,6 +177,16 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   );
 }
 
+const turn = (enabled: boolean) =>
+  changing(pathOf(':id'), 'saved', (caller, id, { env }) => changeDestination(env, caller, id, { enabled }));
+
+const replay = changing(pathOf(':id'), 'sent_again', async (caller, _id, c) => {
+  await readForm(c);
+  await replayDeliveries(c.env, caller, await own(c), await requireForm(c, ReplayRequest));
+});
+
+const remove = changing(PATH, 'deleted', (caller, id, { env }) => deleteDestination(env, caller, id));
+
 const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
@@ -214,24 +224,10 @@ const routes = pageRoutes()
     const { destination, secret } = await rotateSecret(c.env, callerOf(c), c.req.param('id'));
     return redirectShowing(c, pathOf(destination.id), { secret });
   })
-  .post('/:id/on', admin, async (c) => {
-    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: true });
-    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
-  })
-  .post('/:id/off', admin, async (c) => {
-    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: false });
-    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
-  })
-  .post('/:id/replay', admin, async (c) => {
-    await readForm(c);
-    const found = await own(c);
-    await replayDeliveries(c.env, callerOf(c), found, await requireForm(c, ReplayRequest));
-    return redirectDone(c, pathOf(c.req.param('id')), 'sent_again');
-  })
-  .post('/:id/remove', admin, async (c) => {
-    await deleteDestination(c.env, callerOf(c), c.req.param('id'));
-    return redirectDone(c, PATH, 'deleted');
-  })
+  .post('/:id/on', admin, turn(true))
+  .post('/:id/off', admin, turn(false))
+  .post('/:id/replay', admin, replay)
+  .post('/:id/remove', admin, remove)
   .get('/:id/deliveries/:event', (c) => deliveryPage(c));
 
 export const destinations: PageRecord = {

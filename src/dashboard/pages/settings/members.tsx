@@ -21,7 +21,7 @@ import {
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
@@ -180,6 +180,13 @@ const belongingsOf =
     ...endAccessTokens(caller, email, condition),
   ];
 
+const saveRole = changing(PATH, 'saved', async (caller, id, c) => {
+  const { role } = await requireForm(c, NewRole);
+  await changeRole(caller, id, role, belongingsOf(caller));
+});
+
+const remove = changing(PATH, 'removed', (caller, id) => removeMember(caller, id, belongingsOf(caller)));
+
 const routes = pageRoutes()
   .get('/', (c) => membersPage(c))
   .post('/', again(membersPage), async (c) => {
@@ -187,26 +194,14 @@ const routes = pageRoutes()
     const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
     return redirectShowing(c, PATH, { invitation });
   })
-  .post('/invitations/:hash/withdraw', async (c) => {
-    await withdrawInvitation(callerOf(c), c.req.param('hash'));
-    return redirectDone(c, '/settings/members', 'withdrawn');
-  })
-  .post('/:id/role', async (c) => {
-    const { role } = await requireForm(c, NewRole);
-    const caller = callerOf(c);
-    await changeRole(caller, c.req.param('id'), role, belongingsOf(caller));
-    return redirectDone(c, '/settings/members', 'saved');
-  })
+  .post('/invitations/:id/withdraw', changing(PATH, 'withdrawn', withdrawInvitation))
+  .post('/:id/role', saveRole)
   .post('/:id/password-reset', async (c) => {
     const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
     const passwordLink = `${new URL(c.req.url).origin}/reset-password/${secret}`;
     return redirectShowing(c, PATH, { passwordLink, email });
   })
-  .post('/:id/remove', async (c) => {
-    const caller = callerOf(c);
-    await removeMember(caller, c.req.param('id'), belongingsOf(caller));
-    return redirectDone(c, '/settings/members', 'removed');
-  });
+  .post('/:id/remove', remove);
 
 export const members: PageRecord = {
   path: '/settings/members',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError, type Fault, requiredName } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
 import { currentPasswordField, Fields } from '../../forms/fields.tsx';
-import { readForm, redirectDone, requireForm } from '../../forms/form.ts';
+import { changing, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
@@ -103,7 +103,6 @@ export async function savePasskey(c: DashboardContext): Promise<Response> {
   return redirectDone(c, PATH, 'passkey_added');
 }
 
-export async function deletePasskey(c: DashboardContext): Promise<Response> {
-  await removePasskey(callerOf(c), c.get('person'), c.req.param('id') ?? '');
-  return redirectDone(c, PATH, 'passkey_removed');
-}
+export const deletePasskey = changing(PATH, 'passkey_removed', (caller, id, c) =>
+  removePasskey(caller, c.get('person'), id),
+);

@@ -5,10 +5,10 @@ import { requiredName } from '#http';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
-import { mayAdminister } from '#members';
+import { type MemberCaller, mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
@@ -115,6 +115,8 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   );
 }
 
+const takeOver = (caller: MemberCaller, id: string) => takeOverAccessToken(caller, id, mayAdminister(caller));
+
 const routes = pageRoutes()
   .get('/', (c) => tokensPage(c))
   .post('/', again(tokensPage), async (c) => {
@@ -124,15 +126,8 @@ const routes = pageRoutes()
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
     return redirectShowing(c, PATH, { accessToken });
   })
-  .post('/:id/take-over', async (c) => {
-    const caller = callerOf(c);
-    await takeOverAccessToken(caller, c.req.param('id'), mayAdminister(caller));
-    return redirectDone(c, '/settings/tokens', 'saved');
-  })
-  .post('/:id/revoke', async (c) => {
-    await revokeAccessToken(callerOf(c), c.req.param('id'));
-    return redirectDone(c, '/settings/tokens', 'revoked');
-  });
+  .post('/:id/take-over', changing(PATH, 'saved', takeOver))
+  .post('/:id/revoke', changing(PATH, 'revoked', revokeAccessToken));
 
 export const tokens: PageRecord = {
   path: '/settings/tokens',
