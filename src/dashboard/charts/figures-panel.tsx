@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { Info } from '../shell/info.tsx';
 import { Card } from '../shell/parts.tsx';
 import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
@@ -92,12 +91,12 @@ export const FiguresPanel = ({
       <Card
         title={title}
         info={
-          <Info about={title}>
+          <>
             <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
             <Zone view={view} />
             <WithoutSpend view={view} />
             {unit === 'hour' && <WithoutHours />}
-          </Info>
+          </>
         }
         aside={
           <span class="asides">

@@ -15,7 +15,6 @@ import { PostForm } from '../../forms/fields.tsx';
 import { redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
@@ -136,14 +135,12 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
         <Card
           title="Rates"
           info={
-            <Info about="the rates">
-              <p>
-                Amounts are converted with the rate of their day, or else the latest earlier one. Your own
-                rates take precedence over the European Central Bank's daily reference rates. Currencies with
-                neither in the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further
-                public source.
-              </p>
-            </Info>
+            <p>
+              Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
+              take precedence over the European Central Bank's daily reference rates. Currencies with neither
+              in the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public
+              source.
+            </p>
           }
         >
           <Table

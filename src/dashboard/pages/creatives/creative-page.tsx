@@ -15,7 +15,6 @@ import type { Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
@@ -222,7 +221,7 @@ export async function creativePage(
               />
             }
           />
-          <Card title="ROAS by age" info={<Info about="the curve">{<p>{ROAS_HINT}</p>}</Info>}>
+          <Card title="ROAS by age" info={<p>{ROAS_HINT}</p>}>
             {roas.some((value) => value !== null) ? (
               <CohortCurves
                 title="ROAS"
@@ -242,11 +241,7 @@ export async function creativePage(
           </Card>
           <Card
             title="Retention and LTV"
-            info={
-              <Info about="retention and LTV">
-                <p>Devices acquired in this period. A day counts only devices for which it is over.</p>
-              </Info>
-            }
+            info={<p>Devices acquired in this period. A day counts only devices for which it is over.</p>}
           >
             <LifetimeTable
               retention={(retention.data.find(isOwn)?.days ?? {}) as RetentionDays}

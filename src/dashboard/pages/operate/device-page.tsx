@@ -8,7 +8,6 @@ import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
-import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Figure, NextPart } from '../../shell/parts.tsx';
@@ -44,12 +43,12 @@ async function SoFar({ env, view, device }: { env: Env; view: View; device: Stor
     <Card
       title="So far"
       info={
-        <Info about="these figures">
+        <>
           <p>
             {`Everything counted since the device was acquired, payments that only a store told included, in ${currency.toUpperCase()} at the latest rates.`}
           </p>
           <p>{`Net revenue is ads, and purchases less refunds and the store’s fee of ${fee}.`}</p>
-        </Info>
+        </>
       }
     >
       <dl class="figures">

@@ -14,7 +14,6 @@ import { changing, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
@@ -174,13 +173,11 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
     <Card
       title="Client totals and counted totals"
       info={
-        <Info about="these totals">
-          <p>
-            Events may carry the client's own running total. Where it is above ours, events never arrived;
-            where it is below, some were sent twice without a key. Devices acquired{' '}
-            {shortDays(view, view.today)}, days in {view.application.timezone}.
-          </p>
-        </Info>
+        <p>
+          Events may carry the client's own running total. Where it is above ours, events never arrived; where
+          it is below, some were sent twice without a key. Devices acquired {shortDays(view, view.today)},
+          days in {view.application.timezone}.
+        </p>
       }
       aside={<CsvLink view={view} path="/status" />}
     >

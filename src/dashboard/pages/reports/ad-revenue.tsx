@@ -10,7 +10,6 @@ import { database } from '#db';
 import { amountsIn, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, Zone } from '../../shell/report.tsx';
@@ -56,13 +55,13 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
       <Card
         title="Arrived and reported"
         info={
-          <Info about="the figures">
+          <>
             <p>
               {from === view.from ? '' : `The last ${MAX_RECONCILED_DAYS} days of the period. `}
               Platforms count days in UTC, so single days differ if the application has another time zone.
             </p>
             <Zone view={view} />
-          </Info>
+          </>
         }
       >
         <Table

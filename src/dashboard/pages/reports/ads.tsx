@@ -4,7 +4,6 @@ import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import {
@@ -130,7 +129,7 @@ function adsPage(c: DashboardContext) {
         <Card
           title={`By ${label}`}
           info={
-            <Info about="the figures">
+            <>
               <ComparedDays view={view} compared={compared} />
               {by === 'media_source' && (
                 <p>
@@ -139,7 +138,7 @@ function adsPage(c: DashboardContext) {
                 </p>
               )}
               <Zone view={view} />
-            </Info>
+            </>
           }
         >
           <Table

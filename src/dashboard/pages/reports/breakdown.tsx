@@ -3,7 +3,6 @@ import { isolate } from '#lib/input/isolate';
 import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import {
@@ -198,10 +197,10 @@ function breakdownPage(c: DashboardContext) {
             <Card
               title="All figures"
               info={
-                <Info about="the figures">
+                <>
                   <ComparedDays view={view} compared={compared} metric={metric} />
                   <Zone view={view} />
-                </Info>
+                </>
               }
               aside={
                 <span class="asides">

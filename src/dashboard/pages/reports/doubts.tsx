@@ -4,7 +4,6 @@ import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
 import {
@@ -58,7 +57,7 @@ const Rules = ({
     <Card
       title="By rule"
       info={
-        <Info about="rules">
+        <>
           <p>
             The rules are asked again with today’s settings, so this shows what a changed threshold would have
             meant. Several rules may doubt one install.
@@ -67,7 +66,7 @@ const Rules = ({
             Not checked: too little is known to tell, which is not a clean result. Only Google Play tells when
             an installation began, and an impression has no click.
           </p>
-        </Info>
+        </>
       }
       aside={
         <span class="asides">
@@ -120,7 +119,7 @@ const Flooding = ({
     <Card
       title="Click flooding"
       info={
-        <Info about="click flooding">
+        <>
           <p>
             {`A source that reports clicks for everybody is credited with people who would have installed anyway. A creative’s day is listed if it had at least ${count(FLOODING.minClicks)} clicks, its conversion is at most ${count(threshold)}% of the median, and installs came late and evenly after their click.`}
           </p>
@@ -128,7 +127,7 @@ const Flooding = ({
             The rule doubts all installs of such a day by a click. When an install comes, its day is not over:
             the rule is then asked about the day before.
           </p>
-        </Info>
+        </>
       }
     >
       {flooded.length === 0 ? (

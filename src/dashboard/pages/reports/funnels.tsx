@@ -16,7 +16,6 @@ import { Bar } from '../../charts/shapes.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { isGuest } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -305,7 +304,7 @@ function funnelsPage(c: DashboardContext) {
         <Card
           title="Funnel"
           info={
-            <Info about="the funnel">
+            <>
               <p>
                 Devices acquired in the period (days in {view.application.timezone}) that reach each step
                 after the one before
@@ -315,7 +314,7 @@ function funnelsPage(c: DashboardContext) {
                 .
               </p>
               <ComparedDays view={view} compared={wholePeriods(compared)} />
-            </Info>
+            </>
           }
           aside={
             <span class="asides">

@@ -10,7 +10,6 @@ import {
   PAID_BACK,
 } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -170,10 +169,10 @@ function ltvPage(c: DashboardContext) {
           <Card
             title="Lifetime value of a device"
             info={
-              <Info about="the curves">
+              <>
                 <ComparedDays view={view} compared={wholePeriods(compared)} />
                 <p>{CURVE_HINT}</p>
-              </Info>
+              </>
             }
           >
             <CohortCurves
@@ -204,18 +203,15 @@ function ltvPage(c: DashboardContext) {
         <Card
           title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
           info={
-            <Info about="these figures">
-              <p>
-                For each day up to N, the revenue of the devices whose day is over, per device (LTV) or
-                against the costs of the days on which they were acquired (ROAS), added up. Paid back: the
-                first day by which ROAS is 100%, once at least half of the devices have completed it.{' '}
-                {CURVE_HINT} {FEW_HINT} Blank: day N is not over yet for any device of the cohort. Days in{' '}
-                {view.application.timezone}.
-                {asked.group !== '' &&
-                  hasSpend([asked.group], view) &&
-                  ' Spend on names that match nothing is in no cohort.'}
-              </p>
-            </Info>
+            <p>
+              For each day up to N, the revenue of the devices whose day is over, per device (LTV) or against
+              the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
+              which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
+              Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
+              {asked.group !== '' &&
+                hasSpend([asked.group], view) &&
+                ' Spend on names that match nothing is in no cohort.'}
+            </p>
           }
           aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
         >

@@ -1,6 +1,5 @@
 import { count, money, signOf } from '#lib/format';
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
-import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
 import { ask, viewAsked } from '../../shell/report.tsx';
@@ -59,11 +58,7 @@ export async function Movers(env: Env, view: View, now: number) {
   return (
     <Card
       title="What changed revenue most"
-      info={
-        <Info about="what changed revenue most">
-          <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
-        </Info>
-      }
+      info={<ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />}
       aside={
         <span class="asides">
           {groups.map((group) => (

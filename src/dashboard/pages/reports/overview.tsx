@@ -4,7 +4,6 @@ import type { PerformanceRow } from '#reports';
 import { placesIn } from '../../charts/axis.ts';
 import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { Info } from '../../shell/info.tsx';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -89,11 +88,7 @@ async function TopCampaigns({
   return (
     <Card
       title="Top campaigns"
-      info={
-        <Info about="the campaigns">
-          <ComparedDays view={view} compared={compared} />
-        </Info>
-      }
+      info={<ComparedDays view={view} compared={compared} />}
       aside={<a href={`/creatives${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
     >
       <Table caption="Campaigns with the highest revenue" rows={rows} columns={columns} />

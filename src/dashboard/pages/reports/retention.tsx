@@ -3,7 +3,6 @@ import { RetentionQuery, reportRetention } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
@@ -112,24 +111,20 @@ function retentionPage(c: DashboardContext) {
         <Card
           title="Retention by day"
           info={
-            <Info about="retention by day">
+            <>
               <p>
                 Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
                 {view.application.timezone}.
               </p>
               <ComparedDays view={view} compared={wholePeriods(compared)} />
-            </Info>
+            </>
           }
         >
           <CohortCurves title="Retention" format={RATIOS} series={series} />
         </Card>
         <Card
           title="By cohort"
-          info={
-            <Info about="the cohorts">
-              <p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
-            </Info>
-          }
+          info={<p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>}
           aside={<CsvLink view={view} path="/retention" parameters={carry} />}
         >
           <CohortTable

@@ -5,7 +5,6 @@ import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHea
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
@@ -162,12 +161,10 @@ function skanPage(c: DashboardContext) {
         <Card
           title="SKAdNetwork and AdAttributionKit"
           info={
-            <Info about="these postbacks">
-              <p>
-                Apple reports these without naming devices, a day to several weeks after the install. They are
-                in no other report, and days are those on which postbacks arrived.
-              </p>
-            </Info>
+            <p>
+              Apple reports these without naming devices, a day to several weeks after the install. They are
+              in no other report, and days are those on which postbacks arrived.
+            </p>
           }
           aside={<SchemaLink view={view} />}
         >
