@@ -3,7 +3,7 @@ import { ChoiceForm } from '../forms/fields.tsx';
 import { shortDays } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
 import type { FormField } from '../shell/parts.tsx';
-import type { View } from '../shell/view.ts';
+import type { Here } from '../shell/view.ts';
 import { DEVICE_GROUPINGS, groupName } from './groups.tsx';
 import type { CellValue } from './metrics.ts';
 
@@ -34,12 +34,7 @@ export const CohortForm = ({
   view,
   asked: { cohort, group },
   fields,
-}: {
-  path: string;
-  view: View;
-  asked: CohortGrouping;
-  fields: readonly FormField[];
-}) => (
+}: Here & { asked: CohortGrouping; fields: readonly FormField[] }) => (
   <ChoiceForm
     path={path}
     view={view}

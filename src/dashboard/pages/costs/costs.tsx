@@ -3,7 +3,7 @@ import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
@@ -32,11 +32,11 @@ const PAGE = 50;
 
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(c, { carry: chosenParameters(c.req.query(), SHOWN) }, async (view, now) => {
+  const chosen = readChosen(c.req.query(), SHOWN);
+  return renderReport(c, { carry: chosen.carry }, async (view, now, here) => {
     if (refused) c.status(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
-    const chosen = readChosen(c.req.query(), SHOWN);
     const unit = chosen.unit(view);
     const ledger = ask(CostsQuery, {
       application_id: view.application.id,
@@ -95,25 +95,14 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
             )}
             <FiguresPanel
-              view={view}
-              path="/costs"
-              carry={chosenParameters(c.req.query(), SHOWN)}
+              {...here}
+              chosen={chosen}
               compared={compared}
-              names={SHOWN}
-              metric={chosen.metric}
               unit={unit}
               markers={markers}
               aside={<CsvLink view={view} path="/costs" />}
             />
-            <TimeTable
-              of="Costs"
-              view={view}
-              path="/costs"
-              unit={unit}
-              names={SHOWN}
-              compared={compared}
-              notes={notes}
-            />
+            <TimeTable {...here} of="Costs" unit={unit} names={SHOWN} compared={compared} notes={notes} />
           </>
         )}
         {!restricted && <MappedNames db={db} view={view} mayChange={mayChange} />}

@@ -9,7 +9,7 @@ import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
 import type { Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
@@ -145,21 +145,21 @@ export async function creativePage(
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
   const creative = await ownCreative(c);
+  const chosen = readChosen(c.req.query(), HEADLINE);
   return renderReport(
     c,
     {
       title: creative.name,
       within: (view) => <Within creative={creative} view={view} />,
       inner: pathOf(id),
-      carry: chosenParameters(c.req.query(), HEADLINE),
+      carry: chosen.carry,
     },
-    async (view, now) => {
+    async (view, now, here) => {
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
-      const chosen = readChosen(c.req.query(), HEADLINE);
       const unit = chosen.unit(view);
       const env = { ...c.env, DB: sharedReads(c.env.DB) };
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
@@ -195,30 +195,23 @@ export async function creativePage(
             )}
           </div>
           <FiguresPanel
+            {...here}
             view={own}
-            path={pathOf(id)}
-            carry={chosenParameters(c.req.query(), HEADLINE)}
+            chosen={chosen}
             compared={compared}
-            names={HEADLINE}
-            metric={chosen.metric}
             unit={unit}
             markers={[...noteMarkers(notes, places), ...markerOf(places, view, createdDay, 'created')].sort(
               (left, right) => left.index - right.index,
             )}
           />
           <TimeTable
-            view={view}
-            path={pathOf(id)}
+            {...here}
             unit={unit}
             names={DAILY.map(chosen.shown)}
             compared={compared}
             notes={notes}
             aside={
-              <CsvLink
-                view={view}
-                path="/breakdown"
-                parameters={{ by: unit, and: 'creative', creative_id: id }}
-              />
+              <CsvLink view={view} path="/breakdown" carry={{ by: unit, and: 'creative', creative_id: id }} />
             }
           />
           <Card title="ROAS by age" info={<p>{ROAS_HINT}</p>}>

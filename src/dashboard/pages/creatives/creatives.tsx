@@ -113,7 +113,7 @@ const Columns = ({ view, asked }: { view: View; asked: InventoryRequest }) => (
   <ColumnsMenu
     view={view}
     path="/creatives"
-    parameters={parametersOf({ ...asked, columns: null, set: 'acquisition' })}
+    carry={parametersOf({ ...asked, columns: null, set: 'acquisition' })}
     sets={Object.entries(COLUMN_SETS).map(([name, { label }]) => ({
       label,
       href: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, columns: null }), set: name })}`,
@@ -192,7 +192,7 @@ function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   keepColumns(c, '/creatives', asked.columns);
   const carry = parametersOf(asked);
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const found = await readRows(c, view, asked, now);
     const { report } = found;
     const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
@@ -240,13 +240,7 @@ function listPage(c: DashboardContext) {
           <div class="tabs-tools">
             <Search view={view} asked={asked} />
             <Columns view={view} asked={asked} />
-            <CsvLink
-              view={view}
-              path="/creatives"
-              parameters={parametersOf(asked)}
-              isButton
-              of={found.isCut ? `the newest ${count(MAX_INVENTORY)}` : ''}
-            />
+            <CsvLink {...here} isButton of={found.isCut ? `the newest ${count(MAX_INVENTORY)}` : ''} />
             {newCreative}
           </div>
         </div>

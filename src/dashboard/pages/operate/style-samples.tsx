@@ -1,5 +1,5 @@
 import { RATIOS } from '#lib/format';
-import { FiguresPanel } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { FormSection } from '../../forms/form-section.tsx';
 import { Filters } from '../../shell/filters.tsx';
 import { Card, Field, FormMenu } from '../../shell/parts.tsx';
@@ -30,7 +30,6 @@ export const ChoiceParts = ({ view }: { view: View }) => (
       <ColumnsMenu
         view={view}
         path={PATH}
-        parameters={{}}
         sets={[{ label: 'Summary', href: PATH, isChosen: true }]}
         chosen={CARDS}
       />
@@ -50,10 +49,8 @@ export async function FigureCards({ env, view, now }: { env: Env; view: View; no
     <FiguresPanel
       view={view}
       path={PATH}
-      carry={{}}
+      chosen={readChosen({}, CARDS)}
       compared={await readCompared(env, view, { group_by: 'day', metrics: CARDS }, now)}
-      names={CARDS}
-      metric="revenue"
       unit="day"
     />
   );
@@ -72,7 +69,6 @@ export const CohortCells = ({ view }: { view: View }) => (
     <CohortTable
       caption="Retention by cohort"
       path={PATH}
-      carry={{}}
       view={view}
       asked={{ cohort: 'week', group: '' }}
       rows={COHORTS}

@@ -63,7 +63,7 @@ function adsPage(c: DashboardContext) {
   const sort = c.req.query('sort') ?? `-${metric}`;
   const q = searchOf(c);
   const carry = { by, metric, q };
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
@@ -91,21 +91,18 @@ function adsPage(c: DashboardContext) {
     if (rows.length === 0 && detail.data.length === 0) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="Ad revenue"
-          view={view}
-          path="/ads"
-          carry={carry}
           what="ads shown"
           fill="Ad revenue appears once your backend sends custom.ad events."
         />
       );
     }
     const columns = performanceColumns(rows, [by], {
-      view,
-      path: '/ads',
+      ...here,
+      carry: { by, metric },
       sort,
-      parameters: { by, metric },
       metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
       compared: metric,
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
@@ -148,10 +145,10 @@ function adsPage(c: DashboardContext) {
           />
           <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
         </Card>
-        <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
+        <Card title={`By ${detailWords}`} aside={<CsvLink {...here} carry={{ by, q }} />}>
           <details class="fold" open={q !== ''}>
             <summary>{`Show ${rowsText(detail.total_rows)}`}</summary>
-            <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
+            <TableSearch {...here} carry={{ by, metric }} q={q} />
             <Table
               caption={`Ad figures by ${detailWords}`}
               rows={sortRows(detail.data, '-day')}

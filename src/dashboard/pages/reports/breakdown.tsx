@@ -99,7 +99,7 @@ function breakdownPage(c: DashboardContext) {
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [], set: c.req.query('set') === 'all' ? 'all' : '' };
   const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
-  return renderReport(c, { ...named, carry }, async (view, now) => {
+  return renderReport(c, { ...named, carry }, async (view, now, here) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -124,12 +124,10 @@ function breakdownPage(c: DashboardContext) {
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...shown], view);
-    const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
+    const sorting = { ...here, carry: { ...carry, sort: c.req.query('sort') ?? '' } };
     const columns = performanceColumns(rows, groups, {
-      view,
-      path: '/breakdown',
+      ...here,
       sort,
-      parameters: carry,
       metrics: shown,
       ...(compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric }),
       cell: (name, row) => (
@@ -167,7 +165,7 @@ function breakdownPage(c: DashboardContext) {
         <ChoiceForm
           path="/breakdown"
           view={view}
-          changes={{ column: carry.column }}
+          carry={{ column: carry.column }}
           fields={[
             { label: 'By', name: 'by', value: by, options: GROUPINGS },
             { label: 'And by', name: 'and', value: and, options: [['', 'Nothing else'], ...GROUPINGS] },
@@ -181,11 +179,9 @@ function breakdownPage(c: DashboardContext) {
         />
         {rows.length === 0 && q === '' ? (
           <NoFigures
+            {...here}
             env={c.env}
             title={title}
-            view={view}
-            path="/breakdown"
-            carry={carry}
             what="figures"
             fill="Figures appear once your app’s first device arrives."
           />
@@ -204,11 +200,10 @@ function breakdownPage(c: DashboardContext) {
               }
               aside={
                 <span class="asides">
-                  <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
+                  <TableSearch {...sorting} q={q} />
                   <ColumnsMenu
-                    view={view}
-                    path="/breakdown"
-                    parameters={unchosen}
+                    {...here}
+                    carry={unchosen}
                     sets={(['summary', 'all'] as const).map((set) => ({
                       label: set === 'all' ? 'All metrics' : 'Summary',
                       href: `/breakdown${viewQuery(view, { ...unchosen, set })}`,
@@ -216,7 +211,7 @@ function breakdownPage(c: DashboardContext) {
                     }))}
                     chosen={chosenColumns}
                   />
-                  <CsvLink view={view} path="/breakdown" parameters={parameters} />
+                  <CsvLink {...sorting} />
                 </span>
               }
             >

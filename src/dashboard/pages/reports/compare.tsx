@@ -90,7 +90,7 @@ function comparePage(c: DashboardContext) {
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
     const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
     const [first, second] = options;
@@ -172,9 +172,8 @@ function comparePage(c: DashboardContext) {
         {form}
         <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
           <CsvLink
-            view={view}
-            path="/compare"
-            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
+            {...here}
+            carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
           />
         </Sides>
       </>

@@ -71,7 +71,7 @@ const Rules = ({
       aside={
         <span class="asides">
           {mayChange && <a href={`/settings/applications/${view.application.id}#doubts`}>Change the rules</a>}
-          <CsvLink view={view} path={PATH} parameters={{ by: 'rule' }} />
+          <CsvLink view={view} path={PATH} carry={{ by: 'rule' }} />
         </span>
       }
     >
@@ -190,7 +190,7 @@ function doubtsPage(c: DashboardContext) {
   const named = c.req.query('by');
   const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
   const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {
       const query = named === 'rule' ? asked : { ...asked, group_by: by };
@@ -242,7 +242,7 @@ function doubtsPage(c: DashboardContext) {
             },
           ]}
         />
-        <Card title={`By ${groupWord(by)}`} aside={<CsvLink view={view} path={PATH} parameters={{ by }} />}>
+        <Card title={`By ${groupWord(by)}`} aside={<CsvLink {...here} />}>
           <Table
             caption={`Attributed installs by ${groupWord(by)}`}
             rows={rows}

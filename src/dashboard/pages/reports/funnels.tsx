@@ -193,7 +193,7 @@ function funnelsPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
@@ -283,11 +283,9 @@ function funnelsPage(c: DashboardContext) {
           <div class="asides end">{asides}</div>
           {others}
           <NoFigures
+            {...here}
             env={c.env}
             title="Funnel"
-            view={view}
-            path="/funnels"
-            carry={carry}
             what={isInstall ? 'devices acquired' : `devices that reached “${labelOf(first.step)}”`}
             fill={
               isInstall
@@ -318,7 +316,7 @@ function funnelsPage(c: DashboardContext) {
           }
           aside={
             <span class="asides">
-              <CsvLink view={view} path="/funnels" parameters={carry} />
+              <CsvLink {...here} />
               {asides}
             </span>
           }
@@ -362,9 +360,7 @@ function funnelsPage(c: DashboardContext) {
           <Card title={`By ${groupWord(group)}`}>
             <Multiples
               groups={groupsOf(report.data, steps.length)}
-              nameOf={(row) => (
-                <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
-              )}
+              nameOf={(row) => <GroupCell {...here} name={group} row={row as Plain} />}
             />
             <details class="fold">
               <summary>Show as a table</summary>
@@ -376,9 +372,7 @@ function funnelsPage(c: DashboardContext) {
                 columns={[
                   {
                     label: groupLabel(group),
-                    cell: ([row]) => (
-                      <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
-                    ),
+                    cell: ([row]) => <GroupCell {...here} name={group} row={row as Plain} />,
                   },
                   ...steps.map((step, index) => ({
                     label: labelOf(step),

@@ -2,7 +2,7 @@ import { getCookie } from 'hono/cookie';
 import { readArrivals } from '#counting';
 import { database } from '#db';
 import { inReportSlot } from '#http';
-import { chosenParameters } from '../../charts/figures-panel.tsx';
+import { readChosen } from '../../charts/figures-panel.tsx';
 import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
@@ -32,7 +32,7 @@ async function homePage(c: DashboardContext) {
     <Filters
       view={settled}
       path="/"
-      carry={chosenParameters(c.req.query(), FIGURES)}
+      carry={readChosen(c.req.query(), FIGURES).carry}
       chips={await readChips(c.env.DB, view)}
     />
   );

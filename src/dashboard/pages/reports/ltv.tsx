@@ -68,7 +68,7 @@ function ltvPage(c: DashboardContext) {
   const ahead = chosen ?? DEFAULT_HORIZON;
   const isNet = isNetAsked(c);
   const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: revenueIn(isNet) };
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
     const net = String(isNet);
@@ -110,11 +110,9 @@ function ltvPage(c: DashboardContext) {
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="LTV and ROAS"
-          view={view}
-          path="/ltv"
-          carry={carry}
           what="devices acquired"
           fill="LTV and ROAS appear once your app’s first device arrives."
         />
@@ -151,8 +149,7 @@ function ltvPage(c: DashboardContext) {
       <>
         <LeftOut report={report} />
         <CohortForm
-          path="/ltv"
-          view={view}
+          {...here}
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
@@ -197,7 +194,7 @@ function ltvPage(c: DashboardContext) {
         </div>
         {predicted && (
           <PredictedCard view={view} asked={asked} report={predicted}>
-            <CsvLink view={view} path="/ltv" parameters={{ ...carry, table: 'predicted' }} />
+            <CsvLink {...here} carry={{ ...carry, table: 'predicted' }} />
           </PredictedCard>
         )}
         <Card
@@ -213,13 +210,11 @@ function ltvPage(c: DashboardContext) {
                 ' Spend on names that match nothing is in no cohort.'}
             </p>
           }
-          aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
+          aside={<CsvLink {...here} />}
         >
           <CohortTable
             caption={`${figure === 'ltv' ? 'Lifetime value' : 'ROAS'} by cohort and day since acquisition, days in ${view.application.timezone}`}
-            path="/ltv"
-            carry={carry}
-            view={view}
+            {...here}
             asked={asked}
             rows={report.data}
             days={DAYS}

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
 import type { PerformanceRow } from '#reports';
 import { placesIn } from '../../charts/axis.ts';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
@@ -121,16 +121,7 @@ export async function Overview(
     <div id="overview" data-live={view.isSettled ? '60' : '5'}>
       {alerts}
       <LeftOut report={report} />
-      <FiguresPanel
-        view={view}
-        path="/"
-        carry={chosenParameters(query, FIGURES)}
-        compared={compared}
-        names={FIGURES}
-        metric={chosen.metric}
-        unit={unit}
-        markers={markers}
-      />
+      <FiguresPanel view={view} path="/" chosen={chosen} compared={compared} unit={unit} markers={markers} />
       <div class="pair lead">
         {campaigns}
         {movers}
@@ -145,7 +136,7 @@ export async function Overview(
         aside={
           <span class="asides">
             <a href={`/breakdown${viewQuery(view, { by: unit })}`}>Other groupings</a>
-            <CsvLink view={view} path="/breakdown" parameters={{ by: unit }} />
+            <CsvLink view={view} path="/breakdown" carry={{ by: unit }} />
           </span>
         }
       />

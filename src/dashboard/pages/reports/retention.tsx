@@ -42,7 +42,7 @@ function retentionPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportRetention(
@@ -63,11 +63,9 @@ function retentionPage(c: DashboardContext) {
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="Retention"
-          view={view}
-          path="/retention"
-          carry={carry}
           what="devices acquired"
           fill="Retention appears once your app’s first device arrives."
         />
@@ -103,8 +101,7 @@ function retentionPage(c: DashboardContext) {
     return (
       <>
         <CohortForm
-          path="/retention"
-          view={view}
+          {...here}
           asked={asked}
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
@@ -125,13 +122,11 @@ function retentionPage(c: DashboardContext) {
         <Card
           title="By cohort"
           info={<p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>}
-          aside={<CsvLink view={view} path="/retention" parameters={carry} />}
+          aside={<CsvLink {...here} />}
         >
           <CohortTable
             caption={`Retention by cohort and day since acquisition, days in ${view.application.timezone}`}
-            path="/retention"
-            carry={carry}
-            view={view}
+            {...here}
             asked={asked}
             rows={report.data}
             days={DAYS}

@@ -120,7 +120,7 @@ function skanPage(c: DashboardContext) {
     carry: { by },
     bar: ['app', 'period', 'currency'],
   } as const;
-  return renderReport(c, page, async (view) => {
+  return renderReport(c, page, async (view, _now, here) => {
     const { application, from, to, currency } = view;
     const query = ask(SkanQuery, {
       ...{ application_id: application.id, from, to, currency, group_by: by },
@@ -194,10 +194,7 @@ function skanPage(c: DashboardContext) {
             },
           ]}
         />
-        <Card
-          title={`By ${GROUP_LABELS[by].toLowerCase()}`}
-          aside={<CsvLink view={view} path="/skan" parameters={{ by }} />}
-        >
+        <Card title={`By ${GROUP_LABELS[by].toLowerCase()}`} aside={<CsvLink {...here} />}>
           <Table
             caption={`Postbacks by ${GROUP_LABELS[by].toLowerCase()}, days in ${application.timezone}`}
             rows={rows}
