@@ -3,6 +3,7 @@ import { Card } from '../shell/parts.tsx';
 import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
 import { type Here, type View, viewQuery } from '../shell/view.ts';
 import { ComparedDays, type ComparedReport } from '../tables/compared.tsx';
+import { groupLabel } from '../tables/groups.tsx';
 import { Headline, withoutHours } from '../tables/headline.tsx';
 import { METRIC_DEFINITIONS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
@@ -11,12 +12,6 @@ import type { Marker } from './chart.tsx';
 import { TimeChart } from './time-chart.tsx';
 
 const UNITS = ['day', 'week', 'month'] as const;
-const UNIT_LABELS: Readonly<Record<Unit, string>> = {
-  hour: 'Hour',
-  day: 'Day',
-  week: 'Week',
-  month: 'Month',
-};
 
 /**
  * Reads what a panel's chart shows. Anything but one of the panel's metrics and units is ignored. Figures may be without refunds and the fee of
@@ -111,7 +106,7 @@ export const FiguresPanel = ({
                   data-keep-scroll
                   {...(name === unit ? { 'aria-current': 'true' as const } : {})}
                 >
-                  {UNIT_LABELS[name]}
+                  {groupLabel(name)}
                 </a>
               ))}
             </span>

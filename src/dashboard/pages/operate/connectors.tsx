@@ -14,12 +14,13 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
+import { Fields } from '../../forms/fields.tsx';
 import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, Blank, Card, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
   CONNECTORS,
@@ -113,19 +114,18 @@ const NewConnectors = ({
                 .map(({ message }) => (
                   <p class="fault">{message}</p>
                 ))}
-              {fieldsOf(kind).map((field) => (
-                <Field
-                  label={field.label}
+              <Fields
+                fields={fieldsOf(kind).map((field) => ({
+                  label: field.label,
                   // Fields of several forms have the same name, but no two the same id.
-                  name={idOf(field.name)}
-                  submitted={field.name}
-                  type={field.isSecret ? 'password' : 'text'}
-                  value={isOwn && !field.isSecret ? (values[field.name] ?? '') : ''}
-                  faults={own.map((fault) => ({ ...fault, path: idOf(fault.path) }))}
-                  required={field.isRequired}
-                  autocomplete="off"
-                />
-              ))}
+                  name: idOf(field.name),
+                  submitted: field.name,
+                  type: field.isSecret ? 'password' : 'text',
+                  value: isOwn ? values[field.name] : '',
+                  required: field.isRequired,
+                }))}
+                faults={own.map((fault) => ({ ...fault, path: idOf(fault.path) }))}
+              />
               <button type="submit">Add</button>
             </form>
           </FoldedCard>

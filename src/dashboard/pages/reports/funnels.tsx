@@ -13,6 +13,7 @@ import {
 } from '#reports';
 import { listViews, viewAddress } from '#views';
 import { Bar } from '../../charts/shapes.tsx';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { isGuest } from '../../shell/guard.ts';
@@ -64,6 +65,15 @@ function groupsOf(rows: readonly FunnelRow[], steps: number): FunnelRow[][] {
   );
 }
 
+const stepOptions = (offered: readonly string[]) => offered.map((step) => [step, labelOf(step)] as const);
+
+/** The form's field of a part of the query. */
+const fieldOf = (path: string): string =>
+  path
+    .replace(/^steps(?:\.(\d+))?$/, (_, at) => `step-${at ?? 0}`)
+    .replace('window_hours', 'window')
+    .replace('group_by', 'group');
+
 const StepsForm = ({
   view,
   steps,
@@ -81,38 +91,27 @@ const StepsForm = ({
 }) => (
   <form method="get" action="/funnels" class="stack">
     <ViewFields view={view} />
-    {steps.map((step, index) => (
-      <Field
-        label={`Step ${index + 1}`}
-        name={`step-${index}`}
-        submitted="step"
-        value={step}
-        options={[
-          ...(index > 0 ? [['', 'None'] as const] : []),
-          ...offered.map((step) => [step, labelOf(step)] as const),
-        ]}
-        faults={faults.map((fault) => ({
-          ...fault,
-          path: fault.path.replace(/^steps(?:\.(\d+))?$/, (_, at) => `step-${at ?? 0}`),
-        }))}
-      />
-    ))}
-    <Field
-      label="Within"
-      name="window"
-      value={window}
-      options={
-        WINDOWS.some(([hours]) => hours === window) ? WINDOWS : [...WINDOWS, [window, `${window} hours`]]
-      }
-      hint="After the first step"
-      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('window_hours', 'window') }))}
-    />
-    <Field
-      label="Group by"
-      name="group"
-      value={group}
-      options={[['', 'Nothing'], ...DEVICE_GROUPINGS]}
-      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('group_by', 'group') }))}
+    <Fields
+      fields={[
+        ...steps.map((step, index) => ({
+          label: `Step ${index + 1}`,
+          name: `step-${index}`,
+          submitted: 'step',
+          value: step,
+          options: [...(index > 0 ? [['', 'None'] as const] : []), ...stepOptions(offered)],
+        })),
+        {
+          label: 'Within',
+          name: 'window',
+          value: window,
+          hint: 'After the first step',
+          options: WINDOWS.some(([hours]) => hours === window)
+            ? WINDOWS
+            : [...WINDOWS, [window, `${window} hours`]],
+        },
+        { label: 'Group by', name: 'group', value: group, options: [['', 'Nothing'], ...DEVICE_GROUPINGS] },
+      ]}
+      faults={faults.map(({ path, message }) => ({ path: fieldOf(path), message }))}
     />
     <button type="submit">Apply</button>
   </form>
@@ -131,12 +130,7 @@ const AddStep = ({
   <FormMenu label="+ Add a step" id="add-step" kind="quiet" from="left">
     <form method="get" action="/funnels" class="stack">
       <ViewFields view={view} changes={carry} />
-      <Field
-        label="Next step"
-        name="step-next"
-        submitted="next"
-        options={offered.map((step) => [step, labelOf(step)] as const)}
-      />
+      <Field label="Next step" name="step-next" submitted="next" options={stepOptions(offered)} />
       <button type="submit">Add</button>
     </form>
   </FormMenu>

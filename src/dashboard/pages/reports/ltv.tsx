@@ -118,9 +118,7 @@ function ltvPage(c: DashboardContext) {
         />
       );
     }
-    const before = compared
-      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
-      : [];
+    const before = await cohortsBefore(asked, report, compared, (changes) => read(CURVE_DAYS, changes));
     const named = report.data.filter((row) => !row.is_other);
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
     const shown =

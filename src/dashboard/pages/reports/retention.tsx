@@ -71,9 +71,7 @@ function retentionPage(c: DashboardContext) {
         />
       );
     }
-    const before = compared
-      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
-      : [];
+    const before = await cohortsBefore(asked, report, compared, (changes) => read(CURVE_DAYS, changes));
     const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
       curveOf(row, (cell) => cell[of]);
     const [all] = curves.data;
