@@ -77,85 +77,63 @@ const PipelineFigures = ({
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
   const { chores, snapshot, databaseBytes } = deployment;
+  const figures: readonly (readonly [label: string, value: string, note: string, bad?: boolean])[] = [
+    [
+      'Waiting to be counted',
+      count(pending),
+      `counted through ${ago(countedThrough, now)}`,
+      isStuck(health, now),
+    ],
+    ['Waiting for delivery', count(backlog.events), 'accepted, retried from the queue', backlog.events > 0],
+    ['Waiting to be written', count(outbox), 'counted, not in the reports yet', flushError !== null],
+    ['Waiting for export', count(hotEvents), 'raw events, not in R2 yet', exportError !== null],
+    [
+      'Ingestion delay',
+      slowestMs === null ? NOTHING : seconds(slowestMs),
+      'the slowest of the newest events',
+      (slowestMs ?? 0) > SLOW_MS,
+    ],
+    [
+      'Newest event',
+      lastAppendedAt === null ? 'None yet' : ago(lastAppendedAt, now),
+      lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone),
+    ],
+    [
+      'Scheduled work',
+      chores === null ? 'never ran' : ago(chores.ranAt, now),
+      chores?.failure ?? 'runs every minute',
+      chores !== null && chores.failure !== null,
+    ],
+    [
+      'Snapshot',
+      snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now),
+      snapshot?.failure ?? 'written every night',
+      snapshot !== null && snapshot.failure !== null,
+    ],
+    ['Database', megabytes(databaseBytes), 'of 10,000 MB', isFilling(databaseBytes)],
+    ['Largest counter', megabytes(counters.bytes), 'of 10,000 MB', isFilling(counters.bytes)],
+    ...(destinations
+      ? [
+          [
+            'Destinations',
+            destinations.attempts === 0 ? NOTHING : percent(destinations.failed / destinations.attempts),
+            destinations.waitingSince === null
+              ? 'attempts failing; nothing waits'
+              : `attempts failing; the oldest waiting event came ${ago(destinations.waitingSince, now)}`,
+            destinations.problems.length > 0,
+          ] as const,
+        ]
+      : []),
+    ['Parked', count(parked), 'could not be counted', parked > 0],
+  ];
   return (
     <>
       {notices}
       {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
       <dl class="figures">
-        <Figure
-          label="Waiting to be counted"
-          value={count(pending)}
-          note={`counted through ${ago(countedThrough, now)}`}
-          bad={isStuck(health, now)}
-        />
-        <Figure
-          label="Waiting for delivery"
-          value={count(backlog.events)}
-          note="accepted, retried from the queue"
-          bad={backlog.events > 0}
-        />
-        <Figure
-          label="Waiting to be written"
-          value={count(outbox)}
-          note="counted, not in the reports yet"
-          bad={flushError !== null}
-        />
-        <Figure
-          label="Waiting for export"
-          value={count(hotEvents)}
-          note="raw events, not in R2 yet"
-          bad={exportError !== null}
-        />
-        <Figure
-          label="Ingestion delay"
-          value={slowestMs === null ? NOTHING : seconds(slowestMs)}
-          note="the slowest of the newest events"
-          bad={(slowestMs ?? 0) > SLOW_MS}
-        />
-        <Figure
-          label="Newest event"
-          value={lastAppendedAt === null ? 'None yet' : ago(lastAppendedAt, now)}
-          note={lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone)}
-        />
-        <Figure
-          label="Scheduled work"
-          value={chores === null ? 'never ran' : ago(chores.ranAt, now)}
-          note={chores?.failure ?? 'runs every minute'}
-          bad={chores !== null && chores.failure !== null}
-        />
-        <Figure
-          label="Snapshot"
-          value={snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
-          note={snapshot?.failure ?? 'written every night'}
-          bad={snapshot !== null && snapshot.failure !== null}
-        />
-        <Figure
-          label="Database"
-          value={megabytes(databaseBytes)}
-          note="of 10,000 MB"
-          bad={isFilling(databaseBytes)}
-        />
-        <Figure
-          label="Largest counter"
-          value={megabytes(counters.bytes)}
-          note="of 10,000 MB"
-          bad={isFilling(counters.bytes)}
-        />
-        {destinations && (
-          <Figure
-            label="Destinations"
-            value={
-              destinations.attempts === 0 ? NOTHING : percent(destinations.failed / destinations.attempts)
-            }
-            note={
-              destinations.waitingSince === null
-                ? 'attempts failing; nothing waits'
-                : `attempts failing; the oldest waiting event came ${ago(destinations.waitingSince, now)}`
-            }
-            bad={destinations.problems.length > 0}
-          />
-        )}
-        <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
+        {figures.map(([label, value, note, bad = false]) => (
+          <Figure label={label} value={value} note={note} bad={bad} />
+        ))}
       </dl>
     </>
   );

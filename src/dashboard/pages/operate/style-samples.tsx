@@ -113,26 +113,23 @@ export const Timeline = () => (
   </Card>
 );
 
-const FIELDS = [{ label: 'Limit', name: 'section-limit' }];
+const SECTIONS = [
+  { title: 'General', says: 'Puzzle Quest', fields: [{ label: 'Name', name: 'section-name' }] },
+  { title: 'Attribution', says: 'Clicks 7 d', fields: [{ label: 'Window', name: 'section-window' }] },
+  { title: 'Limits', says: '', fields: [{ label: 'Limit', name: 'section-limit' }] },
+];
+const FAULTS = [{ path: 'section-limit', message: 'must be a number' }];
 
 /** Sections of a long form: open, closed, and with a fault. */
 export const Sections = () => (
   <Card title="Sections of a form">
-    {[
-      { title: 'General', says: 'Puzzle Quest', open: true, faults: [] },
-      { title: 'Attribution', says: 'Clicks 7 d, probabilistic 1 d', open: false, faults: [] },
-      {
-        title: 'Limits',
-        says: '',
-        open: false,
-        faults: [{ path: 'section-limit', message: 'must be a number' }],
-      },
-    ].map((section) => (
+    {SECTIONS.map((section, index) => (
       <FormSection
         {...section}
         id={`section-${section.title.toLowerCase()}`}
-        fields={section.faults.length > 0 ? FIELDS : [{ label: 'Name', name: `section-${section.title}` }]}
-        values={{ 'section-General': 'Puzzle Quest', 'section-limit': 'x' }}
+        open={index === 0}
+        values={{ 'section-name': 'Puzzle Quest', 'section-limit': 'x' }}
+        faults={FAULTS}
       />
     ))}
   </Card>
