@@ -25,7 +25,7 @@ import { readNotes } from '../../tables/day-notes.tsx';
 import { lackedText } from '../../tables/lacking.tsx';
 import { TimeTable } from '../../tables/time-table.tsx';
 import { ExternalIds } from './external-ids.tsx';
-import { LinkSettings } from './link-settings.tsx';
+import { type CreativeFormProps, LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
@@ -178,6 +178,10 @@ export async function creativePage(
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
       const mayChange = isAdmin(c);
+      const formOf = (name: typeof form): CreativeFormProps => ({
+        ...{ creative, submitted: form === name ? submitted : {} },
+        search: viewQuery(view),
+      });
       const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>
@@ -244,17 +248,8 @@ export async function creativePage(
           </Card>
           {mayChange && (
             <>
-              <LinkSettings
-                creative={creative}
-                submitted={form === 'link' ? submitted : {}}
-                search={viewQuery(view)}
-              />
-              <ExternalIds
-                creative={creative}
-                ids={ids}
-                submitted={form === 'ids' ? submitted : {}}
-                search={viewQuery(view)}
-              />
+              <LinkSettings {...formOf('link')} />
+              <ExternalIds {...formOf('ids')} ids={ids} />
             </>
           )}
           <NetworkLinks creative={creative} servers={servers} />

@@ -15,7 +15,7 @@ import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
 import { ExplanationCard } from './event-page.tsx';
-import { InDebugger, StatusBadge, summary, TimelineEntry, typeLabel } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, TimelineEntry, text, typeLabel } from './event-parts.tsx';
 
 const SHOWN = 100;
 /** Beyond as many reads, the rest of the timeline is behind a link. */
@@ -24,8 +24,6 @@ const MAX_READS = 10;
 /** Whether an event tells of money, which the timeline stresses. */
 const isMoney = ({ type, status_of_event: status }: Record<string, unknown>) =>
   status === 'counted' && (type === 'custom.ad' || type === 'custom.purchase' || type === 'store');
-
-const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** What the device brought since its acquisition, net of refunds and the store's fee, and on how many days it was active. */
 async function SoFar({ env, view, device }: { env: Env; view: View; device: StoredDevice }) {

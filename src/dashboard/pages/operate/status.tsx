@@ -145,8 +145,17 @@ type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
 
 /** Compares the lifetime totals that clients report with what was counted for them. */
 const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
-  const amount = (value: number | null, currency: string | null) =>
-    currency ? money(value, currency) : NOTHING;
+  const amount = (label: string, name: 'client_total' | 'counted_total' | 'gap') => ({
+    label,
+    numeric: true,
+    cell: (row: ClientTotals['totals'][number] | ClientTotals['data'][number]) =>
+      row.currency ? money(row[name], row.currency) : NOTHING,
+  });
+  const amounts = [
+    amount('Client total', 'client_total'),
+    amount('Counted total', 'counted_total'),
+    amount('Gap', 'gap'),
+  ];
   return (
     <Card
       title="Client totals and counted totals"
@@ -171,9 +180,7 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
           },
           { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
           { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
-          { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-          { label: 'Counted total', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
-          { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+          ...amounts,
         ]}
       />
       {report.data.length > 0 && (
@@ -185,13 +192,7 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
             columns={[
               { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
               { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
-              { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-              {
-                label: 'Counted total',
-                numeric: true,
-                cell: (row) => amount(row.counted_total, row.currency),
-              },
-              { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+              ...amounts,
             ]}
           />
         </details>

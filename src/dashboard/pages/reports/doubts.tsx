@@ -42,15 +42,9 @@ const thresholdOf = ({ rule, threshold }: RuleRow): string => {
   return threshold === null || label === undefined ? NOTHING : `${label}: ${count(threshold)}`;
 };
 
-const Rules = ({
-  view,
-  doubts: { rules, totals },
-  mayChange,
-}: {
-  view: View;
-  doubts: Doubts;
-  mayChange: boolean;
-}) => {
+type DoubtsProps = { view: View; doubts: Doubts };
+
+const Rules = ({ view, doubts: { rules, totals }, mayChange }: DoubtsProps & { mayChange: boolean }) => {
   const share = (row: RuleRow) => shareOf(row.doubted_installs, totals.attributed_installs);
   const places = RATIOS.places(rules.flatMap((row) => share(row) ?? []));
   return (
@@ -106,13 +100,8 @@ const hours = (seconds: number | null) =>
   seconds === null ? NOTHING : `${count(Math.round(seconds / 3_600))} h`;
 
 /** Days of creatives whose clicks look like click flooding. */
-const Flooding = ({
-  view,
-  doubts: { flooded, rules, judged_source_days: judged, median_conversion: median },
-}: {
-  view: View;
-  doubts: Doubts;
-}) => {
+const Flooding = ({ view, doubts }: DoubtsProps) => {
+  const { flooded, rules, judged_source_days: judged, median_conversion: median } = doubts;
   const places = RATIOS.places([...flooded.map(({ conversion }) => conversion), median ?? 0]);
   const threshold = rules.find(({ rule }) => rule === clickFlooding.id)?.threshold ?? 0;
   return (
