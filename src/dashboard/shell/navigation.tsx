@@ -191,51 +191,54 @@ export const withQuery = (path: string, query: string) =>
   path.includes('?') && query !== '' ? `${path}&${query.slice(1)}` : path + query;
 
 /** The pages in groups, saved views, and the person. */
-export const NavigationList = ({ c, current, view, shown }: NavigationProps) => (
-  <nav class="side-nav" aria-label="Main">
-    {groupsOf(c.get('pages')).map(({ label, entries }) => (
-      <>
-        {label !== '' && <h2>{label}</h2>}
-        <ul>
-          {entries.map((item) => (
-            <li>
-              <a
-                href={withQuery(item.path, item.keepsView ? viewQuery(view) : '')}
-                {...(item.path === currentLink(c, current) ? { 'aria-current': 'page' as const } : {})}
-              >
-                <Drawing path={item.icon} />
-                <span class="label">{item.label}</span>
-                {item.path === '/alerts' && shown.firing > 0 && (
-                  <span class="count">
-                    {shown.firing}
-                    <span class="visually-hidden"> firing</span>
-                  </span>
-                )}
-              </a>
-            </li>
-          ))}
-        </ul>
-        {label === '' && shown.views.length > 0 && (
-          <ul class="views">
-            {shown.views.map(({ name, address }) => (
+export const NavigationList = ({ c, current, view, shown }: NavigationProps) => {
+  const link = currentLink(c, current);
+  return (
+    <nav class="side-nav" aria-label="Main">
+      {groupsOf(c.get('pages')).map(({ label, entries }) => (
+        <>
+          {label !== '' && <h2>{label}</h2>}
+          <ul>
+            {entries.map((item) => (
               <li>
-                <a href={address}>
-                  <bdi>{name}</bdi>
+                <a
+                  href={withQuery(item.path, item.keepsView ? viewQuery(view) : '')}
+                  {...(item.path === link ? { 'aria-current': 'page' as const } : {})}
+                >
+                  <Drawing path={item.icon} />
+                  <span class="label">{item.label}</span>
+                  {item.path === '/alerts' && shown.firing > 0 && (
+                    <span class="count">
+                      {shown.firing}
+                      <span class="visually-hidden"> firing</span>
+                    </span>
+                  )}
                 </a>
               </li>
             ))}
           </ul>
-        )}
-      </>
-    ))}
-    <ul class="rail">
-      <li>
-        <button type="button" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
-          <Icon name="collapse" />
-          <span class="label">Collapse</span>
-        </button>
-      </li>
-    </ul>
-    <Who person={c.get('person')} />
-  </nav>
-);
+          {label === '' && shown.views.length > 0 && (
+            <ul class="views">
+              {shown.views.map(({ name, address }) => (
+                <li>
+                  <a href={address}>
+                    <bdi>{name}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      ))}
+      <ul class="rail">
+        <li>
+          <button type="button" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
+            <Icon name="collapse" />
+            <span class="label">Collapse</span>
+          </button>
+        </li>
+      </ul>
+      <Who person={c.get('person')} />
+    </nav>
+  );
+};

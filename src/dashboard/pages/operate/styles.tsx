@@ -40,7 +40,9 @@ const Colours = () => (
   <ul class="swatches">
     {COLOURS.map((name) => (
       <li>
-        <span class={`swatch ${name}`} />
+        <svg class="swatch" fill={`var(--${name})`} aria-hidden="true">
+          <rect width="100%" height="100%" />
+        </svg>
         <code>--{name}</code>
       </li>
     ))}
