@@ -7,6 +7,7 @@ import {
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
+import { memoize } from '#lib/collections/memoize';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { KeyValues } from './key-values.ts';
 
@@ -51,24 +52,27 @@ const PLACES = new Map<RollupTable, Map<string, SumPosition>>(
   }),
 );
 
-/** A row's key, and its segments as one list: the id and sums of the first, then those of the next. */
-export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
+/**
+ * A cell: the values of its key without the application, its segment, and its sums, which are in a list from an index on. Overwritten by the next
+ * one that is read.
+ */
+export type Cell = { key: (string | number)[]; segment: number; sums: ArrayLike<number>; from: number };
 
-/** The memory of a row besides its key, and of a cell besides its place and its sums: links between the cells of a row. */
-const ROW_WEIGHT = 8;
-const CELL_WEIGHT = 4;
+/** The segment of a cell, beside the columns of its key. */
+type CellColumn<Table extends RollupTable> = KeyOf<Table> | 'segment';
 
 /** Sums are stored in pieces of so many cells, so that none of them is ever copied. */
 const CELLS_PER_PIECE = 256;
+/** How many new values of a column are remembered while cells are put together. */
+const MAX_RENAMED = 10_000;
 
 /**
- * What a run of events adds to one rollup table: one row per key, broken down by segment. Counts stay below 2^53 in any run. So do both
- * parts of an amount, because one event adds less than 10^18 nanos, which is a million in the high part. Keys and segments are numbers of
- * `KeyValues`. The sums of a row and a segment are a cell.
+ * What a run of events adds to one rollup table: a cell of sums for each key and segment, which are numbers of `KeyValues`. Counts stay below 2^53 in
+ * any run. So do both parts of an amount, because one event adds less than 10^18 nanos, which is a million in the high part.
  */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
-  protected readonly values: KeyValues;
+  private readonly values: KeyValues;
   private readonly keys: readonly KeyOf<Table>[];
   /** See `KEY_AT`. */
   private readonly keyPlaces: Int32Array;
@@ -76,16 +80,11 @@ export class Additions<Table extends RollupTable> {
   private readonly places: readonly SumPosition[];
   /** The number of sums per cell. */
   private readonly width: number;
-  private readonly rowIndex: TupleIndex;
-  /** By row and segment. */
-  private readonly cellIndex = new TupleIndex(2);
-  /** The first and last cell of each row, and each cell's next one; -1 for none. */
-  private readonly firstCells: number[] = [];
-  private readonly lastCells: number[] = [];
-  private readonly nextCells: number[] = [];
+  /** Numbers the cells by their keys and segments. */
+  private readonly index: TupleIndex;
   private readonly pieces: Float64Array[] = [];
-  private readonly rowKey: Int32Array;
-  private readonly cellKey = new Int32Array(2);
+  /** The key and the segment of the cell that is looked up. */
+  private readonly tuple: Int32Array;
 
   /** All tables of a run share one `values`. */
   constructor(table: Table, values = new KeyValues()) {
@@ -96,22 +95,22 @@ export class Additions<Table extends RollupTable> {
     this.measures = PLACES.get(table) ?? new Map();
     this.places = [...this.measures.values()];
     this.width = sumColumnsOf(table).length;
-    this.rowIndex = new TupleIndex(this.keys.length);
-    this.rowKey = new Int32Array(this.keys.length);
+    this.tuple = new Int32Array(this.keys.length + 1);
+    this.index = new TupleIndex(this.tuple.length);
   }
 
-  /** The memory that the rows take, in bytes, without the values of their keys. */
+  /** The memory that the cells take, in bytes, without the values of their keys. */
   get weight(): number {
-    const { rowIndex, cellIndex, width } = this;
-    const cellBytes = cellIndex.tupleBytes + CELL_WEIGHT + width * Float64Array.BYTES_PER_ELEMENT;
-    return rowIndex.size * (rowIndex.tupleBytes + ROW_WEIGHT) + cellIndex.size * cellBytes;
+    return this.index.size * (this.index.tupleBytes + this.width * Float64Array.BYTES_PER_ELEMENT);
   }
 
-  /** Adds to the sums of a row and a segment. */
+  /** Adds to the sums of a key and a segment. */
   add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
-    const { rowKey, values } = this;
-    for (const [place, name] of this.keys.entries()) rowKey[place] = values.numberOf(key[name]);
-    this.addToRow(values.numberOf(segment), amounts);
+    this.lookUp(
+      this.keys.map((name) => key[name]),
+      segment,
+    );
+    this.addToCell(amounts);
   }
 
   /**
@@ -119,16 +118,69 @@ export class Additions<Table extends RollupTable> {
    * tables.
    */
   addNumbered(key: Int32Array, segment: number, amounts: Amounts<Table>): void {
-    const { keyPlaces, rowKey } = this;
-    for (let at = 0; at < rowKey.length; at++) rowKey[at] = key[keyPlaces[at] ?? 0] ?? 0;
-    this.addToRow(segment, amounts);
+    const { keyPlaces, tuple } = this;
+    for (let at = 0; at < keyPlaces.length; at++) tuple[at] = key[keyPlaces[at] ?? 0] ?? 0;
+    tuple[keyPlaces.length] = segment;
+    this.addToCell(amounts);
   }
 
-  /** `rowKey` has the row's key. */
-  private addToRow(segment: number, amounts: Amounts<Table>): void {
-    const cell = this.cellOf(this.rowOf(this.rowKey), segment);
+  /** Adds all sums of a cell. `key` is in the order of `ROLLUP_KEYS`. */
+  addSums(key: readonly (string | number)[], segment: number, sums: ArrayLike<number>, from = 0): void {
+    this.lookUp(key, segment);
+    this.addToSums(sums, from);
+  }
+
+  /** The cells as lists of values, in the order of `additionColumns` if their segments are together. */
+  *rows(): Generator<(string | number)[]> {
+    for (let cell = 0; cell < this.index.size; cell++) {
+      const from = this.fromOf(cell);
+      yield [...this.keyOf(cell), ...this.pieceOf(cell).subarray(from, from + this.width)];
+    }
+  }
+
+  /** The cells of the latest day first. */
+  *latestFirst(): Generator<Cell> {
+    const read: Cell = { key: [], segment: 0, sums: [], from: 0 };
+    for (const cell of this.latestCells()) {
+      read.key = this.keyOf(cell).slice(1);
+      read.segment = Number(this.values.valueOf(this.index.at(cell, this.keys.length)));
+      read.sums = this.pieceOf(cell);
+      read.from = this.fromOf(cell);
+      yield read;
+    }
+  }
+
+  /** The sums together of cells that only differ in some columns, in which they get the values that these functions return for theirs. */
+  together(
+    renamed: Partial<Record<CellColumn<Table>, (value: string | number) => string | number>>,
+  ): Additions<Table> {
+    const { values, index } = this;
+    const together = new Additions(this.table, values);
+    const columns: readonly CellColumn<Table>[] = [...this.keys, 'segment'];
+    const changes = columns.flatMap((name, place) => {
+      const rename = renamed[name];
+      if (!rename) return [];
+      const numberOf = (number: number) => values.numberOf(rename(values.valueOf(number)));
+      return [{ place, numberOf: memoize(MAX_RENAMED, numberOf) }];
+    });
+    for (let cell = 0; cell < index.size; cell++) {
+      for (let place = 0; place < columns.length; place++) together.tuple[place] = index.at(cell, place);
+      for (const { place, numberOf } of changes) together.tuple[place] = numberOf(index.at(cell, place));
+      together.addToSums(this.pieceOf(cell), this.fromOf(cell));
+    }
+    return together;
+  }
+
+  private lookUp(key: readonly (string | number)[], segment: number): void {
+    for (const [place, value] of key.entries()) this.tuple[place] = this.values.numberOf(value);
+    this.tuple[this.keys.length] = this.values.numberOf(segment);
+  }
+
+  /** `tuple` has the cell's key and segment. */
+  private addToCell(amounts: Amounts<Table>): void {
+    const cell = this.cell();
     const sums = this.pieceOf(cell);
-    const own = (cell % CELLS_PER_PIECE) * this.width;
+    const own = this.fromOf(cell);
     for (const name in amounts) {
       const place = this.measures.get(name);
       const amount = (amounts as Record<string, number | undefined>)[name];
@@ -136,130 +188,49 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** The rows as keys and sums, with sums in the order of `MEASURES`. */
-  entries(): { key: (string | number)[]; sums: bigint[] }[] {
-    return Array.from({ length: this.rowIndex.size }, (_, row) => {
-      const sums = this.sumsOf(row);
-      return {
-        key: this.keyOf(row),
-        sums: this.places.map(({ at, isAmount }) => {
-          const low = BigInt(sums[at] ?? 0);
-          return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(NANOS_PER_HIGH) + low : low;
-        }),
-      };
+  /** The same with sums that are in a list from an index on. */
+  private addToSums(added: ArrayLike<number>, from: number): void {
+    const cell = this.cell();
+    const sums = this.pieceOf(cell);
+    const own = this.fromOf(cell);
+    for (const { at, isAmount } of this.places) {
+      const high = isAmount ? (added[from + at + 1] ?? 0) : 0;
+      if (high !== 0) sums[own + at + 1] = (sums[own + at + 1] ?? 0) + high;
+      const sum = added[from + at] ?? 0;
+      if (sum !== 0) addAt(sums, own + at, isAmount, sum);
+    }
+  }
+
+  /** Those of a key follow one another: sorted, they take a fifth less space. */
+  private latestCells(): Uint32Array {
+    const { index, values, tuple } = this;
+    // Each key starts with the application, then the day.
+    const dayOf = (cell: number) => index.at(cell, 1);
+    const cells = Uint32Array.from({ length: index.size }, (_, cell) => cell);
+    const textOf = (day: number) => String(values.valueOf(day));
+    const days = [...new Set(Array.from(cells, dayOf))].sort((one, other) =>
+      textOf(one) < textOf(other) ? 1 : -1,
+    );
+    const ranks = new Map(days.map((day, rank) => [day, rank]));
+    const rankOf = Uint32Array.from(cells, (cell) => ranks.get(dayOf(cell)) ?? 0);
+    return cells.sort((one, other) => {
+      let order = (rankOf[one] ?? 0) - (rankOf[other] ?? 0);
+      for (let place = 2; order === 0 && place < tuple.length; place++)
+        order = index.at(one, place) - index.at(other, place);
+      return order;
     });
   }
 
-  /** The rows as lists of values, in the order of `additionColumns`. */
-  *rows(): Generator<(string | number)[]> {
-    for (let row = 0; row < this.rowIndex.size; row++) yield [...this.keyOf(row), ...this.sumsOf(row)];
+  private keyOf(cell: number): (string | number)[] {
+    return this.keys.map((_, place) => this.values.valueOf(this.index.at(cell, place)));
   }
 
-  /** The rows of the latest day first. */
-  *latestFirst(): Generator<SegmentedRow> {
-    for (const row of this.latestRows()) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
-  }
-
-  /** The same with the sums of all segments under one id. */
-  *latestFirstUnder(id: number): Generator<SegmentedRow> {
-    for (const row of this.latestRows()) yield { key: this.keyOf(row), segments: [id, ...this.sumsOf(row)] };
-  }
-
-  private latestRows(): Uint32Array {
-    // Each key starts with the application, then the day.
-    const dayOf = (row: number) => this.rowIndex.at(row, 1);
-    const rows = Uint32Array.from({ length: this.rowIndex.size }, (_, row) => row);
-    const days = [...new Set(Array.from(rows, dayOf))];
-    const textOf = (day: number) => String(this.values.valueOf(day));
-    days.sort((one, other) => (textOf(one) < textOf(other) ? 1 : -1));
-    const places = new Map(days.map((day, place) => [day, place]));
-    const placeOf = (row: number) => places.get(dayOf(row)) ?? 0;
-    return rows.sort((one, other) => placeOf(one) - placeOf(other));
-  }
-
-  /** The sums of rows together that differ only in one column of their keys, of which they get the value that `nameOf` returns for theirs. */
-  together(column: KeyOf<Table>, nameOf: (value: string | number) => string | number): Additions<Table> {
-    const { values, width, places, rowIndex } = this;
-    const together = new Additions(this.table, values);
-    const { rowKey } = together;
-    const changed = this.keys.indexOf(column);
-    for (let row = 0; row < rowIndex.size; row++) {
-      for (let at = 0; at < rowKey.length; at++) rowKey[at] = rowIndex.at(row, at);
-      rowKey[changed] = values.numberOf(nameOf(values.valueOf(rowIndex.at(row, changed))));
-      const into = together.rowOf(rowKey);
-      for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
-        const own = together.cellOf(into, this.cellIndex.at(cell, 1));
-        const from = (cell % CELLS_PER_PIECE) * width;
-        addSums(places, together.pieceOf(own), (own % CELLS_PER_PIECE) * width, this.pieceOf(cell), from);
-      }
-    }
-    return together;
-  }
-
-  /** Adds segments, in the form of `SegmentedRow`, to the row of a key. `key` is in the order of `ROLLUP_KEYS`. */
-  addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
-    const { rowKey, places, width } = this;
-    for (const [place, value] of key.entries()) rowKey[place] = this.values.numberOf(value);
-    const row = this.rowOf(rowKey);
-    for (let from = 0; from < segments.length; from += width + 1) {
-      const cell = this.cellOf(row, this.values.numberOf(segments[from] ?? 0));
-      addSums(places, this.pieceOf(cell), (cell % CELLS_PER_PIECE) * width, segments, from + 1);
-    }
-  }
-
-  /** The sums of all segments of a row. */
-  private sumsOf(row: number): number[] {
-    const sums = new Array<number>(this.width).fill(0);
-    for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
-      addSums(this.places, sums, 0, this.pieceOf(cell), (cell % CELLS_PER_PIECE) * this.width);
-    }
-    return sums;
-  }
-
-  *segmentedRows(): Generator<SegmentedRow> {
-    for (let row = 0; row < this.rowIndex.size; row++) {
-      yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
-    }
-  }
-
-  private keyOf(row: number): (string | number)[] {
-    return this.keys.map((_, place) => this.values.valueOf(this.rowIndex.at(row, place)));
-  }
-
-  /** In the order in which they were first added. */
-  private segmentsOf(row: number): number[] {
-    const segments: number[] = [];
-    for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
-      segments.push(Number(this.values.valueOf(this.cellIndex.at(cell, 1))));
-      const sums = this.pieceOf(cell);
-      const own = (cell % CELLS_PER_PIECE) * this.width;
-      for (let at = own; at < own + this.width; at++) segments.push(sums[at] ?? 0);
-    }
-    return segments;
-  }
-
-  private rowOf(key: Int32Array): number {
-    const { size } = this.rowIndex;
-    const row = this.rowIndex.numberOf(key);
-    if (row === size) {
-      this.firstCells.push(-1);
-      this.lastCells.push(-1);
-    }
-    return row;
-  }
-
-  private cellOf(row: number, segment: number): number {
-    const { size } = this.cellIndex;
-    this.cellKey[0] = row;
-    this.cellKey[1] = segment;
-    const cell = this.cellIndex.numberOf(this.cellKey);
-    if (cell < size) return cell;
-    const before = this.lastCells[row] ?? -1;
-    if (before < 0) this.firstCells[row] = cell;
-    else this.nextCells[before] = cell;
-    this.lastCells[row] = cell;
-    this.nextCells.push(-1);
-    if (cell % CELLS_PER_PIECE === 0) this.pieces.push(new Float64Array(CELLS_PER_PIECE * this.width));
+  /** The cell of `tuple`. */
+  private cell(): number {
+    const { size } = this.index;
+    const cell = this.index.numberOf(this.tuple);
+    if (cell === size && cell % CELLS_PER_PIECE === 0)
+      this.pieces.push(new Float64Array(CELLS_PER_PIECE * this.width));
     return cell;
   }
 
@@ -268,10 +239,15 @@ export class Additions<Table extends RollupTable> {
     if (!piece) throw new Error('the cell does not exist');
     return piece;
   }
+
+  /** The index of a cell's sums in its piece. */
+  private fromOf(cell: number): number {
+    return (cell % CELLS_PER_PIECE) * this.width;
+  }
 }
 
 /** Adds a count, or up to 10^18 nanos in either direction, to a sum. A sum of nanos carries into its high part at the next index. */
-function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amount: number): void {
+function addAt(sums: Float64Array, at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
     return;
@@ -280,22 +256,6 @@ function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amo
   const high = highOf(amount) + (low >= NANOS_PER_HIGH ? 1 : 0);
   sums[at] = low >= NANOS_PER_HIGH ? low - NANOS_PER_HIGH : low;
   if (high !== 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
-}
-
-/** Adds the sums of a cell, which are in a list from an index on, to those of another. */
-function addSums(
-  places: readonly SumPosition[],
-  into: number[] | Float64Array,
-  at: number,
-  from: ArrayLike<number>,
-  first: number,
-): void {
-  for (const { at: place, isAmount } of places) {
-    const high = isAmount ? (from[first + place + 1] ?? 0) : 0;
-    if (high !== 0) into[at + place + 1] = (into[at + place + 1] ?? 0) + high;
-    const sum = from[first + place] ?? 0;
-    if (sum !== 0) addAt(into, at + place, isAmount, sum);
-  }
 }
 
 /** The columns of a table's sums, in the order of a segment's sums. */

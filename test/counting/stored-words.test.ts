@@ -101,7 +101,7 @@ it('stores the names of the columns of words once per row of the log', async () 
 describe('the histories of a page', () => {
   it('are read by the names of their columns', () => {
     const rows: [string, string][] = [
-      ['{"timeline":"A5"}', 'usd|0A9n8'],
+      ['{"times":{"install":[5]}}', 'usd|0A9n8'],
       ['', ''],
     ];
     expect(readHistories(writeHistories(rows))).toEqual(rows);

@@ -7,7 +7,8 @@ import { loadParquet } from '#lib/encoding/parquet';
 import { newId } from '#lib/ids';
 import { type Parked, parkStatements, wholeBody } from '#rollup';
 import { addParts, packParts } from '../../src/rollup/cube/cube.ts';
-import { ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
+import { ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
+import { additionsOf, type SegmentedRow } from '../helpers/cube.ts';
 import { dumpRows } from '../helpers/dump.ts';
 
 // D1 imports no statement over 100,000 bytes, and an export has a statement per row: see `src/db/statement-size.ts`. The rows of these tables
@@ -87,7 +88,7 @@ it('packs parts of the cube that fit into statements, whatever they have', async
         sdk_version: `${id}${'"'.repeat(48)}`,
       });
       let number = 0;
-      for (const part of packParts(table, 'both', all, segmentOf)) {
+      for (const part of packParts(additionsOf(table, all), 'both', segmentOf)) {
         await addParts(env.DB, source, [{ rollup: table, grain: 'both', number: number++, ...part }]).run();
         if (number === 10) break;
       }

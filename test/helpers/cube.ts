@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
 import { type Grain, openPart } from '#rollup';
 import type { OpenPart } from '../../src/rollup/cube/part-segments.ts';
+import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
 
 export type Row = { key: string[]; segment: string[]; sums: number[] };
 
@@ -68,4 +69,18 @@ export async function creativeSumsOf(
     }
   }
   return sums;
+}
+
+/** Rows of a rollup: the key of each, and its segments as one list: the id and sums of the first, then those of the next. */
+export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
+
+/** What a run would add for these rows. */
+export function additionsOf(table: RollupTable, rows: readonly SegmentedRow[]): Additions<RollupTable> {
+  const additions = new Additions<RollupTable>(table);
+  const width = sumColumnsOf(table).length;
+  for (const { key, segments } of rows) {
+    for (let at = 0; at < segments.length; at += width + 1)
+      additions.addSums(key, segments[at] ?? 0, segments, at + 1);
+  }
+  return additions;
 }

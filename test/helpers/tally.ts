@@ -1,8 +1,17 @@
-import { isOfDevice, type LoggedEvent, type SegmentBook } from '#catalogue';
+import {
+  isMoney,
+  isOfDevice,
+  type LoggedEvent,
+  MEASURES,
+  ROLLUP_KEYS,
+  type RollupTable,
+  type SegmentBook,
+} from '#catalogue';
 import { reasonToIgnore, Tally } from '#rollup';
 import type { CountedRows, DeviceNamed } from '../../src/rollup/adding-up.ts';
 import { type DeviceState, RunningDevice } from '../../src/rollup/device/device-state.ts';
 import { Journal } from '../../src/rollup/device/journal.ts';
+import { type Additions, NANOS_PER_HIGH, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { transactionsInMemory } from '../../src/rollup/transactions.ts';
 
 /** What is known before a run of events is counted. */
@@ -56,4 +65,19 @@ export function tally(
     devices: after.flatMap(({ state, isChanged }) => (isChanged ? [state] : [])),
     sessions: [...seen].slice(sessions.length),
   };
+}
+
+/** The rows with the sums of all segments together, each measure as one number. */
+export function rowsOf(additions: Additions<RollupTable>): { key: (string | number)[]; sums: bigint[] }[] {
+  const columns: string[] = [...ROLLUP_KEYS[additions.table], ...sumColumnsOf(additions.table)];
+  const keys = ROLLUP_KEYS[additions.table].length;
+  return Array.from(additions.together({ segment: () => 0 }).rows(), (row) => {
+    const sumOf = (name: string) => BigInt(row[columns.indexOf(name)] ?? 0);
+    return {
+      key: row.slice(0, keys),
+      sums: MEASURES[additions.table].map((name) =>
+        isMoney(name) ? sumOf(`${name}_high`) * BigInt(NANOS_PER_HIGH) + sumOf(name) : sumOf(name),
+      ),
+    };
+  });
 }

@@ -73,13 +73,11 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
     for (const state of counted.devices) devices.set(deviceKey(state), state);
     for (const { id, app_version, sdk_version } of segments.added)
       versions.set(id, shownVersions(app_version, sdk_version));
-    for (const { key, segments: cells } of counted.daily.segmentedRows()) {
-      for (let at = 0; at < cells.length; at += COLUMNS.length + 1) {
-        const name = `${key[1]} ${versions.get(cells[at] ?? 0)}`;
-        for (const figure of FIGURES) {
-          const sum = cells[at + 1 + COLUMNS.indexOf(figure)] ?? 0;
-          sums[figure].set(name, (sums[figure].get(name) ?? 0) + sum);
-        }
+    for (const { key, segment, sums: cell, from } of counted.daily.latestFirst()) {
+      const name = `${key[0]} ${versions.get(segment)}`;
+      for (const figure of FIGURES) {
+        const sum = cell[from + COLUMNS.indexOf(figure)] ?? 0;
+        sums[figure].set(name, (sums[figure].get(name) ?? 0) + sum);
       }
     }
   }

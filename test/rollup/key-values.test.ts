@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { TupleIndex } from '../../src/lib/collections/tuple-index.ts';
 import { KeyValues } from '../../src/rollup/key-values.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { rowsOf } from '../helpers/tally.ts';
 
 it('returns each value by its number', () => {
   const values = new KeyValues();
@@ -49,7 +50,7 @@ it('keeps and finds distinct rows beyond 32,768 values', () => {
   const key = { application_id: 'app', day: '2026-03-01', creative_id: '' };
   for (const event_name of names) additions.add({ ...key, event_name }, 7, { custom_events: 1 });
   for (const event_name of names.slice(-10)) additions.add({ ...key, event_name }, 8, { custom_events: 2 });
-  const rows = additions.entries();
+  const rows = rowsOf(additions);
   expect(rows).toHaveLength(names.length);
   expect(rows.filter(({ key: own }, index) => !own.includes(names[index] ?? ''))).toEqual([]);
   expect(rows.map(({ sums }) => sums[0]).slice(-11)).toEqual([1n, ...names.slice(-10).map(() => 3n)]);

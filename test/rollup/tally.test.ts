@@ -5,8 +5,8 @@ import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
-import { Additions } from '../../src/rollup/tables.ts';
-import { deviceKey, type TallyInput, tally } from '../helpers/tally.ts';
+import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
+import { deviceKey, rowsOf, type TallyInput, tally } from '../helpers/tally.ts';
 
 // What each event means for each metric, one row an event.
 
@@ -22,7 +22,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   launches: '',
   activeVersions: '',
   paidVersions: '',
-  steps: '{"timeline":"A1","names":["install"]}',
+  steps: '{"times":{"install":[1]}}',
   revenue: '',
   ...more,
 });
@@ -80,7 +80,7 @@ const stepsOf = (state: DeviceState | undefined): Record<string, number> => firs
 /** Rows as `key/parts: metric=sum`, without the sums of 0. */
 function show<Table extends RollupTable>(additions: Additions<Table>): string[] {
   const metrics: readonly string[] = MEASURES[additions.table];
-  return additions.entries().map(({ key, sums }) => {
+  return rowsOf(additions).map(({ key, sums }) => {
     const shown = metrics.map((name, index) => `${name}=${sums[index]}`).filter((sum) => !sum.endsWith('=0'));
     return `${key.slice(1).join('/')}: ${shown.join(' ')}`;
   });
@@ -98,7 +98,7 @@ describe('tally', () => {
         activeDays: '0',
         activeAges: '0',
         activeVersions: '[["app_version","sdk_version"],["1.0",""],0,43200]',
-        steps: `{"timeline":"A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}","names":["install"]}`,
+        steps: `{"times":{"install":[${Date.parse('2026-03-01T12:00:00Z') / 1_000}]}}`,
       },
     ]);
   });
@@ -374,7 +374,7 @@ describe('tally', () => {
       );
       const purchase = event('custom.purchase', '2026-03-01');
       const counted = tally([...names, purchase], known());
-      expect(counted.custom.entries()).toHaveLength(20_000);
+      expect(rowsOf(counted.custom)).toHaveLength(20_000);
       const steps = stepsOf(counted.devices[0]);
       // The steps that are no events' names always have room.
       expect(Object.keys(steps)).toHaveLength(MAX_FUNNEL_STEPS - 2);
@@ -405,10 +405,16 @@ describe('tally', () => {
       ],
       { ...known(), segments: book },
     );
-    /** Each row's segments: their ids and sums. */
+    /** Each cell's segment and sums. */
     const segmentsOf = (additions: Additions<RollupTable>) =>
-      [...additions.segmentedRows()].map(({ segments }) => segments);
-    expect(segmentsOf(counted.ads)).toEqual([[id('1.0'), 1, 7, 0, 0, id('2.0'), 1, 7, 0, 0]]);
+      Array.from(additions.latestFirst(), ({ segment, sums, from }) => [
+        segment,
+        ...Array.from(sums).slice(from, from + sumColumnsOf(additions.table).length),
+      ]);
+    expect(segmentsOf(counted.ads)).toEqual([
+      [id('1.0'), 1, 7, 0, 0],
+      [id('2.0'), 1, 7, 0, 0],
+    ]);
     expect(segmentsOf(counted.revenue)).toEqual([[id('1.0'), 14, 0, 0, 0, 0, 0]]);
     const click = book.idOf({ ...UNKNOWN_SEGMENT, country: 'fr', os: 'ios', network: 'tiktok' });
     expect(segmentsOf(counted.daily).map(([first, clicks]) => [first, clicks])).toContainEqual([click, 1]);

@@ -125,6 +125,18 @@ describe.each(versions)('the stores of %s', (version) => {
     expect(await totals(startWorker())).toMatchObject(history.totals);
   });
 
+  it('know which steps their devices reached', async () => {
+    await settleAll(applicationId);
+    const query = `application_id=${applicationId}&from=${history.from}&to=${history.to}`;
+    const answer = await startWorker().team(
+      tenant,
+      `/v1/reports/funnel?${query}&steps=install,ad,purchase,ad`,
+    );
+    const { data } = await answer.json<{ data: { step: string; devices: number }[] }>();
+    const devices = history.totals.length;
+    expect(data.map((step) => step.devices)).toEqual([devices, devices, devices, devices]);
+  });
+
   it('recognise repeated events and redelivered messages', async () => {
     const worker = startWorker();
     await worker.deliver(history.messages.map((body) => ({ id: crypto.randomUUID(), body })));

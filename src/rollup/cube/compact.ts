@@ -99,7 +99,7 @@ export async function compactParts(d1: D1Database, owner: Owner, place: DuePlace
       addRows(part, owner.applicationId, () => together);
     }
   }
-  const parts = packParts(rollup, grain, together.latestFirst(), segments.segmentOf);
+  const parts = packParts(together, grain, segments.segmentOf);
   const count = chosen.reduce((sum, own) => sum + own.count, 0);
   return { rollup, grain, month, level, replaced, count, parts: [...parts] };
 }

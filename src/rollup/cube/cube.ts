@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { attributionOf, type RollupTable, type Segment } from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
 import { addDays } from '#lib/time';
-import { type Additions, hasTable, type SegmentedRow, type StoredTable, sumColumnsOf } from '../tables.ts';
+import { type Additions, type Cell, hasTable, type StoredTable, sumColumnsOf } from '../tables.ts';
 import { type Grain, grainsOf, keyColumns, segmentColumns } from './grains.ts';
 import { type PartColumns, writePart } from './part-file.ts';
 
@@ -25,18 +25,17 @@ export type PackedPart = { month: string; fromDay: string; toDay: string; rows: 
 /** A row that a run adds to `cube_parts`. `number` distinguishes the parts of a run. */
 export type PartRow = PackedPart & { rollup: RollupTable; grain: Grain; number: number };
 
-/** Packs rows into parts, each of one month, in their order: if the latest day comes first, each part has as few days as it can. */
+/** Packs cells into parts, each of one month, in their order: if the latest day comes first, each part has as few days as it can. */
 export function* packParts(
-  table: RollupTable,
+  additions: Additions<RollupTable>,
   grain: Grain,
-  rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
 ): Generator<PackedPart> {
+  const { table } = additions;
   const monthOf = monthReader(table, grain);
   const months = new Map<string, Columns>();
-  let [key, month]: [readonly string[], string] = [[], ''];
-  for (const cell of cellsOf(table, grain, rows, segmentOf)) {
-    if (cell.key !== key) [key, month] = [cell.key, monthOf(cell.key)];
+  for (const cell of cellsOf(additions, grain, segmentOf)) {
+    const month = monthOf(cell.key);
     let columns = months.get(month);
     if (!columns) {
       columns = new Columns(table, grain);
@@ -54,43 +53,32 @@ export function* packParts(
  * Reads the month of a row, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
  * no rows once it is over, except of late events.
  */
-function monthReader(table: RollupTable, grain: Grain): (key: readonly string[]) => string {
+function monthReader(table: RollupTable, grain: Grain): (key: Cell['key']) => string {
   const columns = keyColumns(table, grain);
   const [dayAt, ageAt] = [columns.indexOf('day'), columns.indexOf('age')];
-  const dayOf = (key: readonly string[]) =>
-    dayAt < 0 ? addDays(key[0] ?? '', Number(key[ageAt])) : (key[dayAt] ?? '');
+  const dayOf = (key: Cell['key']) =>
+    dayAt < 0 ? addDays(String(key[0]), Number(key[ageAt])) : String(key[dayAt]);
   return (key) => dayOf(key).slice(0, 'YYYY-MM'.length);
 }
 
-/** A row of the cube: the texts of its key and its segment, and its sums, which are in a list from an index on. */
-export type CubeCell = {
-  key: readonly string[];
-  segment: readonly string[];
-  sums: readonly number[];
-  from: number;
-};
+/** A row of the cube: a cell with the values of its segment. */
+export type CubeCell = Cell & { texts: readonly string[] };
 
-/** Each segment of each row, as a row of the cube. Those of one row have the same list as their key. */
+/** The rows of the cube, those of the latest day first. Each is overwritten by the next. */
 export function* cellsOf(
-  table: RollupTable,
+  additions: Additions<RollupTable>,
   grain: Grain,
-  rows: Iterable<SegmentedRow>,
   segmentOf: SegmentOfId,
 ): Generator<CubeCell> {
-  const width = sumColumnsOf(table).length;
   const names = segmentColumns(grain);
   const known = new Map<number, string[]>();
-  for (const { key, segments } of rows) {
-    const own = key.slice(1).map(String);
-    for (let at = 0; at < segments.length; at += width + 1) {
-      const id = segments[at] ?? WHOLE_SEGMENT;
-      let segment = known.get(id);
-      if (!segment) {
-        segment = names.map((name) => segmentOf(id)[name]);
-        known.set(id, segment);
-      }
-      yield { key: own, segment, sums: segments, from: at + 1 };
+  for (const cell of additions.latestFirst()) {
+    let texts = known.get(cell.segment);
+    if (!texts) {
+      texts = names.map((name) => segmentOf(cell.segment)[name]);
+      known.set(cell.segment, texts);
     }
+    yield Object.assign(cell, { texts });
   }
 }
 
@@ -116,10 +104,10 @@ export class Columns {
     return this.days.length;
   }
 
-  add({ key, segment, sums, from }: CubeCell): void {
+  add({ key, texts, sums, from }: CubeCell): void {
     let at = 0;
-    for (const text of key) this.lists[at++]?.push(text);
-    for (const text of segment) this.lists[at++]?.push(text);
+    for (const value of key) this.lists[at++]?.push(String(value));
+    for (const text of texts) this.lists[at++]?.push(text);
     let next = from;
     for (const column of this.sums) column.push(sums[next++] ?? 0);
   }
@@ -159,8 +147,20 @@ function* packColumns(
   yield { month, ...columns.range(), rows: size, data };
 }
 
+const allTogether = () => WHOLE_SEGMENT;
+const attributionOfCreative = (id: string | number) => attributionOf(String(id));
+
+/** What the rows of each grain have together. */
+const TOGETHER: Readonly<Record<Grain, Parameters<Additions<RollupTable>['together']>[0]>> = {
+  total: { creative_id: attributionOfCreative, segment: allTogether },
+  segment: { creative_id: attributionOfCreative },
+  creative: { segment: allTogether },
+  both: {},
+};
+
 /**
  * What a run adds to D1 for a rollup: the rows of its table if it has one, with all creatives together, and parts of the cube numbered from `first`.
+ * The cells of one grain are in memory at a time.
  */
 export function* sumRowsOf(
   additions: Additions<RollupTable>,
@@ -168,21 +168,13 @@ export function* sumRowsOf(
   segmentOf: SegmentOfId,
 ): Generator<[table: StoredTable, row: (string | number)[]] | [table: 'parts', row: PartRow]> {
   const { table } = additions;
-  // Its keys are those of `keysTogether`.
-  const together = additions.together('creative_id', (creativeId) => attributionOf(String(creativeId)));
-  if (hasTable(table)) for (const row of together.rows()) yield [table, row];
-  // Rows are not kept: a run may have hundreds of thousands.
-  const rowsIn: Record<Grain, Iterable<SegmentedRow>> = {
-    total: together.latestFirstUnder(WHOLE_SEGMENT),
-    segment: together.latestFirst(),
-    creative: additions.latestFirstUnder(WHOLE_SEGMENT),
-    both: additions.latestFirst(),
-  };
   let number = first;
   for (const grain of grainsOf(table)) {
-    for (const part of packParts(table, grain, rowsIn[grain], segmentOf)) {
+    const cells = grain === 'both' ? additions : additions.together(TOGETHER[grain]);
+    // Its keys are those of `keysTogether`.
+    if (grain === 'total' && hasTable(table)) for (const row of cells.rows()) yield [table, row];
+    for (const part of packParts(cells, grain, segmentOf))
       yield ['parts', { rollup: table, grain, number: number++, ...part }];
-    }
   }
 }
 

@@ -92,9 +92,11 @@ export function addRows(
     const additions = into(days?.values[days.numbers[row] ?? 0] ?? '');
     if (!additions) continue;
     const values = keys.map((column) => column.values[column.numbers[row] ?? 0] ?? '');
-    additions.addSegments(
+    const segment = segments.values[segments.numbers[row] ?? 0]?.index ?? 0;
+    additions.addSums(
       [applicationId, ...values],
-      [segments.values[segments.numbers[row] ?? 0]?.index ?? 0, ...sums.map((column) => column?.[row] ?? 0)],
+      segment,
+      sums.map((column) => column?.[row] ?? 0),
     );
   }
 }

@@ -7,34 +7,23 @@ export const TIE_SECONDS = 1;
 /** Earlier than any second of a history, even by more than `TIE_SECONDS`. */
 const NEVER = -10;
 
-/** Step numbers in order of time, with their epoch seconds. */
-export type Timeline = { steps: number[]; seconds: number[] };
-
-/** A timeline and the text that it was read from, in which each step ends at one of `ends`. */
-export type StoredTimeline = Timeline & { text: string; ends: number[] };
-
-/** The parts of a history. */
+/** The steps of a device. */
 export type StoredHistory = {
-  timeline: string;
-  /** The names of its steps, by their numbers. */
-  names: string[];
+  /** By the name of the step: the epoch seconds at which it happened, each once and in order. After `completeThrough`, only a first one is known. */
+  times: Map<string, number[]>;
+  /** Infinite if the history is complete. */
   completeThrough: number;
+  /** See `StepHistory`. */
   thinnedThrough: number;
-  /** First occurrences after `completeThrough`. */
-  later: string;
 };
-
-// A timeline is its steps, each as an upper-case letter from A to Q or two from RA to ZZ, by its place among the names, followed by the seconds
-// since the previous step in base 36, if any: "Atb0k3sD5gDC1".
 
 /** A history as JSON. Fields that are missing have their usual values, and unknown ones are ignored. */
 type StoredFields = {
-  timeline?: string;
-  names?: string[];
+  /** By step: the first second, and then the seconds since the one before. */
+  times?: Record<string, number[]>;
   /** Absent if the history is complete. */
   complete_through?: number;
   thinned_through?: number;
-  later?: string;
 };
 
 export function readStored(text: string): StoredHistory {
@@ -43,82 +32,33 @@ export function readStored(text: string): StoredHistory {
     throw new Error('not a step history');
   }
   const {
-    timeline = '',
-    names = [],
+    times = {},
     complete_through: completeThrough = Number.POSITIVE_INFINITY,
     thinned_through: thinnedThrough = NEVER,
-    later = '',
   }: StoredFields = fields;
-  return { timeline, names, completeThrough, thinnedThrough, later };
+  for (const own of Object.values(times)) addUp(own);
+  return { times: new Map(Object.entries(times)), completeThrough, thinnedThrough };
 }
 
-export function writeStored({
-  timeline,
-  names,
-  completeThrough,
-  thinnedThrough,
-  later,
-}: StoredHistory): string {
-  if (timeline === '' && later === '' && completeThrough === Number.POSITIVE_INFINITY) return '';
+export function writeStored({ times, completeThrough, thinnedThrough }: StoredHistory): string {
+  if (times.size === 0 && completeThrough === Number.POSITIVE_INFINITY) return '';
+  const since = (own: readonly number[]) => own.map((second, at) => second - (own[at - 1] ?? 0));
   const fields: StoredFields = {
-    timeline,
-    names,
+    times: Object.fromEntries(Array.from(times, ([step, own]) => [step, since(own)])),
     ...(completeThrough === Number.POSITIVE_INFINITY ? {} : { complete_through: completeThrough }),
     ...(thinnedThrough === NEVER ? {} : { thinned_through: thinnedThrough }),
-    ...(later === '' ? {} : { later }),
   };
   return JSON.stringify(fields);
 }
 
-const A = 65;
-const LETTERS = 26;
-/** The letter R, with which two-letter steps start. */
-const ONE_LETTER = 17;
-
-export function writeTimeline({ steps, seconds }: Timeline, prefix = '', from = 0): string {
-  let text = prefix;
-  let before = seconds[from - 1] ?? 0;
-  for (let index = from; index < steps.length; index++) {
-    const [step, second] = [steps[index] ?? 0, seconds[index] ?? 0];
-    const rest = step - ONE_LETTER;
-    text +=
-      rest < 0
-        ? String.fromCharCode(A + step)
-        : String.fromCharCode(A + ONE_LETTER + Math.floor(rest / LETTERS), A + (rest % LETTERS));
-    if (second !== before) text += (second - before).toString(36);
-    before = second;
-  }
-  return text;
-}
-
-/** `writeTimeline` for a timeline whose first `unchanged` steps are still those of its text. */
-export function rewriteTimeline(timeline: StoredTimeline, unchanged: number): string {
-  const end = unchanged === 0 ? 0 : (timeline.ends[unchanged - 1] ?? 0);
-  return writeTimeline(timeline, timeline.text.slice(0, end), unchanged);
-}
-
-export function readTimeline(text: string): StoredTimeline {
-  const timeline: StoredTimeline = { text, steps: [], seconds: [], ends: [] };
-  let [at, second] = [0, 0];
-  while (at < text.length) {
-    let [step, delta] = [text.charCodeAt(at++) - A, 0];
-    if (step >= ONE_LETTER) step = ONE_LETTER + (step - ONE_LETTER) * LETTERS + text.charCodeAt(at++) - A;
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      const digit = code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 122 ? code - 87 : -1;
-      if (digit < 0) break;
-      delta = delta * 36 + digit;
-    }
-    if (!(step >= 0 && step < MAX_FUNNEL_STEPS)) throw new Error('not a step history');
-    second += delta;
-    timeline.steps.push(step);
-    timeline.seconds.push(second);
-    timeline.ends.push(at);
-  }
-  return timeline;
+/** In place, because it is done for every device that a run has events of. */
+function addUp(seconds: number[]): void {
+  if (!Array.isArray(seconds)) throw new Error('not a step history');
+  for (let at = 1; at < seconds.length; at++) seconds[at] = (seconds[at] ?? 0) + (seconds[at - 1] ?? 0);
 }
 
 /** Whether a history with these steps has room for another one. */
-export const hasRoomFor = (name: string, names: readonly string[]): boolean =>
-  RESERVED_STEPS.has(name) ||
-  names.filter((own) => !RESERVED_STEPS.has(own)).length < MAX_FUNNEL_STEPS - RESERVED_STEPS.size;
+export function hasRoomFor(name: string, known: StoredHistory['times']): boolean {
+  const reserved = [...RESERVED_STEPS].filter((own) => known.has(own)).length;
+  return RESERVED_STEPS.has(name) || known.size - reserved < MAX_FUNNEL_STEPS - RESERVED_STEPS.size;
+}

@@ -1,14 +1,4 @@
-import {
-  hasRoomFor,
-  readStored,
-  readTimeline,
-  rewriteTimeline,
-  type StoredHistory,
-  type StoredTimeline,
-  TIE_SECONDS,
-  writeStored,
-  writeTimeline,
-} from './step-format.ts';
+import { hasRoomFor, readStored, type StoredHistory, TIE_SECONDS, writeStored } from './step-format.ts';
 
 /** A longer history is shortened … */
 const MAX_ENTRIES = 128;
@@ -17,36 +7,29 @@ const KEPT_ENTRIES = 96;
 /** The newest entries may be cut, but their repeats are kept, because late events still arrive near them. */
 const RECENT_ENTRIES = 32;
 
+type Entry = { step: string; second: number };
+
 /**
- * A device's funnel steps in order of time, to the second.
+ * A device's funnel steps, to the second.
  *
  * Up to `MAX_ENTRIES`, every event is kept. A longer history first loses repeats of a step with no other step in between, because no funnel
  * needs them, and then everything after its first `KEPT_ENTRIES`. From there on (`completeThrough`), only the first occurrence of each step
  * is kept.
  */
 export class StepHistory {
-  /** The names of its steps, by their numbers. */
-  private readonly names: string[];
-  private readonly timeline: StoredTimeline;
-  /** The number of steps at its start that were not changed. */
-  private unchanged: number;
-  /** The first occurrence of each step, by its number. */
-  private readonly firsts: number[] = [];
+  private readonly times: StoredHistory['times'];
   /** The history is complete up to this second. */
   private completeThrough: number;
   /** Repeats were removed up to this second. */
   private thinnedThrough: number;
+  /** The number of entries up to `completeThrough`. */
+  private size: number;
 
-  private constructor(stored: StoredHistory) {
-    this.names = stored.names;
-    this.timeline = readTimeline(stored.timeline);
-    this.unchanged = this.timeline.steps.length;
-    this.completeThrough = stored.completeThrough;
-    this.thinnedThrough = stored.thinnedThrough;
-    for (const { steps, seconds } of [this.timeline, readTimeline(stored.later)]) {
-      for (let index = 0; index < steps.length; index++)
-        this.firsts[steps[index] ?? 0] ??= seconds[index] ?? 0;
-    }
+  private constructor({ times, completeThrough, thinnedThrough }: StoredHistory) {
+    this.times = times;
+    this.completeThrough = completeThrough;
+    this.thinnedThrough = thinnedThrough;
+    this.size = this.dropIncomplete();
   }
 
   /** Parses what `toString` wrote; empty text is an empty history. Throws on any other text. */
@@ -55,122 +38,105 @@ export class StepHistory {
   }
 
   /** Adds a step at an epoch second. Returns false if that changes nothing. */
-  add(name: string, second: number): boolean {
-    let step = this.names.indexOf(name);
-    if (step === -1) {
+  add(step: string, second: number): boolean {
+    let own = this.times.get(step);
+    if (!own) {
       // A step that has no room is missing from this time on.
-      if (!hasRoomFor(name, this.names)) return this.missFrom(second);
-      step = this.names.push(name) - 1;
+      if (!hasRoomFor(step, this.times)) return this.missFrom(second);
+      own = [];
+      this.times.set(step, own);
     }
-    const first = this.firsts[step];
-    const isFirst = first === undefined || second < first;
-    if (isFirst) this.firsts[step] = second;
-    return (second <= this.completeThrough && this.insert(step, second)) || isFirst;
+    if (second > this.completeThrough) return addFirst(own, second);
+    if ((own[0] ?? 0) > this.completeThrough) own.length = 0;
+    let place = own.length;
+    while (place > 0 && (own[place - 1] ?? 0) > second) place--;
+    if (own[place - 1] === second) return false;
+    if (second <= this.thinnedThrough + TIE_SECONDS && !this.isLastBefore(own, second)) {
+      this.missFrom(second - TIE_SECONDS);
+      addFirst(own, second);
+      return true;
+    }
+    if (place === own.length) own.push(second);
+    else own.splice(place, 0, second);
+    this.size++;
+    if (this.size > MAX_ENTRIES) this.shorten();
+    return true;
   }
 
   toString(): string {
-    const later = this.laterFirsts();
-    return writeStored({
-      timeline: rewriteTimeline(this.timeline, this.unchanged),
-      names: this.names,
-      completeThrough: this.completeThrough,
-      thinnedThrough: this.thinnedThrough,
-      later: writeTimeline({
-        steps: later.map(([step]) => step),
-        seconds: later.map(([, second]) => second),
-      }),
-    });
+    const { times, completeThrough, thinnedThrough } = this;
+    return writeStored({ times, completeThrough, thinnedThrough });
   }
 
-  private laterFirsts(): [step: number, second: number][] {
-    if (this.completeThrough === Number.POSITIVE_INFINITY) return [];
-    const known = new Set(this.timeline.steps);
-    return (
-      [...this.firsts.entries()]
-        // A step that never occurred is a hole in the array.
-        .filter(([step, second]) => second !== undefined && !known.has(step))
-        .sort(([, left], [, right]) => left - right)
-    );
+  /** If another step was the last one, a repeat of it that would now follow this one may have been removed. */
+  private isLastBefore(own: readonly number[], second: number): boolean {
+    const lastOf = (seconds: readonly number[]) => seconds.findLast((known) => known <= second) ?? -1;
+    const last = lastOf(own);
+    return [...this.times.values()].every((other) => lastOf(other) <= last);
   }
 
   private missFrom(second: number): boolean {
     if (second > this.completeThrough) return false;
     this.completeThrough = second - 1;
-    this.dropIncomplete();
+    this.size = this.dropIncomplete();
     return true;
   }
 
-  private insert(step: number, second: number): boolean {
-    const { steps, seconds } = this.timeline;
-    let place = seconds.length;
-    while (place > 0 && (seconds[place - 1] ?? 0) > second) place--;
-    for (let same = place; same > 0 && seconds[same - 1] === second; same--) {
-      if (steps[same - 1] === step) return false;
+  /** Returns the number of entries that are left up to `completeThrough`. */
+  private dropIncomplete(): number {
+    let size = 0;
+    for (const own of this.times.values()) {
+      const complete = own.findLastIndex((second) => second <= this.completeThrough) + 1;
+      own.length = Math.min(own.length, Math.max(1, complete));
+      size += complete;
     }
-    // A repeat of another step that would now follow this one may have been removed.
-    if (second <= this.thinnedThrough + TIE_SECONDS && steps[place - 1] !== step) {
-      this.completeThrough = Math.min(this.completeThrough, second - TIE_SECONDS - 1);
-      this.dropIncomplete();
-      return true;
-    }
-    this.unchanged = Math.min(this.unchanged, place);
-    if (place === steps.length) {
-      steps.push(step);
-      seconds.push(second);
-    } else {
-      steps.splice(place, 0, step);
-      seconds.splice(place, 0, second);
-    }
-    if (steps.length > MAX_ENTRIES) this.shorten();
-    return true;
-  }
-
-  private dropIncomplete(): void {
-    const { steps, seconds } = this.timeline;
-    let length = steps.length;
-    while (length > 0 && (seconds[length - 1] ?? 0) > this.completeThrough) length--;
-    steps.length = length;
-    seconds.length = length;
-    this.unchanged = Math.min(this.unchanged, length);
+    return size;
   }
 
   private shorten(): void {
-    this.takeOutRepeats();
-    const { steps, seconds } = this.timeline;
-    if (steps.length <= KEPT_ENTRIES) return;
-    this.completeThrough = (seconds[KEPT_ENTRIES] ?? 0) - 1;
-    this.dropIncomplete();
+    const entries = this.entries();
+    const end = entries.length - RECENT_ENTRIES;
+    const repeats = entries.filter((_, at) => at < end && isRepeat(entries, at));
+    for (const { step, second } of repeats) {
+      const own = this.times.get(step) ?? [];
+      own.splice(own.indexOf(second), 1);
+      this.thinnedThrough = Math.max(this.thinnedThrough, second);
+    }
+    this.size -= repeats.length;
+    const cut = this.entries()[KEPT_ENTRIES];
+    if (cut) this.missFrom(cut.second);
   }
 
-  /**
-   * A funnel looks for the first event of a step at or after an event of another step. Among events of one step with nothing else in between,
-   * that is the first one, or one within a second before that other step.
-   */
-  private takeOutRepeats(): void {
-    const { steps, seconds } = this.timeline;
-    const end = steps.length - RECENT_ENTRIES;
-    let kept = 0;
-    for (let index = 0; index < steps.length; index++) {
-      const [step = 0, second = 0] = [steps[index], seconds[index]];
-      if (index < end && steps[index - 1] === step && !this.otherFollows(index)) {
-        this.unchanged = Math.min(this.unchanged, kept);
-        this.thinnedThrough = Math.max(this.thinnedThrough, second);
-        continue;
-      }
-      steps[kept] = step;
-      seconds[kept] = second;
-      kept++;
-    }
-    steps.length = kept;
-    seconds.length = kept;
+  /** In order of time, up to `completeThrough`. */
+  private entries(): Entry[] {
+    return Array.from(this.times, ([step, own]) => own.map((second) => ({ step, second })))
+      .flat()
+      .filter(({ second }) => second <= this.completeThrough)
+      .sort((left, right) => left.second - right.second);
   }
+}
 
-  private otherFollows(index: number): boolean {
-    const { steps, seconds } = this.timeline;
-    const until = (seconds[index] ?? 0) + TIE_SECONDS;
-    for (let next = index + 1; (seconds[next] ?? Number.POSITIVE_INFINITY) <= until; next++) {
-      if (steps[next] !== steps[index]) return true;
-    }
-    return false;
+/** Adds what is after `completeThrough`. Returns false unless it is the step's first occurrence. */
+function addFirst(own: number[], second: number): boolean {
+  const isFirst = second < (own[0] ?? Number.POSITIVE_INFINITY);
+  if (isFirst) own[0] = second;
+  return isFirst;
+}
+
+/**
+ * A funnel looks for the first event of a step at or after an event of another step. Among events of one step with nothing else in between,
+ * that is the first one, or one within a second before that other step.
+ */
+function isRepeat(entries: readonly Entry[], at: number): boolean {
+  const { step, second = 0 } = entries[at] ?? {};
+  const before = entries[at - 1];
+  if (before?.step !== step || entries[at - 2]?.second === before?.second) return false;
+  for (
+    let next = at + 1;
+    (entries[next]?.second ?? Number.POSITIVE_INFINITY) <= second + TIE_SECONDS;
+    next++
+  ) {
+    if (entries[next]?.step !== step) return false;
   }
+  return true;
 }

@@ -1,4 +1,4 @@
-import { hasRoomFor, readStored, readTimeline, TIE_SECONDS } from './step-format.ts';
+import { hasRoomFor, readStored, TIE_SECONDS } from './step-format.ts';
 
 /** How far a device gets in a funnel. */
 export type Walk = {
@@ -14,30 +14,27 @@ export type Walk = {
  * another second. A device's first step is exact however long its history is.
  */
 export function walkSteps(text: string, steps: readonly string[], windowSeconds: number | null): Walk {
-  const { timeline, names, completeThrough, thinnedThrough, later } = readStored(text);
-  const [known, late] = [readTimeline(timeline), readTimeline(later)];
-  // After the complete part, a first occurrence is the earliest event only if it is not before the previous step.
-  const all = { steps: [...known.steps, ...late.steps], seconds: [...known.seconds, ...late.seconds] };
-  const taken = new Set<number>();
+  const { times, completeThrough, thinnedThrough } = readStored(text);
+  /** By step: the seconds of its events that are steps of the walk already. */
+  const taken = new Map<string, number[]>();
   const walk: Walk = { seconds: [], isComplete: true };
   let previous = 0;
   let end = Number.POSITIVE_INFINITY;
   for (const [index, name] of steps.entries()) {
-    const step = names.indexOf(name);
-    if (step === -1) {
-      walk.isComplete = hasRoomFor(name, names) || completeThrough >= end;
+    const own = times.get(name);
+    if (!own) {
+      walk.isComplete = hasRoomFor(name, times) || completeThrough >= end;
       break;
     }
     const from = index === 0 ? 0 : previous - TIE_SECONDS;
-    const place = all.seconds.findIndex(
-      (second, at) => all.steps[at] === step && second >= from && !taken.has(at),
-    );
-    const at = all.seconds[place];
-    if (at === undefined && completeThrough < end) walk.isComplete = !all.steps.includes(step);
+    const used = taken.get(name) ?? [];
+    // After the complete part, a first occurrence is the earliest event only if it is not before the previous step.
+    const at = own.find((second) => second >= from && !used.includes(second));
+    if (at === undefined && completeThrough < end) walk.isComplete = false;
     // Of a series of one step, what only a repetition of it needs may have been removed.
     if (steps.indexOf(name) < index && from <= thinnedThrough) walk.isComplete = false;
     if (at === undefined || at > end) break;
-    taken.add(place);
+    taken.set(name, [...used, at]);
     const reached = index === 0 ? at : Math.max(at, previous);
     walk.seconds.push(index === 0 ? 0 : reached - previous);
     if (index === 0 && windowSeconds !== null) end = at + windowSeconds;
@@ -48,10 +45,6 @@ export function walkSteps(text: string, steps: readonly string[], windowSeconds:
 
 /** The first occurrence of each step, in epoch milliseconds. */
 export function firstTimes(text: string): Record<string, number> {
-  const { timeline, names, later } = readStored(text);
-  const times: Record<string, number> = {};
-  for (const { steps, seconds } of [readTimeline(timeline), readTimeline(later)]) {
-    for (const [index, step] of steps.entries()) times[names[step] ?? ''] ??= (seconds[index] ?? 0) * 1_000;
-  }
-  return times;
+  const firsts = Array.from(readStored(text).times, ([step, [first = 0]]) => [step, first * 1_000] as const);
+  return Object.fromEntries(firsts.sort(([, left], [, right]) => left - right));
 }

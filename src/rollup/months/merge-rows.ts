@@ -25,13 +25,10 @@ export async function* mergeRows(
       fromDay < before && toDay > days.after;
     for await (const part of openListed(stores, place, listed, { isWanted, known: segments })) {
       addRows(part, place.applicationId, days.sumsOf);
-      for (const full of days.shrink())
-        yield* cellsOf(place.rollup, place.grain, full.segmentedRows(), segments.segmentOf);
+      for (const full of days.shrink()) yield* cellsOf(full, place.grain, segments.segmentOf);
       await nextTurn();
     }
-    for (const sums of days.latestFirst()) {
-      yield* cellsOf(place.rollup, place.grain, sums.segmentedRows(), segments.segmentOf);
-    }
+    for (const sums of days.latestFirst()) yield* cellsOf(sums, place.grain, segments.segmentOf);
     before = days.after === '' ? '' : days.earliest;
   }
 }
