@@ -3,6 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { TrieRouter } from 'hono/router/trie-router';
 import { AppError, limitBody } from '#http';
+import { answerAgain } from './forms/form.ts';
 import { PAGES } from './pages.ts';
 import { answerErrorPage, answerUnknownPage } from './shell/error-page.tsx';
 import { requirePerson, requireRole, sameOrigin, securityHeaders } from './shell/guard.ts';
@@ -37,12 +38,12 @@ for (const page of PAGES) {
     c.set('page', page);
     await next();
   });
-  if (page.opens) dashboard.use(everywhere, requirePerson, requireRole(page.opens));
+  if (page.opens !== null) dashboard.use(everywhere, requirePerson, requireRole(page.opens ?? 'viewer'));
   dashboard.route(page.path, page.routes);
 }
 dashboard.get('/settings', (c) => c.redirect('/settings/applications'));
 dashboard.notFound(answerUnknownPage);
-dashboard.onError((error, c) => answerErrorPage(c, error));
+dashboard.onError(async (error, c) => (await answerAgain(c, error)) ?? answerErrorPage(c, error));
 
 const paths = new TrieRouter<string>();
 for (const { method, path } of dashboard.routes) if (method !== 'ALL') paths.add('ALL', path, path);

@@ -14,6 +14,7 @@ export {
   createTeam,
   NewApplication,
   Replacement,
+  showApplication,
 } from './applications.ts';
 export { ImpressionTemplateChoice, OwnImpressionTemplate } from './impression-template.ts';
 export {

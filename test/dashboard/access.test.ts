@@ -57,7 +57,7 @@ const pathOf = (route: string) =>
     .replace('/settings/applications/:id', `/settings/applications/${ids.application}`)
     .replace('/settings/tokens/:id', `/settings/tokens/${ids.token}`)
     .replace('/settings/members/:id', `/settings/members/${ids.member}`)
-    .replace(':hash', ids.invitation)
+    .replace('invitations/:id', `invitations/${ids.invitation}`)
     .replace('/status/:id', `/status/${ids.parked}`)
     .replace(/:\w+/, 'unknown');
 

@@ -18,7 +18,7 @@ const WITHOUT_FIELDS = new Set([
   '/settings/tokens/:id/revoke',
   '/settings/tokens/:id/take-over',
   '/settings/members/:id/remove',
-  '/settings/members/invitations/:hash/withdraw',
+  '/settings/members/invitations/:id/withdraw',
   '/status/resume',
   '/creatives/:id/key',
   '/status/:id/replay',
@@ -38,7 +38,7 @@ const WITHOUT_FIELDS = new Set([
   '/alerts/channels/:id/remove',
   '/notes/:id/remove',
   '/views/:id/remove',
-  '/views/links/:hash/revoke',
+  '/views/links/:id/revoke',
 ]);
 const POSTS = [
   ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),
@@ -125,4 +125,14 @@ it('accepts a form that is sent as multipart', async () => {
   expect([answer.status, answer.headers.get('Location')]).toEqual([303, '/settings/tokens']);
   const page = await pageOf(await browser.get('/settings/tokens', cookieOf(answer)));
   expect(page.cells('Access tokens', 'Name')).toEqual([['multipart'], ['test']]);
+});
+
+it('leads to an error page if the page of a refused form is refused, too', async () => {
+  const { team, application } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const answer = await browser.post(`/notes?app=${application.id}&attribution=nonsense`, { day: 'never' });
+  expect([answer.status, (await pageOf(answer)).error]).toEqual([
+    400,
+    expect.stringContaining('attribution'),
+  ]);
 });

@@ -3,6 +3,7 @@ import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
 import { dayText, monthText, placeText, shortDay, shortWeekday } from '../shell/dates.ts';
 import { type Days, daysBegun } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
+import { numberOf } from '../tables/metrics.ts';
 import { clock, showsHours } from '../tables/part-of-day.ts';
 
 /** The unit of a chart's time axis. */
@@ -162,8 +163,6 @@ export function valuesAt<Row extends Record<string, unknown>>(
   return places.map(({ key, isAhead }) => {
     if (isAhead) return null;
     const row = byKey.get(key);
-    if (!row) return nothing;
-    const value = figureOf(row);
-    return typeof value === 'number' ? value : null;
+    return row ? numberOf(figureOf(row)) : nothing;
   });
 }

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import { Info } from '../shell/info.tsx';
 import { Card } from '../shell/parts.tsx';
 import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
-import { type View, viewQuery } from '../shell/view.ts';
+import { type Here, type View, viewQuery } from '../shell/view.ts';
 import { ComparedDays, type ComparedReport } from '../tables/compared.tsx';
+import { groupLabel } from '../tables/groups.tsx';
 import { Headline, withoutHours } from '../tables/headline.tsx';
 import { METRIC_DEFINITIONS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
@@ -12,63 +12,46 @@ import type { Marker } from './chart.tsx';
 import { TimeChart } from './time-chart.tsx';
 
 const UNITS = ['day', 'week', 'month'] as const;
-const UNIT_LABELS: Readonly<Record<Unit, string>> = {
-  hour: 'Hour',
-  day: 'Day',
-  week: 'Week',
-  month: 'Month',
-};
 
-/** Whether figures are without refunds and the fee of stores. Addresses name the metrics as if they were not. */
-const isNet = ({ revenue }: Readonly<Record<string, string>>) => revenue === 'net';
-
-/** Reads what a panel's chart shows. Anything but one of the panel's metrics and units is ignored. `shown` is what stands for a metric. */
-export function readChosen<Name extends MetricName>(
+/**
+ * Reads what a panel's chart shows. Anything but one of the panel's metrics and units is ignored. Figures may be without refunds and the fee of
+ * stores: addresses name the metrics as if they were not, and `shown` is what stands for one.
+ */
+export function readChosen(
   query: Readonly<Record<string, string>>,
-  names: readonly [Name, ...Name[]],
-): { metric: Name; unit: (view: View, hasHours?: boolean) => Unit; shown: (name: MetricName) => MetricName } {
+  names: readonly [MetricName, ...MetricName[]],
+) {
+  const metric = names.find((name) => name === query.metric) ?? names[0];
+  const chosenUnit = UNITS.find((unit) => unit === query.unit);
+  const isNet = query.revenue === 'net';
   return {
-    shown: isNet(query) ? netOf : (name) => name,
-    metric: names.find((name) => name === query.metric) ?? names[0],
-    unit: (view, hasHours = false) =>
-      UNITS.find((unit) => unit === query.unit) ?? (hasHours ? finestUnitOf(view) : unitOf(view)),
+    names,
+    metric,
+    isNet,
+    shown: (name: MetricName): MetricName => (isNet ? netOf(name) : name),
+    unit: (view: View, hasHours = false): Unit =>
+      chosenUnit ?? (hasHours ? finestUnitOf(view) : unitOf(view)),
+    /** The parameters of the choice. Defaults are left out. */
+    carry: { metric: metric === names[0] ? '' : metric, unit: chosenUnit ?? '', revenue: isNet ? 'net' : '' },
   };
 }
-
-/** The parameters of a panel's choice. Defaults are left out. */
-export const chosenParameters = (
-  query: Readonly<Record<string, string>>,
-  names: readonly MetricName[],
-): Record<string, string> => ({
-  metric: names.slice(1).find((name) => name === query.metric) ?? '',
-  unit: UNITS.find((unit) => unit === query.unit) ?? '',
-  revenue: isNet(query) ? 'net' : '',
-});
 
 /** The figures of a page as cards, of which each chooses what the chart below them shows. Works by links alone. */
 export const FiguresPanel = ({
   view,
   path,
-  carry,
+  chosen: { names, metric, isNet, shown, carry },
   compared,
-  names,
-  metric,
   unit,
   markers = [],
   aside,
-}: {
-  view: View;
-  path: string;
-  /** The parameters of this choice, from `chosenParameters`. */
-  carry: Record<string, string>;
+}: Here & {
+  chosen: ReturnType<typeof readChosen>;
   compared: ComparedReport;
-  names: readonly MetricName[];
-  metric: MetricName;
   unit: Unit;
   markers?: readonly Marker[];
   aside?: Child;
 }) => {
-  const shown = isNet(carry) ? netOf : (name: MetricName) => name;
   const charted = shown(metric);
   const title = `${METRIC_DEFINITIONS[charted].label} by ${unit}`;
   const link = (changes: Record<string, string>) => path + viewQuery(view, { ...carry, ...changes });
@@ -92,12 +75,12 @@ export const FiguresPanel = ({
       <Card
         title={title}
         info={
-          <Info about={title}>
+          <>
             <ComparedDays view={view} compared={compared} without={withoutHours(names.map(shown))} />
             <Zone view={view} />
             <WithoutSpend view={view} />
             {unit === 'hour' && <WithoutHours />}
-          </Info>
+          </>
         }
         aside={
           <span class="asides">
@@ -110,7 +93,7 @@ export const FiguresPanel = ({
                   title={
                     name === 'net' ? METRIC_DEFINITIONS.net_revenue.hint : METRIC_DEFINITIONS.revenue.hint
                   }
-                  {...(name === (isNet(carry) ? 'net' : '') ? { 'aria-current': 'true' as const } : {})}
+                  {...((name === 'net') === isNet ? { 'aria-current': 'true' as const } : {})}
                 >
                   {name === 'net' ? 'Net' : 'Gross'}
                 </a>
@@ -123,7 +106,7 @@ export const FiguresPanel = ({
                   data-keep-scroll
                   {...(name === unit ? { 'aria-current': 'true' as const } : {})}
                 >
-                  {UNIT_LABELS[name]}
+                  {groupLabel(name)}
                 </a>
               ))}
             </span>

@@ -75,11 +75,10 @@ export function ChannelsCard({
 export const NewChannelForm = ({
   view,
   mail,
-  open,
   values,
   faults,
-}: Required<Submitted> & { view: View; mail: boolean; open: boolean }) => (
-  <FormMenu label="New channel" id="channel" kind="quiet" open={open}>
+}: Required<Submitted> & { view: View; mail: boolean }) => (
+  <FormMenu label="New channel" id="channel" kind="quiet" open={faults.length > 0}>
     <PostForm
       to={`/alerts/channels${viewQuery(view)}`}
       button="Add channel"

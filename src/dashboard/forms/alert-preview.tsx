@@ -1,7 +1,7 @@
 import { changeOf, type Evaluated, isChange, type MetricRule } from '#alerts';
 import { count, RATIOS } from '#lib/format';
 import { dayText } from '../shell/dates.ts';
-import { Card, type Column, cutMiddle, Table } from '../shell/parts.tsx';
+import { Card, type Column, cutMiddle, Name, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { groupLabel } from '../tables/groups.tsx';
 import { METRIC_DEFINITIONS, metricColumn, placesOf, showMetric } from '../tables/metrics.ts';
@@ -70,7 +70,7 @@ const Names = ({ names }: { names: readonly string[] }) => (
     {names.map((name, index) => (
       <>
         {index > 0 && ', '}
-        <bdi title={name}>{cutMiddle(name)}</bdi>
+        <Name name={name} />
       </>
     ))}
   </>
@@ -121,13 +121,7 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
   const changes = rows.map(changeOf);
   const changePlaces = RATIOS.places(changes.filter((change) => change !== null));
   const groupColumn: Column<FiringDay>[] = rule.group_by
-    ? [
-        {
-          label: groupLabel(rule.group_by),
-          titleOf: ({ name }) => name,
-          cell: ({ name }) => <bdi>{cutMiddle(name)}</bdi>,
-        },
-      ]
+    ? [{ label: groupLabel(rule.group_by), cell: Name }]
     : [];
   const compared: Column<FiringDay>[] = isChange(rule.condition)
     ? [

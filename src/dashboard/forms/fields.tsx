@@ -1,7 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { Field, type FormField } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
-import type { View, ViewChanges } from '../shell/view.ts';
+import type { Here, View } from '../shell/view.ts';
 import type { Submitted } from './form.ts';
 
 type FieldsProps = Submitted & { fields: readonly FormField[] };
@@ -46,12 +46,12 @@ export const PostForm = ({
 export const ChoiceForm = ({
   path,
   view,
-  changes = {},
+  carry = {},
   children,
   ...shown
-}: PropsWithChildren<FieldsProps & { path: string; view: View | null; changes?: ViewChanges }>) => (
+}: PropsWithChildren<FieldsProps & Omit<Here, 'view'> & { view: View | null }>) => (
   <form method="get" action={path} class="row" data-submit-on-change>
-    <ViewFields view={view} changes={changes} />
+    <ViewFields view={view} changes={carry} />
     <Fields {...shown} />
     {children}
     <button type="submit" class="quiet" data-apply>

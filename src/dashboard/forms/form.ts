@@ -1,6 +1,9 @@
+import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import { AppError, type Fault, invalidRequest, toFaults } from '#http';
-import type { DashboardContext } from '../shell/page-record.ts';
+import type { MemberCaller } from '#members';
+import { callerOf } from '../shell/guard.ts';
+import type { DashboardContext, DashboardEnv, FormPage } from '../shell/page-record.ts';
 
 /** A form's fields, including files. Throws `invalid_request` if the body does not match its content type. */
 export async function readFields(c: DashboardContext): Promise<Record<string, string | File>> {
@@ -33,7 +36,7 @@ export function checkForm<Schema extends z.ZodType>(
 }
 
 /** A form's text as submitted, and its faults. A page shows both; without them, it shows an empty form. */
-export type Submitted = { values?: Record<string, string>; faults?: readonly Fault[] };
+export type Submitted = Partial<Parameters<FormPage>[1]>;
 
 /**
  * A submitted form: its data, or null if it is invalid, and what the page shows again in that case. `toInput` converts the form's text to what
@@ -49,7 +52,7 @@ export async function parseForm<Schema extends z.ZodType>(
   return { data, values, faults: faults ?? [] };
 }
 
-/** The data of a form that a person cannot get wrong, such as a button or a list. Throws `invalid_request` if it is invalid. */
+/** The data of a form. Throws `invalid_request` if it is invalid: see `again`. */
 export async function requireForm<Schema extends z.ZodType>(
   c: DashboardContext,
   schema: Schema,
@@ -60,17 +63,21 @@ export async function requireForm<Schema extends z.ZodType>(
   return data;
 }
 
-/** Runs a change, and shows its form again if the change is refused for what is in it. */
-export async function orAgain(
-  change: () => Promise<Response>,
-  again: (faults: readonly Fault[]) => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details.length === 0) throw error;
-    return again(error.details);
-  }
+/** For a form that a person can get wrong: its page shows it again if it is refused for what is in it. Others lead to an error page. */
+export const again = (page: FormPage) =>
+  createMiddleware<DashboardEnv>(async (c, next) => {
+    c.set('formPage', page);
+    await next();
+  });
+
+/** The page of a form that was refused for what is in it, with the form as it was typed; null for any other error. */
+export async function answerAgain(c: DashboardContext, thrown: unknown): Promise<Response | null> {
+  const page = c.get('formPage');
+  if (!page || !(thrown instanceof AppError) || thrown.details.length === 0) return null;
+  // The page itself may be refused, too.
+  c.set('formPage', undefined);
+  c.status(400);
+  return page(c, { values: await readForm(c), faults: thrown.details });
 }
 
 /** Messages that a page shows after a redirect; the URL contains only a message's key. */
@@ -114,3 +121,19 @@ export function doneText(c: DashboardContext): string | null {
 export function redirectDone(c: DashboardContext, path: string, done: Done): Response {
   return c.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${done}`, 303);
 }
+
+/**
+ * Answers a button: changes what the `:id` of its address names, then leads to the page at `path`, which may have the same `:id`, with the view
+ * that the button had.
+ */
+export const changing =
+  (
+    path: string,
+    done: Done,
+    change: (caller: MemberCaller, id: string, c: DashboardContext) => Promise<unknown>,
+  ) =>
+  async (c: DashboardContext): Promise<Response> => {
+    const { id = '' } = c.req.param();
+    await change(callerOf(c), id, c);
+    return redirectDone(c, path.replace(':id', () => id) + new URL(c.req.url).search, done);
+  };

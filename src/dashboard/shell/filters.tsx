@@ -11,8 +11,8 @@ import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
   type FilterName,
+  type Here,
   type View,
-  type ViewChanges,
   viewParameters,
   viewQuery,
   withFilter,
@@ -137,10 +137,8 @@ export const Freshness = ({ view, here }: { view: View; here: string }) => {
   );
 };
 
-type Carried = { view: View; path: string; carry: ViewChanges };
-
 /** A menu of filters. Each entry leads to the list of its values, which a script shows in place. */
-const AddFilter = ({ view, path, carry }: Carried) => {
+const AddFilter = ({ view, path, carry }: Here) => {
   const here = path + viewQuery(view, carry);
   const isSet = (name: FilterName) => view.filters[name] !== undefined;
   return (
@@ -191,7 +189,7 @@ export const ChipLink = ({
   </a>
 );
 
-const Chips = ({ view, path, carry, chips }: Carried & { chips: readonly Chip[] }) =>
+const Chips = ({ view, path, carry, chips }: Here & { chips: readonly Chip[] }) =>
   chips.length === 0 ? null : (
     <ul class="chips" aria-label="Filters">
       {chips.map(({ name, value, label }) => (
@@ -219,23 +217,13 @@ const Chips = ({ view, path, carry, chips }: Carried & { chips: readonly Chip[] 
     </ul>
   );
 
-/**
- * The filter bar, a form that works in any browser; a script submits it on every change. `carry` are the page's own parameters, which are
- * kept.
- */
+/** The filter bar, a form that works in any browser; a script submits it on every change. */
 export const Filters = ({
-  view,
-  path,
   shown = ['app', 'period', 'comparison', 'filters', 'currency'],
-  carry = {},
   chips = [],
-}: {
-  view: View;
-  path: string;
-  shown?: readonly BarPart[] | undefined;
-  carry?: ViewChanges;
-  chips?: readonly Chip[];
-}) => {
+  ...here
+}: Here & { shown?: readonly BarPart[] | undefined; chips?: readonly Chip[] }) => {
+  const { view, path, carry } = here;
   const set = new Set(['app', ...shown.flatMap((part) => SET_BY[part])]);
   const hidden = [...viewParameters(view, carry)].filter(([name]) => !set.has(name));
   const summary = [
@@ -262,10 +250,10 @@ export const Filters = ({
               Apply
             </button>
           </form>
-          {shown.includes('filters') && <AddFilter view={view} path={path} carry={carry} />}
+          {shown.includes('filters') && <AddFilter {...here} />}
         </div>
       </details>
-      <Chips view={view} path={path} carry={carry} chips={chips} />
+      <Chips {...here} chips={chips} />
       <Freshness view={view} here={path + viewQuery(view, carry)} />
     </div>
   );

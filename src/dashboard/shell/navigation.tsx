@@ -20,7 +20,7 @@ export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries
     entries: pages.flatMap(({ path, title, links = [] }) =>
       links
         .filter((link) => link.group === group)
-        .map(({ label = title, icon, keepsView, query = '' }) => ({
+        .map(({ label = title, icon, keepsView = true, query = '' }) => ({
           path: path + query,
           label,
           icon,
@@ -30,8 +30,9 @@ export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries
   }));
 
 /** The path of the link for the page at `path`: of several, the one with most of the address's parameters. */
-export function currentLink(pages: readonly PageRecord[], path: string, asked: URLSearchParams): string {
-  const page = pages.find((record) => record.path === path);
+function currentLink(c: DashboardContext, path: string): string {
+  const asked = new URL(c.req.url).searchParams;
+  const page = c.get('pages').find((record) => record.path === path);
   const matching = [...(page?.links ?? [])]
     .map(({ query = '' }) => ({ query, parameters: [...new URLSearchParams(query)] }))
     .filter(({ parameters }) => parameters.every(([name, value]) => asked.get(name) === value))
@@ -101,18 +102,16 @@ const ApplicationNames = ({ name, timezone, currency }: ApplicationLine) => (
   </span>
 );
 
+/** `current`: the path of the page, or of the one that stands for it. */
+type NavigationProps = { c: DashboardContext; current: string; view: View | null; shown: Navigation };
+
 /** The product without an application, otherwise the application with a menu of the others. */
 export const ApplicationSwitch = ({
   c,
   current,
   view,
   shown: { applications, application },
-}: {
-  c: DashboardContext;
-  current: string;
-  view: View | null;
-  shown: Navigation;
-}) => (
+}: NavigationProps) => (
   <details class="switch" data-pop>
     <summary>
       <span class="logo" aria-hidden="true">
@@ -192,63 +191,54 @@ export const withQuery = (path: string, query: string) =>
   path.includes('?') && query !== '' ? `${path}&${query.slice(1)}` : path + query;
 
 /** The pages in groups, saved views, and the person. */
-export const NavigationList = ({
-  pages,
-  person,
-  current,
-  view,
-  shown,
-}: {
-  pages: readonly PageRecord[];
-  person: Person;
-  current: string;
-  view: View | null;
-  shown: Navigation;
-}) => (
-  <nav class="side-nav" aria-label="Main">
-    {groupsOf(pages).map(({ label, entries }) => (
-      <>
-        {label !== '' && <h2>{label}</h2>}
-        <ul>
-          {entries.map((item) => (
-            <li>
-              <a
-                href={withQuery(item.path, item.keepsView ? viewQuery(view) : '')}
-                {...(item.path === current ? { 'aria-current': 'page' as const } : {})}
-              >
-                <Drawing path={item.icon} />
-                <span class="label">{item.label}</span>
-                {item.path === '/alerts' && shown.firing > 0 && (
-                  <span class="count">
-                    {shown.firing}
-                    <span class="visually-hidden"> firing</span>
-                  </span>
-                )}
-              </a>
-            </li>
-          ))}
-        </ul>
-        {label === '' && shown.views.length > 0 && (
-          <ul class="views">
-            {shown.views.map(({ name, address }) => (
+export const NavigationList = ({ c, current, view, shown }: NavigationProps) => {
+  const link = currentLink(c, current);
+  return (
+    <nav class="side-nav" aria-label="Main">
+      {groupsOf(c.get('pages')).map(({ label, entries }) => (
+        <>
+          {label !== '' && <h2>{label}</h2>}
+          <ul>
+            {entries.map((item) => (
               <li>
-                <a href={address}>
-                  <bdi>{name}</bdi>
+                <a
+                  href={withQuery(item.path, item.keepsView ? viewQuery(view) : '')}
+                  {...(item.path === link ? { 'aria-current': 'page' as const } : {})}
+                >
+                  <Drawing path={item.icon} />
+                  <span class="label">{item.label}</span>
+                  {item.path === '/alerts' && shown.firing > 0 && (
+                    <span class="count">
+                      {shown.firing}
+                      <span class="visually-hidden"> firing</span>
+                    </span>
+                  )}
                 </a>
               </li>
             ))}
           </ul>
-        )}
-      </>
-    ))}
-    <ul class="rail">
-      <li>
-        <button type="button" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
-          <Icon name="collapse" />
-          <span class="label">Collapse</span>
-        </button>
-      </li>
-    </ul>
-    <Who person={person} />
-  </nav>
-);
+          {label === '' && shown.views.length > 0 && (
+            <ul class="views">
+              {shown.views.map(({ name, address }) => (
+                <li>
+                  <a href={address}>
+                    <bdi>{name}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      ))}
+      <ul class="rail">
+        <li>
+          <button type="button" data-rail aria-pressed={shown.isNarrow ? 'true' : 'false'}>
+            <Icon name="collapse" />
+            <span class="label">Collapse</span>
+          </button>
+        </li>
+      </ul>
+      <Who person={c.get('person')} />
+    </nav>
+  );
+};

@@ -5,13 +5,7 @@ import { iso } from '#lib/time';
 import { doneText } from '../forms/form.ts';
 import { isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
-import {
-  ApplicationSwitch,
-  currentLink,
-  type Navigation,
-  NavigationList,
-  readNavigation,
-} from './navigation.tsx';
+import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';
 import { type DashboardContext, isSavable, type PageRecord } from './page-record.ts';
 import { Notice } from './parts.tsx';
 import { queryToKeep, type View, viewQuery } from './view.ts';
@@ -43,20 +37,13 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
   </html>
 );
 
-type PageProps = {
-  c: DashboardContext;
-  title: string;
-  within: Child;
-  current: string;
-  view: View | null;
-  filters: Child;
-  tools: Child;
-  columns: readonly string[];
-  navigation: Navigation;
-};
-
 /** Search, sharing and what the page itself offers, beside its title. */
-const Tools = ({ c, view, tools, columns }: Pick<PageProps, 'c' | 'view' | 'tools' | 'columns'>) => {
+const Tools = ({
+  c,
+  view,
+  columns,
+  children,
+}: PropsWithChildren<{ c: DashboardContext; view: View | null; columns: readonly string[] }>) => {
   const keep = view ? viewToKeep(c, columns) : null;
   return (
     <div class="tools">
@@ -73,60 +60,10 @@ const Tools = ({ c, view, tools, columns }: Pick<PageProps, 'c' | 'view' | 'tool
           <span>Save or share</span>
         </a>
       )}
-      {tools}
+      {children}
     </div>
   );
 };
-
-const Page = ({
-  c,
-  title,
-  within,
-  current,
-  view,
-  filters,
-  tools,
-  columns,
-  navigation,
-  children,
-}: PropsWithChildren<PageProps>) => (
-  <Document title={`${title} · ${c.get('person').team.name}`}>
-    <body class={navigation.isNarrow ? 'with-nav narrow-nav' : 'with-nav'}>
-      <a class="skip" href="#main">
-        Skip to the page
-      </a>
-      <header class="side">
-        <ApplicationSwitch c={c} current={current} view={view} shown={navigation} />
-        <details class="menu" data-menu data-pop>
-          <summary>
-            <Icon name="menu" />
-            <span class="visually-hidden">Menu</span>
-          </summary>
-          <NavigationList
-            pages={c.get('pages')}
-            person={c.get('person')}
-            current={currentLink(c.get('pages'), current, new URL(c.req.url).searchParams)}
-            view={view}
-            shown={navigation}
-          />
-        </details>
-      </header>
-      <main id="main" tabindex={-1}>
-        <header class="page-head">
-          <div class="page-title">
-            {within && <p class="muted">{within}</p>}
-            <h1 class={title.length > LONG_TITLE ? 'long' : ''}>
-              <bdi>{title}</bdi>
-            </h1>
-          </div>
-          <Tools c={c} view={view} tools={tools} columns={columns} />
-          {filters}
-        </header>
-        {children}
-      </main>
-    </body>
-  </Document>
-);
 
 /** The title and path of a request's page. An address that no page has is not in the navigation. */
 const recordOf = (c: DashboardContext): Pick<PageRecord, 'title' | 'path'> =>
@@ -161,28 +98,48 @@ export async function renderPage(
   },
   content: Child,
 ): Promise<Response> {
-  const view = page.view ?? null;
+  const { view = null, title = recordOf(c).title, current = recordOf(c).path, columns = [] } = page;
   const done = doneText(c);
   // As in CSV files, for whoever reads the page by machine.
   if (view?.countedThrough) c.header('X-Counted-Through', iso(view.countedThrough));
   if (view?.uncounted) c.header('X-Uncounted', String(view.uncounted));
+  const shown = page.navigation ?? (await readNavigation(c, view));
   return send(
     c,
-    <Page
-      c={c}
-      title={page.title ?? recordOf(c).title}
-      within={page.within}
-      current={page.current ?? recordOf(c).path}
-      view={view}
-      filters={page.filters}
-      tools={page.tools}
-      columns={page.columns ?? []}
-      navigation={page.navigation ?? (await readNavigation(c, view))}
-    >
-      {page.tabs}
-      {done && <Notice kind="good">{done}</Notice>}
-      {content}
-    </Page>,
+    <Document title={`${title} · ${c.get('person').team.name}`}>
+      <body class={shown.isNarrow ? 'with-nav narrow-nav' : 'with-nav'}>
+        <a class="skip" href="#main">
+          Skip to the page
+        </a>
+        <header class="side">
+          <ApplicationSwitch c={c} current={current} view={view} shown={shown} />
+          <details class="menu" data-menu data-pop>
+            <summary>
+              <Icon name="menu" />
+              <span class="visually-hidden">Menu</span>
+            </summary>
+            <NavigationList c={c} current={current} view={view} shown={shown} />
+          </details>
+        </header>
+        <main id="main" tabindex={-1}>
+          <header class="page-head">
+            <div class="page-title">
+              {page.within && <p class="muted">{page.within}</p>}
+              <h1 class={title.length > LONG_TITLE ? 'long' : ''}>
+                <bdi>{title}</bdi>
+              </h1>
+            </div>
+            <Tools c={c} view={view} columns={columns}>
+              {page.tools}
+            </Tools>
+            {page.filters}
+          </header>
+          {page.tabs}
+          {done && <Notice kind="good">{done}</Notice>}
+          {content}
+        </main>
+      </body>
+    </Document>,
     page.status,
   );
 }
@@ -217,6 +174,7 @@ export function renderPlainPage(
   );
 }
 
-function send(c: DashboardContext, document: Child, status: ContentfulStatusCode = 200) {
+/** Without a `status`, with the one that was set, such as by `answerAgain`. */
+function send(c: DashboardContext, document: Child, status?: ContentfulStatusCode) {
   return c.html(html`<!doctype html>${document}`, status);
 }

@@ -1,5 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { Fault } from '#http';
+import { Info } from './info.tsx';
 
 // Small components of pages. They never use a style attribute, because the content security policy forbids it.
 
@@ -12,6 +13,7 @@ export const Notice = ({
   </div>
 );
 
+/** `info` are caveats of what it shows, behind a mark. */
 export const Card = ({
   title,
   id,
@@ -23,7 +25,7 @@ export const Card = ({
     <header class="card-head">
       <div class="card-title">
         <h2>{title}</h2>
-        {info}
+        {info && <Info about={title}>{info}</Info>}
       </div>
       {aside}
     </header>

@@ -27,7 +27,7 @@ import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
 import type { DashboardContext } from './page-record.ts';
 import { Notice } from './parts.tsx';
-import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
+import { type Here, readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
 /** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
 export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
@@ -92,16 +92,11 @@ export async function settleView(c: DashboardContext, view: View): Promise<View>
 
 /**
  * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
- * It reports faults in the query through `answerWith`.
  */
 export const renderReport = (c: DashboardContext, page: ReportPage, content: ReportContent) =>
   inReportSlot(c.get('person').team.id, () => composeReport(c, page, content));
 
-type ReportContent = (
-  view: View,
-  now: number,
-  answerWith: (status: 400) => void,
-) => Promise<Child | Response>;
+type ReportContent = (view: View, now: number, here: Required<Here>) => Promise<Child | Response>;
 
 async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
   const now = Date.now();
@@ -114,10 +109,8 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
     return renderPage(c, named, <NeedsApplication mayCreate={mayCreate} />);
   }
   const view = await settleView(c, read);
-  let status: 200 | 400 = 200;
-  const report = content(view, now, (other) => {
-    status = other;
-  });
+  const here = { view, path, carry };
+  const report = content(view, now, here);
   // A file has no navigation.
   if (wantsCsv(c)) {
     const file = await report;
@@ -129,10 +122,10 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
     readNavigation(c, view),
   ]);
   if (shown instanceof Response) return shown;
-  const filters = <Filters view={view} path={path} carry={carry} shown={page.bar} chips={chips} />;
+  const filters = <Filters {...here} shown={page.bar} chips={chips} />;
   const within = page.within?.(view);
   const columns = [carry.column ?? []].flat();
-  return renderPage(c, { ...named, within, view, filters, columns, status, navigation }, shown);
+  return renderPage(c, { ...named, within, view, filters, columns, navigation }, shown);
 }
 
 /** Whether the request asks for a CSV file. */
@@ -214,19 +207,9 @@ export const NameSearch = ({
 );
 
 /** A table's search field. The server searches, because the table may not have all rows. */
-export const TableSearch = ({
-  view,
-  path,
-  parameters = {},
-  q,
-}: {
-  view: View;
-  path: string;
-  parameters?: ViewChanges;
-  q: string;
-}) => (
+export const TableSearch = ({ view, path, carry = {}, q }: Here & { q: string }) => (
   <form method="get" action={path} class="find-row" data-search-form>
-    <ViewFields view={view} changes={parameters} />
+    <ViewFields view={view} changes={carry} />
     <NameSearch q={q} />
     <button type="submit" class="quiet">
       Search
@@ -250,19 +233,16 @@ export const RowCount = ({ shown, total, q = '' }: { shown: number; total: numbe
 export const CsvLink = ({
   view,
   path,
-  parameters = {},
+  carry = {},
   isButton = false,
   of = '',
-}: {
-  view: View;
-  path: string;
-  parameters?: ViewChanges;
+}: Here & {
   isButton?: boolean;
   /** What the file has, if that is not everything. */
   of?: string;
 }) => (
   <a
-    href={path + viewQuery(view, { ...parameters, format: 'csv' })}
+    href={path + viewQuery(view, { ...carry, format: 'csv' })}
     {...(isButton ? { class: 'button quiet' } : {})}
   >
     CSV{of && ` of ${of}`}

@@ -194,6 +194,9 @@ function readFilters(c: DashboardContext, applicationId: string): ReportFilters 
 /** A link's changes to a view. An empty value or list removes the parameter. */
 export type ViewChanges = Record<string, string | readonly string[] | undefined>;
 
+/** The address of a page: `carry` are its own parameters, which its links and forms keep. */
+export type Here = { view: View; path: string; carry?: ViewChanges };
+
 /** The URL parameters of a view with changes. Defaults are left out. */
 export function viewParameters(view: View | null, changes: ViewChanges = {}): URLSearchParams {
   const own: ViewChanges = view

@@ -3,7 +3,8 @@ import { ChoiceForm } from '../forms/fields.tsx';
 import { shortDays } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
 import type { FormField } from '../shell/parts.tsx';
-import type { View } from '../shell/view.ts';
+import type { Compared } from '../shell/period.ts';
+import type { Here } from '../shell/view.ts';
 import { DEVICE_GROUPINGS, groupName } from './groups.tsx';
 import type { CellValue } from './metrics.ts';
 
@@ -34,12 +35,7 @@ export const CohortForm = ({
   view,
   asked: { cohort, group },
   fields,
-}: {
-  path: string;
-  view: View;
-  asked: CohortGrouping;
-  fields: readonly FormField[];
-}) => (
+}: Here & { asked: CohortGrouping; fields: readonly FormField[] }) => (
   <ChoiceForm
     path={path}
     view={view}
@@ -78,15 +74,17 @@ const MAX_COMPARED = 50;
 
 /**
  * The cohorts of the earlier period that a table compares with its rows: those of the same groups, if the cohorts are not divided by time and the
- * groups are few, or else all devices together. `read` reads cohorts of the earlier period.
+ * groups are few, or else all devices together.
  */
 export async function cohortsBefore<Row extends CohortRow>(
   asked: CohortGrouping,
   { total_rows: total }: { total_rows: number },
+  compared: Compared | null,
   read: (changes: Record<string, unknown>) => Promise<{ data: Row[] }>,
 ): Promise<Row[]> {
-  if (asked.group === '') return (await read({ cohort: 'all' })).data;
-  return asked.cohort === 'all' && total <= MAX_COMPARED ? (await read(cohortsAsked(asked))).data : [];
+  const isComparable = asked.group === '' || (asked.cohort === 'all' && total <= MAX_COMPARED);
+  if (!compared || !isComparable) return [];
+  return (await read({ ...cohortsAsked({ ...asked, cohort: 'all' }), ...compared.before })).data;
 }
 
 /** Whether at least half of a cohort's devices have completed a day. A value of fewer covers other devices than the values before it. */

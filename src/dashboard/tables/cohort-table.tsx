@@ -3,7 +3,7 @@ import { count, type FigureFormat } from '#lib/format';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays } from '../shell/dates.ts';
 import { type Column, Table } from '../shell/parts.tsx';
-import type { View } from '../shell/view.ts';
+import type { Here, View } from '../shell/view.ts';
 import { type CohortGrouping, type CohortRow, isMostOf, plain } from './cohort-parts.tsx';
 import { keyOf } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
@@ -14,11 +14,8 @@ export const FEW_HINT = 'Italic: fewer than half of the devices have completed t
 /** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
 type Cell = { value: number | null; eligible: number; mark?: Child };
 
-type CohortTableProps<Row extends CohortRow> = {
+type CohortTableProps<Row extends CohortRow> = Here & {
   caption: string;
-  path: string;
-  carry: Record<string, string>;
-  view: View;
   asked: CohortGrouping;
   rows: readonly Row[];
   days: readonly number[];
@@ -34,7 +31,7 @@ type CohortTableProps<Row extends CohortRow> = {
 
 /** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
 export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>) {
-  const { caption, path, carry, view, asked, rows, days, cell, format, isHeat, before = [] } = props;
+  const { caption, view, path, carry = {}, asked, rows, days, cell, format, isHeat, before = [] } = props;
   const isBefore = new Set(before);
   const keyOfGroup = (row: Row) => (row.is_other ? null : keyOf([asked.group], row));
   const earlier = new Map(before.map((row) => [keyOfGroup(row), row]));

@@ -3,7 +3,7 @@ import { isCohortMetric } from '#catalogue';
 import { isSecure, keepChoice } from '../shell/cookies.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
 import { ViewFields } from '../shell/report.tsx';
-import type { View, ViewChanges } from '../shell/view.ts';
+import type { Here } from '../shell/view.ts';
 import { METRIC_DEFINITIONS, METRIC_NAMES, type MetricName } from './metrics.ts';
 
 // The columns of a table, as ready sets or one by one. What was chosen is in the URL, and kept for the next visit of the page.
@@ -50,20 +50,14 @@ const Choices = ({
   </fieldset>
 );
 
-/** Chooses the columns of the table at `path`. `parameters` are the page's own, without columns. */
+/** Chooses the columns of a page's table. `carry` is without them. */
 export const ColumnsMenu = ({
   view,
   path,
-  parameters,
+  carry = {},
   sets,
   chosen,
-}: {
-  view: View;
-  path: string;
-  parameters: ViewChanges;
-  sets: readonly ColumnSet[];
-  chosen: readonly MetricName[];
-}) => (
+}: Here & { sets: readonly ColumnSet[]; chosen: readonly MetricName[] }) => (
   <details class="pop" data-pop>
     <summary class="button quiet">Columns</summary>
     <div class="sheet right">
@@ -77,7 +71,7 @@ export const ColumnsMenu = ({
         ))}
       </ul>
       <form method="get" action={path} class="columns-form">
-        <ViewFields view={view} changes={parameters} />
+        <ViewFields view={view} changes={carry} />
         <button type="submit">Show these</button>
         <Choices
           label="Metrics"

@@ -10,7 +10,7 @@ import { ask, viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type Earlier, earlierOf, Mark } from './lacking.tsx';
-import { METRIC_DEFINITIONS, type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, nothingOf, numberOf, showMetric } from './metrics.ts';
 import {
   clock,
   comparedPeriods,
@@ -22,8 +22,6 @@ import {
 
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 const MATURE_DAYS = 30;
-
-type Totals = Readonly<Record<string, unknown>>;
 
 export type ComparedReport = {
   /** Which periods are compared; null if none are. */
@@ -126,12 +124,7 @@ export const isCompared = ({ periods }: Pick<ComparedReport, 'periods'>, name: M
 
 /** A metric's total over what is shown. */
 export const comparedTotal = (compared: ComparedReport, name: MetricName): number | null =>
-  figure(compared.shown.totals, name);
-
-const figure = (totals: Totals | undefined, name: string): number | null => {
-  const value = totals?.[name];
-  return typeof value === 'number' ? value : null;
-};
+  numberOf(compared.shown.totals[name]);
 
 /** The relative change between two values; null if it is undefined, as it is from a loss to a profit. */
 export function change(now: number | null, before: number | null): number | null {

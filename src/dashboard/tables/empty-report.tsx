@@ -1,17 +1,13 @@
 import { database } from '#db';
 import { findFirstDay } from '#reports';
 import { Blank, Card } from '../shell/parts.tsx';
-import { FILTER_NAMES, type View, type ViewChanges, viewQuery } from '../shell/view.ts';
+import { FILTER_NAMES, type Here, viewQuery } from '../shell/view.ts';
 
 /** A link, as its text and address. */
 type Way = readonly [text: string, href: string];
 
-type EmptyReportProps = {
+type EmptyReportProps = Here & {
   title: string;
-  view: View;
-  path: string;
-  /** The page's own parameters, which the links keep. */
-  carry?: ViewChanges;
   /** What is missing, within a sentence: `devices acquired`. */
   what: string;
   /** What fills the report, as a sentence, and where that is done, if the reader may do it. */

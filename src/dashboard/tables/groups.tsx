@@ -6,7 +6,14 @@ import { DEVICE_GROUPS, REPORT_DIMENSIONS } from '#reports';
 import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
 import type { Days } from '../shell/period.ts';
-import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from '../shell/view.ts';
+import {
+  type FilterName,
+  type Here,
+  type View,
+  type ViewChanges,
+  viewQuery,
+  withFilter,
+} from '../shell/view.ts';
 import type { CellValue } from './metrics.ts';
 
 const LABELS: Record<string, string> = {
@@ -103,19 +110,7 @@ function narrowedTo(view: View, name: string, row: GroupRow): ViewChanges | null
 }
 
 /** The name of a row's group, as a link that narrows the page to it. */
-export const GroupCell = ({
-  view,
-  path,
-  carry = {},
-  name,
-  row,
-}: {
-  view: View;
-  path: string;
-  carry?: ViewChanges;
-  name: string;
-  row: GroupRow;
-}) => {
+export const GroupCell = ({ view, path, carry = {}, name, row }: Here & { name: string; row: GroupRow }) => {
   const text = groupName(name, row, view.today);
   const changes = narrowedTo(view, name, row);
   if (!changes) {

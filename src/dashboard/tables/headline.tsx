@@ -48,17 +48,8 @@ const Spark = ({ name, view, unit, compared }: Shown) => {
   );
 };
 
-const Card = ({
-  name,
-  view,
-  unit,
-  compared,
-  href,
-  isChosen,
-}: Shown & {
-  href: string;
-  isChosen: boolean;
-}) => {
+const Card = ({ href, isChosen, ...shown }: Shown & { href: string; isChosen: boolean }) => {
+  const { name, view, compared } = shown;
   const { label, hint } = METRIC_DEFINITIONS[name];
   const hasOwn = isCompared(compared, name);
   const { totals } = hasOwn ? compared.shown : compared.report;
@@ -95,7 +86,7 @@ const Card = ({
         ) : (
           <span class="pill none" />
         )}
-        <Spark name={name} view={view} unit={unit} compared={compared} />
+        <Spark {...shown} />
         {(hint || note || isKnown) && (
           <Info about={label}>
             {isKnown && (by !== null || growing) && (
@@ -118,30 +109,18 @@ const Card = ({
  * choose what the chart below them shows.
  */
 export const Headline = ({
-  view,
-  unit,
-  compared,
   names,
   chosen,
   link,
-}: {
-  view: View;
-  unit: Unit;
-  compared: ComparedReport;
+  ...shown
+}: Omit<Shown, 'name'> & {
   names: readonly MetricName[];
   chosen: MetricName;
   link: (name: MetricName) => string;
 }) => (
   <dl class="kpis">
     {names.map((name) => (
-      <Card
-        name={name}
-        view={view}
-        unit={unit}
-        compared={compared}
-        href={link(name)}
-        isChosen={name === chosen}
-      />
+      <Card {...shown} name={name} href={link(name)} isChosen={name === chosen} />
     ))}
   </dl>
 );

@@ -12,6 +12,7 @@ import { type View, viewQuery } from '../shell/view.ts';
 import { readColumns } from './columns.tsx';
 import { ChangePill } from './compared.tsx';
 import { figureColumn } from './figure-column.tsx';
+import { groupLabel } from './groups.tsx';
 import { MetricCell } from './lacking.tsx';
 import {
   firstOrder,
@@ -30,7 +31,6 @@ export const LABELS: Record<InventoryLevel, string> = {
   adset: 'Ad sets',
   creative: 'Creatives',
 };
-const LABEL: Record<InventoryLevel, string> = { campaign: 'Campaign', adset: 'Ad set', creative: 'Creative' };
 
 export const STATUSES = [
   ['all', 'All'],
@@ -201,7 +201,7 @@ export function columnsOf(
   };
   return [
     {
-      label: LABEL[asked.level],
+      label: groupLabel(asked.level),
       ...heading('name', 'name'),
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },

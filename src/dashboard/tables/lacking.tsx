@@ -1,7 +1,7 @@
 import { isCohortMetric, OF_ACQUIRED } from '#catalogue';
 import { money } from '#lib/format';
 import { LACKING } from '#reports';
-import { type CellValue, METRIC_DEFINITIONS, type MetricName, showMetric } from './metrics.ts';
+import { type CellValue, METRIC_DEFINITIONS, type MetricName, numberOf, showMetric } from './metrics.ts';
 
 export type Amounts = readonly { currency: string; amount: number }[];
 
@@ -60,7 +60,7 @@ export const MetricCell = ({
   places,
 }: Shown & { currency: string; places?: number }) => {
   const value = row[name];
-  const text = showMetric(name, typeof value === 'number' ? value : null, currency, places);
+  const text = showMetric(name, numberOf(value), currency, places);
   const { day } = METRIC_DEFINITIONS[name];
   const isYoung =
     day !== undefined && Array.isArray(row.incomplete_days) && row.incomplete_days.includes(day);
@@ -92,10 +92,7 @@ export const UNKNOWN: Earlier = { value: null, lacks: [] };
 export const earlierOf = (
   name: MetricName,
   row: Readonly<Record<string, CellValue | object>> | undefined,
-): Earlier => {
-  const value = row?.[name];
-  return { value: typeof value === 'number' ? value : null, lacks: row ? lackedBy(name, row) : [] };
-};
+): Earlier => ({ value: numberOf(row?.[name]), lacks: row ? lackedBy(name, row) : [] });
 
 export const EarlierCell = ({
   name,

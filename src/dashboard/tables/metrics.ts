@@ -61,7 +61,8 @@ export const metricColumn = (name: MetricName, currency: string) => ({
 /** A value of a row of a report. */
 export type CellValue = string | number | boolean | null | undefined;
 
-const numberOf = (value: CellValue) => (typeof value === 'number' ? value : null);
+/** A figure of a row; null if the row has none. */
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 /** How a metric is written. */
 export function formatOf(name: MetricName, currency: string): FigureFormat {

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
 import type { Column } from '../shell/parts.tsx';
-import { type View, type ViewChanges, viewQuery } from '../shell/view.ts';
+import { type Here, viewQuery } from '../shell/view.ts';
 import { figureColumn } from './figure-column.tsx';
 import { groupLabel } from './groups.tsx';
 import { firstOrder, headingsOf, type MetricName } from './metrics.ts';
@@ -11,11 +11,8 @@ import { areCompared, earlierIn } from './row-changes.ts';
 export function performanceColumns(
   rows: readonly PerformanceRow[],
   groups: readonly string[],
-  shown: {
-    view: View;
-    path: string;
+  shown: Here & {
     sort: string;
-    parameters: ViewChanges;
     metrics: readonly MetricName[];
     /** The metric whose change is in its cells and orders the rows. */
     compared?: MetricName;
@@ -23,8 +20,8 @@ export function performanceColumns(
     cell: (name: string, row: PerformanceRow) => Child;
   },
 ): Column<PerformanceRow>[] {
-  const { view, path, parameters } = shown;
-  const heading = headingsOf(shown.sort, (sort) => path + viewQuery(view, { ...parameters, sort }));
+  const { view, path, carry } = shown;
+  const heading = headingsOf(shown.sort, (sort) => path + viewQuery(view, { ...carry, sort }));
   const given = shown.metrics.filter((name) =>
     rows.some((row) => row[name] !== null && row[name] !== undefined),
   );

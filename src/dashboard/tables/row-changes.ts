@@ -5,13 +5,10 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
 import { type Amounts, type Earlier, earlierOf, UNKNOWN } from './lacking.tsx';
-import { type MetricName, nothingOf } from './metrics.ts';
+import { type MetricName, nothingOf, numberOf } from './metrics.ts';
 
 /** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
 const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
-
-const figureIn = (row: PerformanceRow, metric: MetricName) =>
-  typeof row[metric] === 'number' ? row[metric] : null;
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
@@ -38,12 +35,8 @@ export function withBefore(
     const day = isByTime && !row.is_other ? addDays(String(row.day), -apart) : null;
     const isOutside = day !== null && (String(row.day) > periods.now.to || day > periods.before.to);
     if (row.is_other || isOutside) return rowWithChange(row, metric, UNKNOWN, null);
-    return rowWithChange(
-      row,
-      metric,
-      earlierFigure(day === null ? row : { ...row, day }),
-      figureIn(row, metric),
-    );
+    const was = earlierFigure(day === null ? row : { ...row, day });
+    return rowWithChange(row, metric, was, numberOf(row[metric]));
   });
 }
 
@@ -70,13 +63,8 @@ function withHoursBefore(
     const found = known.get(addDays(hour.slice(0, DAY_CHARS), -apart) + hour.slice(DAY_CHARS, CLOCK_CHARS));
     const was = found ? earlierOf(metric, found) : { value: isCut ? null : nothingOf(metric), lacks: [] };
     const isKnown = !row.is_other && hour !== current && was.value !== null;
-    return rowWithChange(row, metric, isKnown ? was : UNKNOWN, isKnown ? figureIn(row, metric) : null);
+    return rowWithChange(row, metric, isKnown ? was : UNKNOWN, isKnown ? numberOf(row[metric]) : null);
   });
-}
-
-function numberAt(row: PerformanceRow, name: string): number | null {
-  const value = row[name];
-  return typeof value === 'number' ? value : null;
 }
 
 /** The earlier value and the change of a row, as columns of a file; none if it is not compared. */
@@ -86,8 +74,8 @@ export const changesIn = (
 ): Record<string, number | null> =>
   row && beforeOf(metric) in row
     ? {
-        [beforeOf(metric)]: numberAt(row, beforeOf(metric)),
-        [changeOf(metric)]: numberAt(row, changeOf(metric)),
+        [beforeOf(metric)]: numberOf(row[beforeOf(metric)]),
+        [changeOf(metric)]: numberOf(row[changeOf(metric)]),
       }
     : {};
 
@@ -114,7 +102,7 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
 /** What a row had of a metric before. */
 export function earlierIn(row: PerformanceRow | undefined, metric: MetricName): Earlier {
   if (typeof row?.[changeOf(metric)] !== 'number') return UNKNOWN;
-  return { value: numberAt(row, beforeOf(metric)), lacks: (row.before_unconverted ?? []) as Amounts };
+  return { value: numberOf(row[beforeOf(metric)]), lacks: (row.before_unconverted ?? []) as Amounts };
 }
 
 /** Whether rows have been compared, so that they can be sorted by change. */

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
 import type { Unit } from '../charts/axis.ts';
 import { Card, Table } from '../shell/parts.tsx';
-import type { View } from '../shell/view.ts';
+import type { Here } from '../shell/view.ts';
 import type { ComparedReport } from './compared.tsx';
 import { type DayNotes, NotesOf } from './day-notes.tsx';
 import { figureColumn } from './figure-column.tsx';
@@ -21,10 +21,8 @@ export const TimeTable = ({
   },
   notes,
   aside,
-}: {
+}: Here & {
   of?: string;
-  view: View;
-  path: string;
   unit: Unit;
   names: readonly MetricName[];
   compared: ComparedReport;

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { AppError, type Fault } from '#http';
@@ -8,7 +7,7 @@ import { Fields } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
 import { dateText } from '../../shell/dates.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { zoneOf } from '../../shell/view.ts';
 import { enter, limitAddress, passwordField } from './sign-in.tsx';
 
@@ -83,7 +82,7 @@ async function openReset(c: DashboardContext): Promise<PasswordReset> {
   return reset;
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/:secret', async (c) => resetPage(c, await openReset(c), { faults: [], removePasskeys: true }))
   .post('/:secret', async (c) => {
     const reset = await openReset(c);

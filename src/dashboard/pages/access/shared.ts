@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { AppError, unavailable } from '#http';
 import type { Person } from '#members';
@@ -6,7 +5,7 @@ import { findApplication } from '#teams';
 import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
 import { admitGuest } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { limitAddress } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
@@ -90,5 +89,5 @@ export const shared: PageRecord = {
   path: '/shared',
   title: 'Shared view',
   opens: null,
-  routes: new Hono<DashboardEnv>().get('/:secret', sharedView),
+  routes: pageRoutes().get('/:secret', sharedView),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { AppError, callerNetwork, type Fault, requiredName, requiredText, requireWithin } from '#http';
@@ -14,11 +13,11 @@ import {
   signInWithPasskey,
 } from '#members';
 import { currentPasswordField, Fields, newPasswordField } from '../../forms/fields.tsx';
-import { parseForm } from '../../forms/form.ts';
+import { again, parseForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { type FormField, Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
@@ -148,14 +147,14 @@ const PERSON_FIELDS: readonly FormField[] = [
   passwordField('Password'),
 ];
 
-function setupPage(c: DashboardContext, values: Record<string, string>, faults: readonly Fault[] = []) {
+function setupPage(c: DashboardContext, submitted: Submitted = {}) {
   return renderPlainPage(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
+    {},
     <form method="post" action="/setup" class="stack">
       <p class="muted">{WHAT_THIS_IS}</p>
       <p>Create your team and its owner account. Everyone else joins by invitation.</p>
-      <Fields fields={[TEAM, ...PERSON_FIELDS]} values={values} faults={faults} />
+      <Fields fields={[TEAM, ...PERSON_FIELDS]} {...submitted} />
       <button type="submit">Create team</button>
     </form>,
   );
@@ -209,7 +208,7 @@ export const login: PageRecord = {
   path: '/login',
   title: 'Sign in',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/', async (c) => {
       if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
       return loginPage(c, { next: c.req.query('next') ?? '/' });
@@ -249,16 +248,15 @@ export const setup: PageRecord = {
   path: '/setup',
   title: 'Welcome',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/', async (c) => {
       if (!(await setupIsOpen(c.env.DB))) throw closed();
-      return setupPage(c, {});
+      return setupPage(c);
     })
-    .post('/', async (c) => {
+    .post('/', again(setupPage), async (c) => {
       await limitAddress(c);
       if (!(await setupIsOpen(c.env.DB))) throw closed();
-      const { data, values, faults } = await parseForm(c, FirstRun);
-      if (!data) return setupPage(c, values, faults);
+      const data = await requireForm(c, FirstRun);
       if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
       return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
     }),
@@ -268,7 +266,7 @@ export const join: PageRecord = {
   path: '/join',
   title: 'Join',
   opens: null,
-  routes: new Hono<DashboardEnv>()
+  routes: pageRoutes()
     .get('/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
     .post('/:secret', async (c) => {
       const invitation = await openInvitation(c);

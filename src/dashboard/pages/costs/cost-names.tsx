@@ -1,10 +1,11 @@
-import { listInventory } from '#creatives';
+import { INVENTORY_LEVELS, listInventory } from '#creatives';
 import type { Database } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
 import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { LABELS } from '../../tables/inventory-table.tsx';
 
 /** The number of names offered per level. */
 const OFFERED = 100;
@@ -12,16 +13,13 @@ const OFFERED = 100;
 const NAMED = 3;
 
 /** Campaigns, ad sets and creatives that a name can be mapped to, the newest of each. */
-async function readTargets(db: Database, applicationId: string) {
-  const of = (level: 'campaign' | 'adset' | 'creative') =>
-    listInventory(db, applicationId, { level, q: '' }).then((items) => items.slice(0, OFFERED));
-  const [campaigns, adsets, creatives] = await Promise.all([of('campaign'), of('adset'), of('creative')]);
-  return [
-    { label: 'Campaigns', items: campaigns },
-    { label: 'Ad sets', items: adsets },
-    { label: 'Creatives', items: creatives },
-  ];
-}
+const readTargets = (db: Database, applicationId: string) =>
+  Promise.all(
+    INVENTORY_LEVELS.map(async (level) => ({
+      label: LABELS[level],
+      items: (await listInventory(db, applicationId, { level, q: '' })).slice(0, OFFERED),
+    })),
+  );
 
 type Three = { campaign: string; adset: string; creative: string };
 
@@ -38,16 +36,10 @@ const Names = (names: Three) => (
 const pathText = (names: readonly (string | null)[]) =>
   names.flatMap((name) => (name === null ? [] : [isolate(cutMiddle(name))])).join(' › ');
 
+type NamesProps = { db: Database; view: View; mayChange: boolean };
+
 /** The names in costs that the application does not have, as a line that opens to the form that maps them. Nothing if all names match. */
-export async function UnmatchedNames({
-  db,
-  view,
-  mayChange,
-}: {
-  db: Database;
-  view: View;
-  mayChange: boolean;
-}) {
+export async function UnmatchedNames({ db, view, mayChange }: NamesProps) {
   const { id, name: application } = view.application;
   const unmatched = await listUnmatchedNames(db, id);
   if (unmatched.length === 0) return null;
@@ -117,7 +109,7 @@ export async function UnmatchedNames({
 }
 
 /** The names that were mapped, below everything else. */
-export async function MappedNames({ db, view, mayChange }: { db: Database; view: View; mayChange: boolean }) {
+export async function MappedNames({ db, view, mayChange }: NamesProps) {
   const mapped = await listCostNames(db, view.application.id);
   if (mapped.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import { database } from '#db';
 import { AppError } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
@@ -43,7 +43,10 @@ export async function costRowPage(
 ) {
   const view = await requireView(c);
   const row = await findCost(c, view, key);
-  const { faults = [] } = submitted;
+  const faults = (submitted.faults ?? []).map((fault) => ({
+    ...fault,
+    path: fault.path.replace('rows.0.', ''),
+  }));
   const values: Record<string, string> = submitted.values ?? {
     amount: String(row.amount),
     currency: row.currency.toUpperCase(),
@@ -56,7 +59,6 @@ export async function costRowPage(
       title: 'Costs of a day',
       within: <a href={`/costs${viewQuery(view)}#ledger`}>Costs</a>,
       view,
-      status: faults.length > 0 ? 400 : 200,
       tools: (
         <Action
           to={`/costs/row/delete${viewQuery(view)}`}
@@ -87,14 +89,10 @@ export async function costRowPage(
 export async function saveCostRow(c: DashboardContext) {
   const view = await requireView(c);
   await findCost(c, view, await readForm(c));
-  const { data, values, faults } = await parseForm(c, Costs, ({ amount = '', ...row }) => ({
+  const data = await requireForm(c, Costs, ({ amount = '', ...row }) => ({
     application_id: view.application.id,
     rows: [{ ...row, amount: amount.trim() && Number.isFinite(Number(amount)) ? Number(amount) : amount }],
   }));
-  if (!data) {
-    const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
-    return costRowPage(c, values, { values, faults: own });
-  }
   await saveCosts(callerOf(c), view.application, data.rows, { corrects: true });
   return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
 }

@@ -1,14 +1,13 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
 import { invalidRequest } from '#http';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { checkForm, readForm, redirectDone } from '../../forms/form.ts';
+import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
@@ -33,11 +32,11 @@ const PAGE = 50;
 
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(c, { carry: chosenParameters(c.req.query(), SHOWN) }, async (view, now, answerWith) => {
-    if (refused) answerWith(400);
+  const chosen = readChosen(c.req.query(), SHOWN);
+  return renderReport(c, { carry: chosen.carry }, async (view, now, here) => {
+    if (refused) c.status(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
-    const chosen = readChosen(c.req.query(), SHOWN);
     const unit = chosen.unit(view);
     const ledger = ask(CostsQuery, {
       application_id: view.application.id,
@@ -96,25 +95,14 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
             )}
             <FiguresPanel
-              view={view}
-              path="/costs"
-              carry={chosenParameters(c.req.query(), SHOWN)}
+              {...here}
+              chosen={chosen}
               compared={compared}
-              names={SHOWN}
-              metric={chosen.metric}
               unit={unit}
               markers={markers}
               aside={<CsvLink view={view} path="/costs" />}
             />
-            <TimeTable
-              of="Costs"
-              view={view}
-              path="/costs"
-              unit={unit}
-              names={SHOWN}
-              compared={compared}
-              notes={notes}
-            />
+            <TimeTable {...here} of="Costs" unit={unit} names={SHOWN} compared={compared} notes={notes} />
           </>
         )}
         {!restricted && <MappedNames db={db} view={view} mayChange={mayChange} />}
@@ -154,7 +142,7 @@ const ChosenNames = z
   })
   .pipe(z.tuple([z.string(), z.string(), z.string()]));
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => costsPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -162,7 +150,12 @@ const routes = new Hono<DashboardEnv>()
     return answer instanceof Response ? answer : costsPage(c, answer);
   })
   .get('/row', admin, (c) => costRowPage(c, c.req.query()))
-  .post('/row', admin, saveCostRow)
+  .post(
+    '/row',
+    admin,
+    again((c, submitted) => costRowPage(c, submitted.values, submitted)),
+    saveCostRow,
+  )
   .post('/row/delete', admin, deleteCostRow)
   .post('/names', admin, async (c) => {
     const view = await requireView(c);
@@ -171,8 +164,7 @@ const routes = new Hono<DashboardEnv>()
     if (!chosen.success)
       throw invalidRequest([{ path: 'names', message: 'must be one of the names listed' }]);
     const [campaign, adset, creative] = chosen.data;
-    const { data, faults } = checkForm(NewCostName, { campaign, adset, creative, to });
-    if (!data) throw invalidRequest(faults);
+    const data = await requireForm(c, NewCostName, () => ({ campaign, adset, creative, to }));
     await mapCostNames(callerOf(c), view.application, data);
     return redirectDone(c, `/costs${viewQuery(view)}`, 'mapped');
   })
@@ -183,7 +175,7 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
   })
   .get('/rates', (c) => ratesPage(c))
-  .post('/rates', admin, uploadRates);
+  .post('/rates', admin, again(ratesPage), uploadRates);
 
 /** A year of costs of a few hundred creatives. */
 const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;
@@ -191,12 +183,10 @@ const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;
 export const costs: PageRecord = {
   path: '/costs',
   title: 'Costs',
-  opens: 'viewer',
   links: [
     {
       group: 'Acquire',
       icon: 'M8 2v12M11 4.5C10.5 3.5 9.4 3 8 3 6.3 3 5 3.9 5 5.3 5 8.5 11 7.2 11 10.5 11 12 9.7 13 8 13c-1.5 0-2.7-.6-3.2-1.7',
-      keepsView: true,
     },
   ],
   savable: true,

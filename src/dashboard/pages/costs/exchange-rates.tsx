@@ -12,10 +12,9 @@ import {
   saveRates,
 } from '#money';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
@@ -94,8 +93,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     inner: '/costs/rates',
     bar: ['app', 'period'],
   } as const;
-  return renderReport(c, page, async (view, _now, answerWith) => {
-    if (faults.length > 0) answerWith(400);
+  return renderReport(c, page, async (view) => {
     const currency = c.req.query('of_currency')?.trim().toLowerCase() ?? '';
     const asked = {
       from: view.from,
@@ -132,19 +130,17 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               Show
             </button>
           </form>
-          {isAdmin(c) && <NewRate view={view} values={values} faults={faults} />}
+          {isAdmin(c) && <NewRate view={view} values={values} faults={fieldFaults(faults, values)} />}
         </CostTabs>
         <Card
           title="Rates"
           info={
-            <Info about="the rates">
-              <p>
-                Amounts are converted with the rate of their day, or else the latest earlier one. Your own
-                rates take precedence over the European Central Bank's daily reference rates. Currencies with
-                neither in the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further
-                public source.
-              </p>
-            </Info>
+            <p>
+              Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
+              take precedence over the European Central Bank's daily reference rates. Currencies with neither
+              in the last {count(FURTHER_RANKS_DAYS_OLDER)} days have the daily rates of a further public
+              source.
+            </p>
           }
         >
           <Table
@@ -193,16 +189,11 @@ function fieldFaults(
 export async function uploadRates(c: DashboardContext) {
   const view = await readView(c, Date.now());
   if (!view) return c.redirect('/costs/rates', 303);
-  const { data, values, faults } = await parseForm(
-    c,
-    ExchangeRates,
-    ({ date, base, currency = '', rate }) => ({
-      date,
-      base,
-      rates: { [currency.trim().toLowerCase()]: rate },
-    }),
-  );
-  if (!data) return ratesPage(c, { values, faults: fieldFaults(faults, values) });
+  const data = await requireForm(c, ExchangeRates, ({ date, base, currency = '', rate }) => ({
+    date,
+    base,
+    rates: { [currency.trim().toLowerCase()]: rate },
+  }));
   await saveRates(callerOf(c), data);
   return redirectDone(c, `/costs/rates${viewQuery(view)}`, 'saved');
 }

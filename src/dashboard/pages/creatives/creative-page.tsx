@@ -9,13 +9,12 @@ import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { placesIn } from '../../charts/axis.ts';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { markerOf, noteMarkers } from '../../charts/markers.ts';
 import type { Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
@@ -26,7 +25,7 @@ import { readNotes } from '../../tables/day-notes.tsx';
 import { lackedText } from '../../tables/lacking.tsx';
 import { TimeTable } from '../../tables/time-table.tsx';
 import { ExternalIds } from './external-ids.tsx';
-import { LinkSettings } from './link-settings.tsx';
+import { type CreativeFormProps, LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
 import { type Creative, TestLink } from './test-link.tsx';
 
@@ -146,22 +145,21 @@ export async function creativePage(
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);
   const creative = await ownCreative(c);
+  const chosen = readChosen(c.req.query(), HEADLINE);
   return renderReport(
     c,
     {
       title: creative.name,
       within: (view) => <Within creative={creative} view={view} />,
       inner: pathOf(id),
-      carry: chosenParameters(c.req.query(), HEADLINE),
+      carry: chosen.carry,
     },
-    async (view, now, answerWith) => {
-      if (submitted.faults) answerWith(400);
+    async (view, now, here) => {
       const { application } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
-      const chosen = readChosen(c.req.query(), HEADLINE);
       const unit = chosen.unit(view);
       const env = { ...c.env, DB: sharedReads(c.env.DB) };
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
@@ -180,6 +178,10 @@ export async function creativePage(
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const { apiKey } = await takeShown(c, pathOf(id));
       const mayChange = isAdmin(c);
+      const formOf = (name: typeof form): CreativeFormProps => ({
+        ...{ creative, submitted: form === name ? submitted : {} },
+        search: viewQuery(view),
+      });
       const servers = mayChange ? await serverLinks(c.env, id, creative.tracking_link) : null;
       return (
         <>
@@ -197,33 +199,26 @@ export async function creativePage(
             )}
           </div>
           <FiguresPanel
+            {...here}
             view={own}
-            path={pathOf(id)}
-            carry={chosenParameters(c.req.query(), HEADLINE)}
+            chosen={chosen}
             compared={compared}
-            names={HEADLINE}
-            metric={chosen.metric}
             unit={unit}
             markers={[...noteMarkers(notes, places), ...markerOf(places, view, createdDay, 'created')].sort(
               (left, right) => left.index - right.index,
             )}
           />
           <TimeTable
-            view={view}
-            path={pathOf(id)}
+            {...here}
             unit={unit}
             names={DAILY.map(chosen.shown)}
             compared={compared}
             notes={notes}
             aside={
-              <CsvLink
-                view={view}
-                path="/breakdown"
-                parameters={{ by: unit, and: 'creative', creative_id: id }}
-              />
+              <CsvLink view={view} path="/breakdown" carry={{ by: unit, and: 'creative', creative_id: id }} />
             }
           />
-          <Card title="ROAS by age" info={<Info about="the curve">{<p>{ROAS_HINT}</p>}</Info>}>
+          <Card title="ROAS by age" info={<p>{ROAS_HINT}</p>}>
             {roas.some((value) => value !== null) ? (
               <CohortCurves
                 title="ROAS"
@@ -243,11 +238,7 @@ export async function creativePage(
           </Card>
           <Card
             title="Retention and LTV"
-            info={
-              <Info about="retention and LTV">
-                <p>Devices acquired in this period. A day counts only devices for which it is over.</p>
-              </Info>
-            }
+            info={<p>Devices acquired in this period. A day counts only devices for which it is over.</p>}
           >
             <LifetimeTable
               retention={(retention.data.find(isOwn)?.days ?? {}) as RetentionDays}
@@ -257,17 +248,8 @@ export async function creativePage(
           </Card>
           {mayChange && (
             <>
-              <LinkSettings
-                creative={creative}
-                submitted={form === 'link' ? submitted : {}}
-                search={viewQuery(view)}
-              />
-              <ExternalIds
-                creative={creative}
-                ids={ids}
-                submitted={form === 'ids' ? submitted : {}}
-                search={viewQuery(view)}
-              />
+              <LinkSettings {...formOf('link')} />
+              <ExternalIds {...formOf('ids')} ids={ids} />
             </>
           )}
           <NetworkLinks creative={creative} servers={servers} />

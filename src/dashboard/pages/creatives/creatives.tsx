@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import {
   CreativeChanges,
@@ -17,10 +16,10 @@ import { database } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
+import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -114,7 +113,7 @@ const Columns = ({ view, asked }: { view: View; asked: InventoryRequest }) => (
   <ColumnsMenu
     view={view}
     path="/creatives"
-    parameters={parametersOf({ ...asked, columns: null, set: 'acquisition' })}
+    carry={parametersOf({ ...asked, columns: null, set: 'acquisition' })}
     sets={Object.entries(COLUMN_SETS).map(([name, { label }]) => ({
       label,
       href: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, columns: null }), set: name })}`,
@@ -193,7 +192,7 @@ function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   keepColumns(c, '/creatives', asked.columns);
   const carry = parametersOf(asked);
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const found = await readRows(c, view, asked, now);
     const { report } = found;
     const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
@@ -241,13 +240,7 @@ function listPage(c: DashboardContext) {
           <div class="tabs-tools">
             <Search view={view} asked={asked} />
             <Columns view={view} asked={asked} />
-            <CsvLink
-              view={view}
-              path="/creatives"
-              parameters={parametersOf(asked)}
-              isButton
-              of={found.isCut ? `the newest ${count(MAX_INVENTORY)}` : ''}
-            />
+            <CsvLink {...here} isButton of={found.isCut ? `the newest ${count(MAX_INVENTORY)}` : ''} />
             {newCreative}
           </div>
         </div>
@@ -279,7 +272,9 @@ function listPage(c: DashboardContext) {
   });
 }
 
-const routes = new Hono<DashboardEnv>()
+const againWith = (form: 'link' | 'ids') => again((c, submitted) => creativePage(c, { form, ...submitted }));
+
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
@@ -291,13 +286,12 @@ const routes = new Hono<DashboardEnv>()
     return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, done);
   })
   .get('/:id', (c) => creativePage(c))
-  .post('/:id/link', admin, async (c) => {
-    const { data, ...submitted } = await parseForm(c, CreativeChanges, toLinkChanges);
-    if (!data) return creativePage(c, { form: 'link', ...submitted });
+  .post('/:id/link', admin, againWith('link'), async (c) => {
+    const data = await requireForm(c, CreativeChanges, toLinkChanges);
     const { id } = await changeCreative(callerOf(c), c.req.param('id'), data, linkTo(c));
     return redirectDone(c, `/creatives/${id}${new URL(c.req.url).search}`, 'saved');
   })
-  .post('/:id/external-ids', admin, addExternalId)
+  .post('/:id/external-ids', admin, againWith('ids'), addExternalId)
   .post('/:id/external-ids/remove', admin, removeExternalId)
   .get('/:id/clicks', clicksPage)
   .post('/:id/key', admin, showKey)
@@ -312,8 +306,7 @@ const routes = new Hono<DashboardEnv>()
 export const creatives: PageRecord = {
   path: '/creatives',
   title: 'Creatives',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M2 3h12v10H2zM2 10l3.5-3.5 3 3 2-2L14 11', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M2 3h12v10H2zM2 10l3.5-3.5 3 3 2-2L14 11' }],
   savable: true,
   routes,
 };

@@ -1,9 +1,9 @@
 import { changeExternalId, ExternalId } from '#creatives';
-import { AppError, type Fault, invalidRequest } from '#http';
-import { parseForm, redirectDone } from '../../forms/form.ts';
+import { AppError, invalidRequest } from '#http';
+import { parseForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { creativePage, ownCreative } from './creative-page.tsx';
+import { ownCreative } from './creative-page.tsx';
 
 /** Adds or removes an id of a creative, or of its ad set or campaign. */
 async function saveId(
@@ -17,16 +17,14 @@ async function saveId(
   return redirectDone(c, path, isWanted ? 'saved' : 'deleted');
 }
 
-/** Adds the id that was entered, or shows the form again with what is wrong with it. */
+/** Adds the id that was entered. */
 export async function addExternalId(c: DashboardContext) {
-  const { data, values, faults } = await parseForm(c, ExternalId);
-  const refuse = (found: readonly Fault[]) => creativePage(c, { form: 'ids', values, faults: found });
-  if (!data) return refuse(faults);
+  const data = await requireForm(c, ExternalId);
   try {
     return await saveId(c, await ownCreative(c), data, true);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
-    return refuse([{ path: 'id', message: 'is already that of another item' }]);
+    throw invalidRequest([{ path: 'id', message: 'is already that of another item' }]);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { ExternalId } from '#creatives';
 import { NETWORKS } from '#networks';
 import { PostForm } from '../../forms/fields.tsx';
-import type { Submitted } from '../../forms/form.ts';
 import { Action, FoldedCard, Table } from '../../shell/parts.tsx';
+import type { CreativeFormProps } from './link-settings.tsx';
 import type { Creative } from './test-link.tsx';
 
 const KINDS = [
@@ -18,12 +18,7 @@ const nameOf = ({ network }: ExternalId) => NETWORKS.find(({ id }) => id === net
 const itemOf = ({ kind }: ExternalId, { name, adset, campaign }: Creative) =>
   ({ creative: name, adset, campaign })[kind];
 
-type ExternalIdsProps = {
-  creative: Creative;
-  ids: readonly ExternalId[];
-  submitted: Submitted;
-  search: string;
-};
+type ExternalIdsProps = CreativeFormProps & { ids: readonly ExternalId[] };
 
 /** The ids by which networks know the creative, its ad set and its campaign. */
 export const ExternalIds = ({ creative, ids, submitted, search }: ExternalIdsProps) => {

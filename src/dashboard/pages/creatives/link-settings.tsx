@@ -30,10 +30,11 @@ const FIELDS: readonly FormField[] = [
   { label: 'Preview image', name: 'preview.image_url', hint: 'https://…' },
 ];
 
-type LinkSettingsProps = { creative: Creative; submitted: Submitted; search: string };
+/** `submitted`: what was sent with the form. `search`: the query of its page. */
+export type CreativeFormProps = { creative: Creative; submitted: Submitted; search: string };
 
 /** What the creative's link opens in an installed app, and what messengers show of it. */
-export const LinkSettings = ({ creative, submitted, search }: LinkSettingsProps) => {
+export const LinkSettings = ({ creative, submitted, search }: CreativeFormProps) => {
   const { values = valuesOf(creative), faults = [] } = submitted;
   return (
     <FoldedCard title="Deep link and preview" id="link" open={faults.length > 0}>

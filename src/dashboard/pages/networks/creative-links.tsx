@@ -5,7 +5,7 @@ import { serverLinks } from '#tracking';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Name, NamePath } from '../../shell/parts.tsx';
 import { searchOf, TableSearch } from '../../shell/report.tsx';
-import { type View, viewQuery } from '../../shell/view.ts';
+import { type Here, type View, viewQuery } from '../../shell/view.ts';
 import { linkTo } from '../creatives/creative-page.tsx';
 import { OwnLinks } from '../creatives/network-links.tsx';
 
@@ -40,13 +40,7 @@ export const CreativeLinks = ({
   path,
   creatives: { q, listed, hasMore },
   mayChange,
-}: {
-  network: Network;
-  view: View;
-  path: string;
-  creatives: OwnCreatives;
-  mayChange: boolean;
-}) => (
+}: Here & { network: Network; creatives: OwnCreatives; mayChange: boolean }) => (
   <div class="creative-links">
     {(q !== '' || listed.length > 1) && <TableSearch view={view} path={path} q={q} />}
     {listed.length === 0 && <p class="empty">{`No creative for ${network.name} contains “${q}”.`}</p>}

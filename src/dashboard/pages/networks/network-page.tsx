@@ -66,7 +66,8 @@ const Figures = ({ figures, view }: Shown) => (
   </Card>
 );
 
-const Link = ({ network, view, pattern, creatives, mayChange }: Shown & { pattern: string }) => {
+const Link = ({ pattern, ...shown }: Shown & { pattern: string }) => {
+  const { network, view, creatives } = shown;
   const link = linkFor(network, pattern);
   const hasCreatives = creatives.listed.length > 0 || creatives.q !== '';
   return (
@@ -76,13 +77,7 @@ const Link = ({ network, view, pattern, creatives, mayChange }: Shown & { patter
       ) : hasCreatives ? (
         <>
           <p>{`The destination of your ads at ${network.name}, which replaces the macros. Choose a creative:`}</p>
-          <CreativeLinks
-            network={network}
-            view={view}
-            path={`${PATH}/${network.id}`}
-            creatives={creatives}
-            mayChange={mayChange}
-          />
+          <CreativeLinks {...shown} path={`${PATH}/${network.id}`} />
         </>
       ) : (
         <>

@@ -1,6 +1,5 @@
-import { Hono } from 'hono';
 import { NOTHING } from '#lib/format';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
 import { viewQuery } from '../../shell/view.ts';
@@ -63,13 +62,11 @@ const listPage = (c: DashboardContext) =>
 export const networks: PageRecord = {
   path: PATH,
   title: TITLE,
-  opens: 'viewer',
   links: [
     {
       group: 'Operate',
       icon: 'M6.5 9.5l3-3M7 4.5l1-1A3 3 0 0112.5 8l-1 1M9 11.5l-1 1A3 3 0 013.5 8l1-1',
-      keepsView: true,
     },
   ],
-  routes: new Hono<DashboardEnv>().get('/', listPage).get('/:id', networkPage),
+  routes: pageRoutes().get('/', listPage).get('/:id', networkPage),
 };

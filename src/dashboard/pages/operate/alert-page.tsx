@@ -28,7 +28,7 @@ import { Filters } from '../../shell/filters.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, cutMiddle, Facts, Table } from '../../shell/parts.tsx';
+import { Action, Card, Facts, Name, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
 /** The alerts of the view's application, without the filters that an alert was made with. */
@@ -137,11 +137,7 @@ export async function alertPage(c: DashboardContext, id: string) {
             caption="Groups that fire"
             rows={Object.values(firing)}
             columns={[
-              {
-                label: 'Group',
-                titleOf: ({ name }) => name,
-                cell: ({ name }) => <bdi>{cutMiddle(name)}</bdi>,
-              },
+              { label: 'Group', cell: Name },
               { label: 'Since', cell: ({ since }) => timeText(since, timezone) },
               { label: 'Latest data', cell: ({ day }) => dayText(day, view.today) },
             ]}

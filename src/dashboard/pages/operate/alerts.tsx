@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import {
   type Alert,
   alertText,
@@ -15,14 +14,16 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { inReportSlot } from '#http';
+import { inReportSlot, invalidRequest } from '#http';
 import { money } from '#lib/format';
+import type { MemberCaller } from '#members';
+import type { ApplicationRow } from '#teams';
 import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, changing, type Done, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
 import {
@@ -131,9 +132,7 @@ function AlertsCard({
   );
 }
 
-const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
-
-async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UNTOUCHED) {
+async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const now = Date.now();
   const mayChange = isAdmin(c);
   const view = await readView(c, now);
@@ -150,7 +149,6 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
     c,
     {
       view,
-      status: channel.faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <a class="button" href={`/alerts/new${viewQuery(view)}`}>
           New alert
@@ -163,9 +161,7 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
         {...part}
         rows={places}
         form={
-          mayChange && (
-            <NewChannelForm view={view} mail={canMail(c.env)} open={channel.faults.length > 0} {...channel} />
-          )
+          mayChange && <NewChannelForm view={view} mail={canMail(c.env)} values={values} faults={faults} />
         }
       />
     </>,
@@ -175,26 +171,33 @@ async function alertsPage(c: DashboardContext, channel: Required<Submitted> = UN
 const inSlot = (c: DashboardContext, make: () => Promise<Response>) =>
   inReportSlot(c.get('person').team.id, make);
 
-const turned = async (c: DashboardContext, id: string, enabled: boolean) => {
-  const view = await requireView(c);
-  await changeAlert(callerOf(c), view.application, id, { enabled });
-  return redirectDone(c, alertsPath(view), 'saved');
-};
+/** A change to an alert or a channel of the application. */
+const changingOwn = (
+  done: Done,
+  change: (caller: MemberCaller, application: ApplicationRow, id: string) => Promise<unknown>,
+) =>
+  changing('/alerts', done, async (caller, id, c) => change(caller, (await requireView(c)).application, id));
 
-const routes = new Hono<DashboardEnv>()
+const turn = (enabled: boolean) =>
+  changingOwn('saved', (caller, application, id) => changeAlert(caller, application, id, { enabled }));
+
+const sendTest = changingOwn('test_sent', ({ db, now }, application, id) =>
+  sendTestMessage(db, application, id, now),
+);
+
+const routes = pageRoutes()
   .get('/', (c) => alertsPage(c))
   .get('/new', admin, (c) => inSlot(c, () => alertFormPage(c, null)))
   .post('/new', admin, (c) => saveAlert(c, null))
-  .post('/channels', admin, async (c) => {
+  .post('/channels', admin, again(alertsPage), async (c) => {
     const view = await requireView(c);
-    const { data, ...channel } = await parseForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
+    const data = await requireForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
       ...rest,
       kind: channel_kind,
     }));
-    if (!data) return alertsPage(c, channel);
     if (data.kind === 'mail' && !canMail(c.env)) {
-      const fault = { path: 'target', message: 'must be the URL of a webhook: email is not set up here' };
-      return alertsPage(c, { ...channel, faults: [fault] });
+      const message = 'must be the URL of a webhook: email is not set up here';
+      throw invalidRequest([{ path: 'target', message }]);
     }
     const { KEY_ENCRYPTION_SECRET } = settingsOf(c.env);
     await createChannel(
@@ -209,28 +212,15 @@ const routes = new Hono<DashboardEnv>()
   .get('/:id', (c) => alertPage(c, c.req.param('id')))
   .get('/:id/edit', admin, (c) => inSlot(c, () => alertFormPage(c, c.req.param('id'))))
   .post('/:id/edit', admin, (c) => saveAlert(c, c.req.param('id')))
-  .post('/:id/on', admin, (c) => turned(c, c.req.param('id'), true))
-  .post('/:id/off', admin, (c) => turned(c, c.req.param('id'), false))
-  .post('/:id/remove', admin, async (c) => {
-    const view = await requireView(c);
-    await removeAlert(callerOf(c), view.application, c.req.param('id'));
-    return redirectDone(c, alertsPath(view), 'deleted');
-  })
-  .post('/channels/:id/test', admin, async (c) => {
-    const view = await requireView(c);
-    await sendTestMessage(database(c.env.DB), view.application, c.req.param('id'), Date.now());
-    return redirectDone(c, alertsPath(view), 'test_sent');
-  })
-  .post('/channels/:id/remove', admin, async (c) => {
-    const view = await requireView(c);
-    await removeChannel(callerOf(c), view.application, c.req.param('id'));
-    return redirectDone(c, alertsPath(view), 'deleted');
-  });
+  .post('/:id/on', admin, turn(true))
+  .post('/:id/off', admin, turn(false))
+  .post('/:id/remove', admin, changingOwn('deleted', removeAlert))
+  .post('/channels/:id/test', admin, sendTest)
+  .post('/channels/:id/remove', admin, changingOwn('deleted', removeChannel));
 
 export const alerts: PageRecord = {
   path: '/alerts',
   title: 'Alerts',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M4 11V7a4 4 0 018 0v4l1 1H3zM7 14h2' }],
   routes,
 };

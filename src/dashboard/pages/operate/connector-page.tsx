@@ -1,3 +1,4 @@
+import type { Caller } from '#audit';
 import {
   ConnectorChanges,
   fieldsOf,
@@ -13,9 +14,9 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { count, money, NOTHING } from '#lib/format';
 import { PostForm } from '../../forms/fields.tsx';
-import { orAgain, parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { callerOf, isAdmin } from '../../shell/guard.ts';
+import { isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
@@ -162,7 +163,6 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
       within: <a href={`${CONNECTORS}${viewQuery(view)}`}>Connectors</a>,
       view,
       tools,
-      status: refused.backfill || refused.credentials ? 400 : 200,
     },
     <>
       {row.last_error !== null && (
@@ -198,19 +198,9 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
   );
 }
 
-/** Has the days of the form read again, or shows it again with what is wrong with it. */
-export async function backfillPage(c: DashboardContext) {
-  const { data, ...submitted } = await parseForm(c, NewBackfill);
-  if (!data) return connectorPage(c, { backfill: submitted });
-  const id = c.req.param('id') ?? '';
-  return orAgain(
-    async () => {
-      await startBackfill(callerOf(c), id, data);
-      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
-    },
-    (faults) => connectorPage(c, { backfill: { ...submitted, faults } }),
-  );
-}
+/** Has the days of the form read again. */
+export const readAgain = async (caller: Caller, id: string, c: DashboardContext) =>
+  startBackfill(caller, id, await requireForm(c, NewBackfill));
 
 /** A form's fields under a prefix: `settings.app_key` is `app_key` of `settings.`. */
 export const fieldsUnder = (values: Record<string, string>, prefix: string): Record<string, string> =>
@@ -220,18 +210,11 @@ export const fieldsUnder = (values: Record<string, string>, prefix: string): Rec
     ),
   );
 
-/** Replaces the credentials, or shows the form again with what is wrong with them. */
-export async function credentialsPage(c: DashboardContext) {
+/** Replaces the credentials. */
+export async function renewCredentials(caller: Caller, id: string, c: DashboardContext) {
   const toChanges = (values: Record<string, string>) => ({
     credentials: fieldsUnder(values, 'credentials.'),
   });
   const changes = await requireForm(c, ConnectorChanges, toChanges);
-  const id = c.req.param('id') ?? '';
-  return orAgain(
-    async () => {
-      await replaceCredentials(callerOf(c), id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
-      return redirectDone(c, `${CONNECTORS}/${id}${new URL(c.req.url).search}`, 'connector_due');
-    },
-    (faults) => connectorPage(c, { credentials: { faults } }),
-  );
+  await replaceCredentials(caller, id, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
 }

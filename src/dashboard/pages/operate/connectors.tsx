@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import {
   CONNECTOR_KINDS,
   createConnector,
@@ -15,22 +14,23 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { Fields } from '../../forms/fields.tsx';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
-import { Action, Blank, Card, Field, FoldedCard, Table } from '../../shell/parts.tsx';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
+import { Action, Blank, Card, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
-  backfillPage,
   CONNECTORS,
   type Connector,
   ConnectorState,
   connectorName,
   connectorPage,
-  credentialsPage,
   fieldsUnder,
+  readAgain,
+  renewCredentials,
 } from './connector-page.tsx';
 
 const FAMILIES = { costs: 'Costs', ad_revenue: 'Ad revenue' } as const;
@@ -114,19 +114,18 @@ const NewConnectors = ({
                 .map(({ message }) => (
                   <p class="fault">{message}</p>
                 ))}
-              {fieldsOf(kind).map((field) => (
-                <Field
-                  label={field.label}
+              <Fields
+                fields={fieldsOf(kind).map((field) => ({
+                  label: field.label,
                   // Fields of several forms have the same name, but no two the same id.
-                  name={idOf(field.name)}
-                  submitted={field.name}
-                  type={field.isSecret ? 'password' : 'text'}
-                  value={isOwn && !field.isSecret ? (values[field.name] ?? '') : ''}
-                  faults={own.map((fault) => ({ ...fault, path: idOf(fault.path) }))}
-                  required={field.isRequired}
-                  autocomplete="off"
-                />
-              ))}
+                  name: idOf(field.name),
+                  submitted: field.name,
+                  type: field.isSecret ? 'password' : 'text',
+                  value: isOwn ? values[field.name] : '',
+                  required: field.isRequired,
+                }))}
+                faults={own.map((fault) => ({ ...fault, path: idOf(fault.path) }))}
+              />
               <button type="submit">Add</button>
             </form>
           </FoldedCard>
@@ -143,7 +142,7 @@ async function page(c: DashboardContext, submitted: Submitted = {}) {
   const mayChange = isAdmin(c);
   return renderPage(
     c,
-    { title: 'Connectors', view, status: submitted.faults ? 400 : 200 },
+    { view },
     <>
       {rows.length === 0 ? (
         <Card title="Connectors">
@@ -170,33 +169,33 @@ const toConnector = (applicationId: string) => (values: Record<string, string>) 
   credentials: fieldsUnder(values, 'credentials.'),
 });
 
-const searchOf = (c: DashboardContext) => new URL(c.req.url).search;
-
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => page(c))
-  .post('/', admin, async (c) => {
+  .post('/', admin, again(page), async (c) => {
     const view = await requireView(c);
-    const { data, ...submitted } = await parseForm(c, NewConnector, toConnector(view.application.id));
-    if (!data) return page(c, submitted);
+    const data = await requireForm(c, NewConnector, toConnector(view.application.id));
     await createConnector(callerOf(c), view.application, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return redirectDone(c, `${CONNECTORS}${viewQuery(view)}`, 'connected');
   })
   .get('/:id', (c) => connectorPage(c))
-  .post('/:id/run', admin, async (c) => {
-    await scheduleConnector(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `${CONNECTORS}/${c.req.param('id')}${searchOf(c)}`, 'connector_due');
-  })
-  .post('/:id/backfill', admin, backfillPage)
-  .post('/:id/credentials', admin, credentialsPage)
-  .post('/:id/delete', admin, async (c) => {
-    await deleteConnector(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `${CONNECTORS}${searchOf(c)}`, 'deleted');
-  });
+  .post('/:id/run', admin, changing(`${CONNECTORS}/:id`, 'connector_due', scheduleConnector))
+  .post(
+    '/:id/backfill',
+    admin,
+    again((c, backfill) => connectorPage(c, { backfill })),
+    changing(`${CONNECTORS}/:id`, 'connector_due', readAgain),
+  )
+  .post(
+    '/:id/credentials',
+    admin,
+    again((c, credentials) => connectorPage(c, { credentials })),
+    changing(`${CONNECTORS}/:id`, 'connector_due', renewCredentials),
+  )
+  .post('/:id/delete', admin, changing(CONNECTORS, 'deleted', deleteConnector));
 
 export const connectors: PageRecord = {
   path: CONNECTORS,
   title: 'Connectors',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M5 2v3M11 2v3M3 5h10v3a5 5 0 0 1-10 0zM8 13v2' }],
   routes,
 };

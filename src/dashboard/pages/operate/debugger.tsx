@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { EVENT_TYPES, eventLabel } from '#catalogue';
 import { database } from '#db';
@@ -15,7 +14,7 @@ import { fillPage } from '../../shell/fill-page.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { ChipLink, Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
@@ -340,15 +339,11 @@ async function debuggerPage(c: DashboardContext) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
-  .get('/', debuggerPage)
-  .get('/event', eventPage)
-  .get('/device', devicePage);
+const routes = pageRoutes().get('/', debuggerPage).get('/event', eventPage).get('/device', devicePage);
 
 export const eventDebugger: PageRecord = {
   path: '/debugger',
   title: 'Debugger',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M5 5l-3 3 3 3M11 5l3 3-3 3M9 3L7 13' }],
   routes,
 };

@@ -8,7 +8,6 @@ import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
 import { fillPage } from '../../shell/fill-page.ts';
-import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Figure, NextPart } from '../../shell/parts.tsx';
@@ -16,7 +15,7 @@ import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
 import { ExplanationCard } from './event-page.tsx';
-import { InDebugger, StatusBadge, summary, TimelineEntry, typeLabel } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, TimelineEntry, text, typeLabel } from './event-parts.tsx';
 
 const SHOWN = 100;
 /** Beyond as many reads, the rest of the timeline is behind a link. */
@@ -25,8 +24,6 @@ const MAX_READS = 10;
 /** Whether an event tells of money, which the timeline stresses. */
 const isMoney = ({ type, status_of_event: status }: Record<string, unknown>) =>
   status === 'counted' && (type === 'custom.ad' || type === 'custom.purchase' || type === 'store');
-
-const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** What the device brought since its acquisition, net of refunds and the store's fee, and on how many days it was active. */
 async function SoFar({ env, view, device }: { env: Env; view: View; device: StoredDevice }) {
@@ -44,12 +41,12 @@ async function SoFar({ env, view, device }: { env: Env; view: View; device: Stor
     <Card
       title="So far"
       info={
-        <Info about="these figures">
+        <>
           <p>
             {`Everything counted since the device was acquired, payments that only a store told included, in ${currency.toUpperCase()} at the latest rates.`}
           </p>
           <p>{`Net revenue is ads, and purchases less refunds and the store’s fee of ${fee}.`}</p>
-        </Info>
+        </>
       }
     >
       <dl class="figures">

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
@@ -10,7 +9,7 @@ import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/che
 import { keepChoice } from '../../shell/cookies.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Notice } from '../../shell/parts.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from '../creatives/test-calls.tsx';
@@ -93,7 +92,7 @@ async function getStartedPage(c: DashboardContext) {
   return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, own));
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => getStartedPage(c))
   .post('/', admin, async (c) => {
     const view = await readView(c, Date.now());
@@ -122,6 +121,5 @@ const routes = new Hono<DashboardEnv>()
 export const getStarted: PageRecord = {
   path: '/get-started',
   title: 'Get started',
-  opens: 'viewer',
   routes,
 };

@@ -1,14 +1,13 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
 
@@ -29,7 +28,6 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
     c,
     {
       view,
-      status: faults.length > 0 ? 400 : 200,
       tools: mayChange && (
         <FormMenu label="New note" id="new" open={faults.length > 0}>
           <PostForm
@@ -95,29 +93,24 @@ async function notesPage(c: DashboardContext, submitted: Submitted = {}) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const save = changing('/notes', 'saved', async (caller, id, c) =>
+  changeNote(caller, id, await requireForm(c, NoteChanges)),
+);
+
+const routes = pageRoutes()
   .get('/', (c) => notesPage(c))
-  .post('/', admin, async (c) => {
+  .post('/', admin, again(notesPage), async (c) => {
     const view = await requireView(c);
-    const { values, data, faults } = await parseForm(c, NewNote.omit({ application_id: true }));
-    if (!data) return notesPage(c, { values, faults });
+    const data = await requireForm(c, NewNote.omit({ application_id: true }));
     await addNote(callerOf(c), view.application, data);
     return redirectDone(c, `/notes${viewQuery(view)}`, 'saved');
   })
-  .post('/:id', admin, async (c) => {
-    const changes = await requireForm(c, NoteChanges);
-    await changeNote(callerOf(c), c.req.param('id'), changes);
-    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'saved');
-  })
-  .post('/:id/remove', admin, async (c) => {
-    await removeNote(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/notes${new URL(c.req.url).search}`, 'deleted');
-  });
+  .post('/:id', admin, save)
+  .post('/:id/remove', admin, changing('/notes', 'deleted', removeNote));
 
 export const notes: PageRecord = {
   path: '/notes',
   title: 'Notes',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M3 2h10v12H3zM6 6h4M6 9h4' }],
   routes,
 };

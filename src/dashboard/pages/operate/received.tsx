@@ -18,6 +18,8 @@ const receivedColumn = ({ application }: View, now: number): Column<{ receivedAt
   cell: ({ receivedAt: at }) => <span title={exactTimeText(at, application.timezone)}>{ago(at, now)}</span>,
 });
 
+type Received<Row> = { rows: readonly Row[]; view: View; now: number };
+
 type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
 const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
 
@@ -30,15 +32,7 @@ function outcomeOf({ reason, held, ...row }: Notification): string {
 }
 
 /** What stores told, verified. */
-export const NotificationTable = ({
-  rows,
-  view,
-  now,
-}: {
-  rows: readonly Notification[];
-  view: View;
-  now: number;
-}) => (
+export const NotificationTable = ({ rows, view, now }: Received<Notification>) => (
   <Table
     caption="Newest notifications of stores"
     rows={rows}
@@ -78,15 +72,7 @@ function verificationOf(row: Postback): string {
 }
 
 /** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
-export const PostbackTable = ({
-  rows,
-  view,
-  now,
-}: {
-  rows: readonly Postback[];
-  view: View;
-  now: number;
-}) => (
+export const PostbackTable = ({ rows, view, now }: Received<Postback>) => (
   <Table
     caption="Newest postbacks of Apple"
     rows={rows}

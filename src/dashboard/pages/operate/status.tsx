@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { isStuck } from '#counting';
 import { database } from '#db';
 import { ago, count, money, NOTHING, percent } from '#lib/format';
@@ -11,13 +10,12 @@ import {
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { redirectDone } from '../../forms/form.ts';
+import { changing, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -79,85 +77,63 @@ const PipelineFigures = ({
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
   const { chores, snapshot, databaseBytes } = deployment;
+  const figures: readonly (readonly [label: string, value: string, note: string, bad?: boolean])[] = [
+    [
+      'Waiting to be counted',
+      count(pending),
+      `counted through ${ago(countedThrough, now)}`,
+      isStuck(health, now),
+    ],
+    ['Waiting for delivery', count(backlog.events), 'accepted, retried from the queue', backlog.events > 0],
+    ['Waiting to be written', count(outbox), 'counted, not in the reports yet', flushError !== null],
+    ['Waiting for export', count(hotEvents), 'raw events, not in R2 yet', exportError !== null],
+    [
+      'Ingestion delay',
+      slowestMs === null ? NOTHING : seconds(slowestMs),
+      'the slowest of the newest events',
+      (slowestMs ?? 0) > SLOW_MS,
+    ],
+    [
+      'Newest event',
+      lastAppendedAt === null ? 'None yet' : ago(lastAppendedAt, now),
+      lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone),
+    ],
+    [
+      'Scheduled work',
+      chores === null ? 'never ran' : ago(chores.ranAt, now),
+      chores?.failure ?? 'runs every minute',
+      chores !== null && chores.failure !== null,
+    ],
+    [
+      'Snapshot',
+      snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now),
+      snapshot?.failure ?? 'written every night',
+      snapshot !== null && snapshot.failure !== null,
+    ],
+    ['Database', megabytes(databaseBytes), 'of 10,000 MB', isFilling(databaseBytes)],
+    ['Largest counter', megabytes(counters.bytes), 'of 10,000 MB', isFilling(counters.bytes)],
+    ...(destinations
+      ? [
+          [
+            'Destinations',
+            destinations.attempts === 0 ? NOTHING : percent(destinations.failed / destinations.attempts),
+            destinations.waitingSince === null
+              ? 'attempts failing; nothing waits'
+              : `attempts failing; the oldest waiting event came ${ago(destinations.waitingSince, now)}`,
+            destinations.problems.length > 0,
+          ] as const,
+        ]
+      : []),
+    ['Parked', count(parked), 'could not be counted', parked > 0],
+  ];
   return (
     <>
       {notices}
       {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
       <dl class="figures">
-        <Figure
-          label="Waiting to be counted"
-          value={count(pending)}
-          note={`counted through ${ago(countedThrough, now)}`}
-          bad={isStuck(health, now)}
-        />
-        <Figure
-          label="Waiting for delivery"
-          value={count(backlog.events)}
-          note="accepted, retried from the queue"
-          bad={backlog.events > 0}
-        />
-        <Figure
-          label="Waiting to be written"
-          value={count(outbox)}
-          note="counted, not in the reports yet"
-          bad={flushError !== null}
-        />
-        <Figure
-          label="Waiting for export"
-          value={count(hotEvents)}
-          note="raw events, not in R2 yet"
-          bad={exportError !== null}
-        />
-        <Figure
-          label="Ingestion delay"
-          value={slowestMs === null ? NOTHING : seconds(slowestMs)}
-          note="the slowest of the newest events"
-          bad={(slowestMs ?? 0) > SLOW_MS}
-        />
-        <Figure
-          label="Newest event"
-          value={lastAppendedAt === null ? 'None yet' : ago(lastAppendedAt, now)}
-          note={lastAppendedAt === null ? '' : exactTimeText(lastAppendedAt, zone)}
-        />
-        <Figure
-          label="Scheduled work"
-          value={chores === null ? 'never ran' : ago(chores.ranAt, now)}
-          note={chores?.failure ?? 'runs every minute'}
-          bad={chores !== null && chores.failure !== null}
-        />
-        <Figure
-          label="Snapshot"
-          value={snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now)}
-          note={snapshot?.failure ?? 'written every night'}
-          bad={snapshot !== null && snapshot.failure !== null}
-        />
-        <Figure
-          label="Database"
-          value={megabytes(databaseBytes)}
-          note="of 10,000 MB"
-          bad={isFilling(databaseBytes)}
-        />
-        <Figure
-          label="Largest counter"
-          value={megabytes(counters.bytes)}
-          note="of 10,000 MB"
-          bad={isFilling(counters.bytes)}
-        />
-        {destinations && (
-          <Figure
-            label="Destinations"
-            value={
-              destinations.attempts === 0 ? NOTHING : percent(destinations.failed / destinations.attempts)
-            }
-            note={
-              destinations.waitingSince === null
-                ? 'attempts failing; nothing waits'
-                : `attempts failing; the oldest waiting event came ${ago(destinations.waitingSince, now)}`
-            }
-            bad={destinations.problems.length > 0}
-          />
-        )}
-        <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
+        {figures.map(([label, value, note, bad = false]) => (
+          <Figure label={label} value={value} note={note} bad={bad} />
+        ))}
       </dl>
     </>
   );
@@ -169,19 +145,26 @@ type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
 
 /** Compares the lifetime totals that clients report with what was counted for them. */
 const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
-  const amount = (value: number | null, currency: string | null) =>
-    currency ? money(value, currency) : NOTHING;
+  const amount = (label: string, name: 'client_total' | 'counted_total' | 'gap') => ({
+    label,
+    numeric: true,
+    cell: (row: ClientTotals['totals'][number] | ClientTotals['data'][number]) =>
+      row.currency ? money(row[name], row.currency) : NOTHING,
+  });
+  const amounts = [
+    amount('Client total', 'client_total'),
+    amount('Counted total', 'counted_total'),
+    amount('Gap', 'gap'),
+  ];
   return (
     <Card
       title="Client totals and counted totals"
       info={
-        <Info about="these totals">
-          <p>
-            Events may carry the client's own running total. Where it is above ours, events never arrived;
-            where it is below, some were sent twice without a key. Devices acquired{' '}
-            {shortDays(view, view.today)}, days in {view.application.timezone}.
-          </p>
-        </Info>
+        <p>
+          Events may carry the client's own running total. Where it is above ours, events never arrived; where
+          it is below, some were sent twice without a key. Devices acquired {shortDays(view, view.today)},
+          days in {view.application.timezone}.
+        </p>
       }
       aside={<CsvLink view={view} path="/status" />}
     >
@@ -197,9 +180,7 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
           },
           { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
           { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
-          { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-          { label: 'Counted total', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
-          { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+          ...amounts,
         ]}
       />
       {report.data.length > 0 && (
@@ -211,13 +192,7 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
             columns={[
               { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
               { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
-              { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-              {
-                label: 'Counted total',
-                numeric: true,
-                cell: (row) => amount(row.counted_total, row.currency),
-              },
-              { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+              ...amounts,
             ]}
           />
         </details>
@@ -332,7 +307,9 @@ async function statusPage(c: DashboardContext) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const replay = changing('/status', 'replayed', (caller, id, { env }) => replayParked(env, caller, id));
+
+const routes = pageRoutes()
   .get('/', statusPage)
   .get('/fresh', freshPart)
   .post('/resume', admin, async (c) => {
@@ -340,19 +317,12 @@ const routes = new Hono<DashboardEnv>()
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })
-  .post('/:id/replay', admin, async (c) => {
-    await replayParked(c.env, callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
-  })
-  .post('/:id/discard', admin, async (c) => {
-    await discardParked(callerOf(c), c.req.param('id'));
-    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
-  });
+  .post('/:id/replay', admin, replay)
+  .post('/:id/discard', admin, changing('/status', 'discarded', discardParked));
 
 export const status: PageRecord = {
   path: '/status',
   title: 'Health',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4', keepsView: true }],
+  links: [{ group: 'Operate', icon: 'M1 8h3l2-5 3 10 2-5h4' }],
   routes,
 };

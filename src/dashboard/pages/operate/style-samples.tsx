@@ -1,5 +1,5 @@
 import { RATIOS } from '#lib/format';
-import { FiguresPanel } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { FormSection } from '../../forms/form-section.tsx';
 import { Filters } from '../../shell/filters.tsx';
 import { Card, Field, FormMenu } from '../../shell/parts.tsx';
@@ -30,7 +30,6 @@ export const ChoiceParts = ({ view }: { view: View }) => (
       <ColumnsMenu
         view={view}
         path={PATH}
-        parameters={{}}
         sets={[{ label: 'Summary', href: PATH, isChosen: true }]}
         chosen={CARDS}
       />
@@ -50,10 +49,8 @@ export async function FigureCards({ env, view, now }: { env: Env; view: View; no
     <FiguresPanel
       view={view}
       path={PATH}
-      carry={{}}
+      chosen={readChosen({}, CARDS)}
       compared={await readCompared(env, view, { group_by: 'day', metrics: CARDS }, now)}
-      names={CARDS}
-      metric="revenue"
       unit="day"
     />
   );
@@ -72,7 +69,6 @@ export const CohortCells = ({ view }: { view: View }) => (
     <CohortTable
       caption="Retention by cohort"
       path={PATH}
-      carry={{}}
       view={view}
       asked={{ cohort: 'week', group: '' }}
       rows={COHORTS}
@@ -117,26 +113,23 @@ export const Timeline = () => (
   </Card>
 );
 
-const FIELDS = [{ label: 'Limit', name: 'section-limit' }];
+const SECTIONS = [
+  { title: 'General', says: 'Puzzle Quest', fields: [{ label: 'Name', name: 'section-name' }] },
+  { title: 'Attribution', says: 'Clicks 7 d', fields: [{ label: 'Window', name: 'section-window' }] },
+  { title: 'Limits', says: '', fields: [{ label: 'Limit', name: 'section-limit' }] },
+];
+const FAULTS = [{ path: 'section-limit', message: 'must be a number' }];
 
 /** Sections of a long form: open, closed, and with a fault. */
 export const Sections = () => (
   <Card title="Sections of a form">
-    {[
-      { title: 'General', says: 'Puzzle Quest', open: true, faults: [] },
-      { title: 'Attribution', says: 'Clicks 7 d, probabilistic 1 d', open: false, faults: [] },
-      {
-        title: 'Limits',
-        says: '',
-        open: false,
-        faults: [{ path: 'section-limit', message: 'must be a number' }],
-      },
-    ].map((section) => (
+    {SECTIONS.map((section, index) => (
       <FormSection
         {...section}
         id={`section-${section.title.toLowerCase()}`}
-        fields={section.faults.length > 0 ? FIELDS : [{ label: 'Name', name: `section-${section.title}` }]}
-        values={{ 'section-General': 'Puzzle Quest', 'section-limit': 'x' }}
+        open={index === 0}
+        values={{ 'section-name': 'Puzzle Quest', 'section-limit': 'x' }}
+        faults={FAULTS}
       />
     ))}
   </Card>

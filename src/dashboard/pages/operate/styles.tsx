@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { AppError } from '#http';
 import { amountsIn, money } from '#lib/format';
@@ -8,9 +7,10 @@ import { Copyable } from '../../shell/copyable.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
 import { readView } from '../../shell/view.ts';
+import { ROLE_NAMES } from '../../shell/words.ts';
 import { Pill } from '../../tables/compared.tsx';
 
 import { ChoiceParts, CohortCells, FigureCards, Sections, Timeline } from './style-samples.tsx';
@@ -31,70 +31,57 @@ const ROWS = [
 const VALUES = [500, 590, 510, 400, 580, 660, 470, 560, 610, 270];
 const BEFORE = [490, 520, 460, 340, 410, 570, 330, 500, 480, 340];
 
+const COLOURS = [
+  ...['bg', 'panel', 'line', 'line-soft', 'line-strong', 'ink', 'ink-2', 'ink-3', 'accent', 'accent-soft'],
+  ...['good', 'good-soft', 'bad', 'bad-soft', 'warm', 'warm-soft'],
+];
+
 const Colours = () => (
   <ul class="swatches">
-    {[
-      'bg',
-      'panel',
-      'line',
-      'line-soft',
-      'line-strong',
-      'ink',
-      'ink-2',
-      'ink-3',
-      'accent',
-      'accent-soft',
-    ].map((name) => (
+    {COLOURS.map((name) => (
       <li>
-        <span class={`swatch ${name}`} />
-        <code>--{name}</code>
-      </li>
-    ))}
-    {['good', 'good-soft', 'bad', 'bad-soft', 'warm', 'warm-soft'].map((name) => (
-      <li>
-        <span class={`swatch ${name}`} />
+        <svg class="swatch" fill={`var(--${name})`} aria-hidden="true">
+          <rect width="100%" height="100%" />
+        </svg>
         <code>--{name}</code>
       </li>
     ))}
   </ul>
 );
 
+const BUTTONS = [
+  ['Filled', {}],
+  ['Hover', { class: 'is-hover' }],
+  ['Active', { class: 'is-hover is-active' }],
+  ['Focus', { class: 'is-focus' }],
+  ['Disabled', { disabled: true }],
+  ['Loading', { 'aria-busy': 'true' }],
+  ['Quiet', { class: 'quiet' }],
+] as const;
+
+const FIELDS = [
+  ['Field', { label: 'Name', name: 'style-name', value: 'Puzzle Quest' }],
+  ['With a hint', { label: 'Campaign', name: 'style-hint', hint: 'Empty: named after the week' }],
+  ['Error', { label: 'Limit', name: 'style-error', value: 'x' }],
+  ['List', { label: 'Role', name: 'style-list', options: Object.entries(ROLE_NAMES), value: 'viewer' }],
+] as const;
+const FAULTS = [{ path: 'style-error', message: 'must be a number' }];
+
+const INPUTS = [
+  ['Focus', { label: 'Search', name: 'style-focus', value: 'Puzzle', class: 'is-focus' }],
+  ['Disabled', { label: 'Currency', name: 'style-disabled', value: 'USD', disabled: true }],
+] as const;
+
 const Controls = () => (
   <Card title="Controls">
     <div class="states">
-      <State name="Filled">
-        <button type="button">Save</button>
-      </State>
-      <State name="Hover">
-        <button type="button" class="is-hover">
-          Save
-        </button>
-      </State>
-      <State name="Active">
-        <button type="button" class="is-hover is-active">
-          Save
-        </button>
-      </State>
-      <State name="Focus">
-        <button type="button" class="is-focus">
-          Save
-        </button>
-      </State>
-      <State name="Disabled">
-        <button type="button" disabled>
-          Save
-        </button>
-      </State>
-      <State name="Loading">
-        <button type="button" aria-busy="true">
-          Save
-        </button>
-      </State>
-      <State name="Quiet">
-        <button type="button" class="quiet">
-          Columns
-        </button>
-      </State>
+      {BUTTONS.map(([name, attributes]) => (
+        <State name={name}>
+          <button type="button" {...attributes}>
+            Save
+          </button>
+        </State>
+      ))}
       <State name="Danger">
         <Action to="/_styles" label="Remove" kind="danger" />
       </State>
@@ -103,59 +90,37 @@ const Controls = () => (
       </State>
     </div>
     <div class="states">
-      <State name="Field">
-        <Field label="Name" name="style-name" value="Puzzle Quest" />
-      </State>
-      <State name="With a hint">
-        <Field label="Campaign" name="style-hint" hint="Empty: named after the week" />
-      </State>
-      <State name="Error">
-        <Field
-          label="Limit"
-          name="style-error"
-          value="x"
-          faults={[{ path: 'style-error', message: 'must be a number' }]}
-        />
-      </State>
-      <State name="Focus">
-        <div class="field">
-          <label for="field-style-focus">Search</label>
-          <input id="field-style-focus" class="is-focus" value="Puzzle" />
-        </div>
-      </State>
-      <State name="Disabled">
-        <div class="field">
-          <label for="field-style-disabled">Currency</label>
-          <input id="field-style-disabled" value="USD" disabled />
-        </div>
-      </State>
-      <State name="List">
-        <Field
-          label="Role"
-          name="style-list"
-          options={[
-            ['viewer', 'Viewer'],
-            ['admin', 'Admin'],
-          ]}
-          value="viewer"
-        />
-      </State>
+      {FIELDS.map(([name, field]) => (
+        <State name={name}>
+          <Field {...field} faults={FAULTS} />
+        </State>
+      ))}
+      {INPUTS.map(([state, { label, name, ...attributes }]) => (
+        <State name={state}>
+          <div class="field">
+            <label for={`field-${name}`}>{label}</label>
+            <input id={`field-${name}`} {...attributes} />
+          </div>
+        </State>
+      ))}
     </div>
   </Card>
 );
 
+const PILLS = [
+  ['Better', 'revenue', 0.124],
+  ['Worse', 'revenue', -0.018],
+  ['Neutral', 'spend', 0.07],
+] as const;
+
 const Figures = () => (
   <Card title="Figures">
     <div class="states">
-      <State name="Better">
-        <Pill name="revenue" by={0.124} />
-      </State>
-      <State name="Worse">
-        <Pill name="revenue" by={-0.018} />
-      </State>
-      <State name="Neutral">
-        <Pill name="spend" by={0.07} />
-      </State>
+      {PILLS.map(([state, name, by]) => (
+        <State name={state}>
+          <Pill name={name} by={by} />
+        </State>
+      ))}
       <State name="Badges">
         <span class="badge good">Counted</span> <span class="badge waiting">Queued</span>{' '}
         <span class="badge bad">Parked</span> <span class="badge">Archived</span>
@@ -273,6 +238,5 @@ async function stylesPage(c: DashboardContext) {
 export const styles: PageRecord = {
   path: '/_styles',
   title: 'Parts',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().get('/', stylesPage),
+  routes: pageRoutes().get('/', stylesPage),
 };

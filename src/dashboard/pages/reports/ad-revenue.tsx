@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { valueName } from '#catalogue';
 import {
   kindOf,
@@ -11,8 +10,7 @@ import { database } from '#db';
 import { amountsIn, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
 import { ask, renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -57,13 +55,13 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
       <Card
         title="Arrived and reported"
         info={
-          <Info about="the figures">
+          <>
             <p>
               {from === view.from ? '' : `The last ${MAX_RECONCILED_DAYS} days of the period. `}
               Platforms count days in UTC, so single days differ if the application has another time zone.
             </p>
             <Zone view={view} />
-          </Info>
+          </>
         }
       >
         <Table
@@ -111,7 +109,6 @@ const page = (c: DashboardContext) =>
 export const adRevenue: PageRecord = {
   path: PATH,
   title: 'Ad revenue check',
-  opens: 'viewer',
-  links: [{ group: 'Operate', icon: 'M3 4h10M3 8h6M3 12h4M10 11l2 2 3-4', keepsView: true }],
-  routes: new Hono<DashboardEnv>().get('/', (c) => page(c)),
+  links: [{ group: 'Operate', icon: 'M3 4h10M3 8h6M3 12h4M10 11l2 2 3-4' }],
+  routes: pageRoutes().get('/', (c) => page(c)),
 };

@@ -1,12 +1,10 @@
-import { Hono } from 'hono';
 import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { sharedReads } from '#db';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -65,7 +63,7 @@ function adsPage(c: DashboardContext) {
   const sort = c.req.query('sort') ?? `-${metric}`;
   const q = searchOf(c);
   const carry = { by, metric, q };
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
@@ -93,21 +91,18 @@ function adsPage(c: DashboardContext) {
     if (rows.length === 0 && detail.data.length === 0) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="Ad revenue"
-          view={view}
-          path="/ads"
-          carry={carry}
           what="ads shown"
           fill="Ad revenue appears once your backend sends custom.ad events."
         />
       );
     }
     const columns = performanceColumns(rows, [by], {
-      view,
-      path: '/ads',
+      ...here,
+      carry: { by, metric },
       sort,
-      parameters: { by, metric },
       metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
       compared: metric,
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
@@ -131,7 +126,7 @@ function adsPage(c: DashboardContext) {
         <Card
           title={`By ${label}`}
           info={
-            <Info about="the figures">
+            <>
               <ComparedDays view={view} compared={compared} />
               {by === 'media_source' && (
                 <p>
@@ -140,7 +135,7 @@ function adsPage(c: DashboardContext) {
                 </p>
               )}
               <Zone view={view} />
-            </Info>
+            </>
           }
         >
           <Table
@@ -150,10 +145,10 @@ function adsPage(c: DashboardContext) {
           />
           <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
         </Card>
-        <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
+        <Card title={`By ${detailWords}`} aside={<CsvLink {...here} carry={{ by, q }} />}>
           <details class="fold" open={q !== ''}>
             <summary>{`Show ${rowsText(detail.total_rows)}`}</summary>
-            <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
+            <TableSearch {...here} carry={{ by, metric }} q={q} />
             <Table
               caption={`Ad figures by ${detailWords}`}
               rows={sortRows(detail.data, '-day')}
@@ -180,8 +175,7 @@ function adsPage(c: DashboardContext) {
 export const ads: PageRecord = {
   path: '/ads',
   title: 'Ad monetization',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 4h12v8H2zM7 6.5v3l2.5-1.5z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', adsPage),
+  routes: pageRoutes().get('/', adsPage),
 };

@@ -1,11 +1,9 @@
-import { Hono } from 'hono';
 import { HOURS_KEPT_DAYS } from '#catalogue';
 import { isolate } from '#lib/input/isolate';
 import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Notice, Table } from '../../shell/parts.tsx';
 import {
   answerCsv,
@@ -101,7 +99,7 @@ function breakdownPage(c: DashboardContext) {
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [], set: c.req.query('set') === 'all' ? 'all' : '' };
   const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
-  return renderReport(c, { ...named, carry }, async (view, now) => {
+  return renderReport(c, { ...named, carry }, async (view, now, here) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -126,12 +124,10 @@ function breakdownPage(c: DashboardContext) {
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...shown], view);
-    const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
+    const sorting = { ...here, carry: { ...carry, sort: c.req.query('sort') ?? '' } };
     const columns = performanceColumns(rows, groups, {
-      view,
-      path: '/breakdown',
+      ...here,
       sort,
-      parameters: carry,
       metrics: shown,
       ...(compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric }),
       cell: (name, row) => (
@@ -169,7 +165,7 @@ function breakdownPage(c: DashboardContext) {
         <ChoiceForm
           path="/breakdown"
           view={view}
-          changes={{ column: carry.column }}
+          carry={{ column: carry.column }}
           fields={[
             { label: 'By', name: 'by', value: by, options: GROUPINGS },
             { label: 'And by', name: 'and', value: and, options: [['', 'Nothing else'], ...GROUPINGS] },
@@ -183,11 +179,9 @@ function breakdownPage(c: DashboardContext) {
         />
         {rows.length === 0 && q === '' ? (
           <NoFigures
+            {...here}
             env={c.env}
             title={title}
-            view={view}
-            path="/breakdown"
-            carry={carry}
             what="figures"
             fill="Figures appear once your app’s first device arrives."
           />
@@ -199,18 +193,17 @@ function breakdownPage(c: DashboardContext) {
             <Card
               title="All figures"
               info={
-                <Info about="the figures">
+                <>
                   <ComparedDays view={view} compared={compared} metric={metric} />
                   <Zone view={view} />
-                </Info>
+                </>
               }
               aside={
                 <span class="asides">
-                  <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
+                  <TableSearch {...sorting} q={q} />
                   <ColumnsMenu
-                    view={view}
-                    path="/breakdown"
-                    parameters={unchosen}
+                    {...here}
+                    carry={unchosen}
                     sets={(['summary', 'all'] as const).map((set) => ({
                       label: set === 'all' ? 'All metrics' : 'Summary',
                       href: `/breakdown${viewQuery(view, { ...unchosen, set })}`,
@@ -218,7 +211,7 @@ function breakdownPage(c: DashboardContext) {
                     }))}
                     chosen={chosenColumns}
                   />
-                  <CsvLink view={view} path="/breakdown" parameters={parameters} />
+                  <CsvLink {...sorting} />
                 </span>
               }
             >
@@ -249,17 +242,15 @@ function breakdownPage(c: DashboardContext) {
 export const breakdown: PageRecord = {
   path: '/breakdown',
   title: 'Breakdown',
-  opens: 'viewer',
   links: [
     {
       group: 'Acquire',
       label: NETWORKS.title,
       icon: 'M8 2v4M8 10v4M2 8h4M10 8h4M8 6a2 2 0 100 4 2 2 0 000-4',
-      keepsView: true,
       query: `?by=${NETWORKS.by}`,
     },
-    { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3', keepsView: true },
+    { group: 'Understand', icon: 'M2 13V8M6 13V3M10 13V6M14 13v-3' },
   ],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', breakdownPage),
+  routes: pageRoutes().get('/', breakdownPage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
@@ -8,7 +7,7 @@ import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { isRestricted } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
@@ -91,7 +90,7 @@ function comparePage(c: DashboardContext) {
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
-  return renderReport(c, page, async (view, now, answerWith) => {
+  return renderReport(c, page, async (view, now, here) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
     const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
     const [first, second] = options;
@@ -141,7 +140,7 @@ function comparePage(c: DashboardContext) {
       </ChoiceForm>
     );
     if (!query) {
-      if (faults) answerWith(400);
+      if (faults) c.status(400);
       return (
         <>
           {form}
@@ -173,9 +172,8 @@ function comparePage(c: DashboardContext) {
         {form}
         <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
           <CsvLink
-            view={view}
-            path="/compare"
-            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
+            {...here}
+            carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
           />
         </Sides>
       </>
@@ -186,8 +184,7 @@ function comparePage(c: DashboardContext) {
 export const compare: PageRecord = {
   path: '/compare',
   title: 'Compare',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', comparePage),
+  routes: pageRoutes().get('/', comparePage),
 };

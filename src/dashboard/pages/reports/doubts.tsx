@@ -1,12 +1,10 @@
-import { Hono } from 'hono';
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
 import { count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
@@ -44,22 +42,16 @@ const thresholdOf = ({ rule, threshold }: RuleRow): string => {
   return threshold === null || label === undefined ? NOTHING : `${label}: ${count(threshold)}`;
 };
 
-const Rules = ({
-  view,
-  doubts: { rules, totals },
-  mayChange,
-}: {
-  view: View;
-  doubts: Doubts;
-  mayChange: boolean;
-}) => {
+type DoubtsProps = { view: View; doubts: Doubts };
+
+const Rules = ({ view, doubts: { rules, totals }, mayChange }: DoubtsProps & { mayChange: boolean }) => {
   const share = (row: RuleRow) => shareOf(row.doubted_installs, totals.attributed_installs);
   const places = RATIOS.places(rules.flatMap((row) => share(row) ?? []));
   return (
     <Card
       title="By rule"
       info={
-        <Info about="rules">
+        <>
           <p>
             The rules are asked again with today’s settings, so this shows what a changed threshold would have
             meant. Several rules may doubt one install.
@@ -68,12 +60,12 @@ const Rules = ({
             Not checked: too little is known to tell, which is not a clean result. Only Google Play tells when
             an installation began, and an impression has no click.
           </p>
-        </Info>
+        </>
       }
       aside={
         <span class="asides">
           {mayChange && <a href={`/settings/applications/${view.application.id}#doubts`}>Change the rules</a>}
-          <CsvLink view={view} path={PATH} parameters={{ by: 'rule' }} />
+          <CsvLink view={view} path={PATH} carry={{ by: 'rule' }} />
         </span>
       }
     >
@@ -108,20 +100,15 @@ const hours = (seconds: number | null) =>
   seconds === null ? NOTHING : `${count(Math.round(seconds / 3_600))} h`;
 
 /** Days of creatives whose clicks look like click flooding. */
-const Flooding = ({
-  view,
-  doubts: { flooded, rules, judged_source_days: judged, median_conversion: median },
-}: {
-  view: View;
-  doubts: Doubts;
-}) => {
+const Flooding = ({ view, doubts }: DoubtsProps) => {
+  const { flooded, rules, judged_source_days: judged, median_conversion: median } = doubts;
   const places = RATIOS.places([...flooded.map(({ conversion }) => conversion), median ?? 0]);
   const threshold = rules.find(({ rule }) => rule === clickFlooding.id)?.threshold ?? 0;
   return (
     <Card
       title="Click flooding"
       info={
-        <Info about="click flooding">
+        <>
           <p>
             {`A source that reports clicks for everybody is credited with people who would have installed anyway. A creative’s day is listed if it had at least ${count(FLOODING.minClicks)} clicks, its conversion is at most ${count(threshold)}% of the median, and installs came late and evenly after their click.`}
           </p>
@@ -129,7 +116,7 @@ const Flooding = ({
             The rule doubts all installs of such a day by a click. When an install comes, its day is not over:
             the rule is then asked about the day before.
           </p>
-        </Info>
+        </>
       }
     >
       {flooded.length === 0 ? (
@@ -192,7 +179,7 @@ function doubtsPage(c: DashboardContext) {
   const named = c.req.query('by');
   const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
   const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {
       const query = named === 'rule' ? asked : { ...asked, group_by: by };
@@ -244,7 +231,7 @@ function doubtsPage(c: DashboardContext) {
             },
           ]}
         />
-        <Card title={`By ${groupWord(by)}`} aside={<CsvLink view={view} path={PATH} parameters={{ by }} />}>
+        <Card title={`By ${groupWord(by)}`} aside={<CsvLink {...here} />}>
           <Table
             caption={`Attributed installs by ${groupWord(by)}`}
             rows={rows}
@@ -268,8 +255,7 @@ function doubtsPage(c: DashboardContext) {
 export const doubts: PageRecord = {
   path: PATH,
   title: 'Doubtful installs',
-  opens: 'viewer',
-  links: [{ group: 'Acquire', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4', keepsView: true }],
+  links: [{ group: 'Acquire', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', doubtsPage),
+  routes: pageRoutes().get('/', doubtsPage),
 };

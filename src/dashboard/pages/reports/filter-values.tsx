@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { searchNames } from '#creatives';
 import { database } from '#db';
 import { AppError } from '#http';
@@ -7,7 +6,7 @@ import { PerformanceQuery, reportPerformance } from '#reports';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { safePath } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { cutMiddle, Field } from '../../shell/parts.tsx';
 import { ask, searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
 import { FILTER_NAMES, type FilterName, filterValues, readView, type View } from '../../shell/view.ts';
@@ -98,6 +97,5 @@ async function valuesPage(c: DashboardContext) {
 export const filterChoices: PageRecord = {
   path: '/filters',
   title: 'Filter',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().get('/', valuesPage),
+  routes: pageRoutes().get('/', valuesPage),
 };

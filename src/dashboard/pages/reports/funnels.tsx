@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
@@ -14,11 +13,11 @@ import {
 } from '#reports';
 import { listViews, viewAddress } from '#views';
 import { Bar } from '../../charts/shapes.tsx';
+import { Fields } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
 import { isGuest } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -66,6 +65,15 @@ function groupsOf(rows: readonly FunnelRow[], steps: number): FunnelRow[][] {
   );
 }
 
+const stepOptions = (offered: readonly string[]) => offered.map((step) => [step, labelOf(step)] as const);
+
+/** The form's field of a part of the query. */
+const fieldOf = (path: string): string =>
+  path
+    .replace(/^steps(?:\.(\d+))?$/, (_, at) => `step-${at ?? 0}`)
+    .replace('window_hours', 'window')
+    .replace('group_by', 'group');
+
 const StepsForm = ({
   view,
   steps,
@@ -83,38 +91,27 @@ const StepsForm = ({
 }) => (
   <form method="get" action="/funnels" class="stack">
     <ViewFields view={view} />
-    {steps.map((step, index) => (
-      <Field
-        label={`Step ${index + 1}`}
-        name={`step-${index}`}
-        submitted="step"
-        value={step}
-        options={[
-          ...(index > 0 ? [['', 'None'] as const] : []),
-          ...offered.map((step) => [step, labelOf(step)] as const),
-        ]}
-        faults={faults.map((fault) => ({
-          ...fault,
-          path: fault.path.replace(/^steps(?:\.(\d+))?$/, (_, at) => `step-${at ?? 0}`),
-        }))}
-      />
-    ))}
-    <Field
-      label="Within"
-      name="window"
-      value={window}
-      options={
-        WINDOWS.some(([hours]) => hours === window) ? WINDOWS : [...WINDOWS, [window, `${window} hours`]]
-      }
-      hint="After the first step"
-      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('window_hours', 'window') }))}
-    />
-    <Field
-      label="Group by"
-      name="group"
-      value={group}
-      options={[['', 'Nothing'], ...DEVICE_GROUPINGS]}
-      faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('group_by', 'group') }))}
+    <Fields
+      fields={[
+        ...steps.map((step, index) => ({
+          label: `Step ${index + 1}`,
+          name: `step-${index}`,
+          submitted: 'step',
+          value: step,
+          options: [...(index > 0 ? [['', 'None'] as const] : []), ...stepOptions(offered)],
+        })),
+        {
+          label: 'Within',
+          name: 'window',
+          value: window,
+          hint: 'After the first step',
+          options: WINDOWS.some(([hours]) => hours === window)
+            ? WINDOWS
+            : [...WINDOWS, [window, `${window} hours`]],
+        },
+        { label: 'Group by', name: 'group', value: group, options: [['', 'Nothing'], ...DEVICE_GROUPINGS] },
+      ]}
+      faults={faults.map(({ path, message }) => ({ path: fieldOf(path), message }))}
     />
     <button type="submit">Apply</button>
   </form>
@@ -133,12 +130,7 @@ const AddStep = ({
   <FormMenu label="+ Add a step" id="add-step" kind="quiet" from="left">
     <form method="get" action="/funnels" class="stack">
       <ViewFields view={view} changes={carry} />
-      <Field
-        label="Next step"
-        name="step-next"
-        submitted="next"
-        options={offered.map((step) => [step, labelOf(step)] as const)}
-      />
+      <Field label="Next step" name="step-next" submitted="next" options={stepOptions(offered)} />
       <button type="submit">Add</button>
     </form>
   </FormMenu>
@@ -195,7 +187,7 @@ function funnelsPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now, answerWith) => {
+  return renderReport(c, page, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
@@ -250,7 +242,7 @@ function funnelsPage(c: DashboardContext) {
       </p>
     );
     if (!query) {
-      answerWith(400);
+      c.status(400);
       return (
         <Card title="Funnel" aside={<span class="asides">{asides}</span>}>
           <p class="empty">These steps make no funnel.</p>
@@ -285,11 +277,9 @@ function funnelsPage(c: DashboardContext) {
           <div class="asides end">{asides}</div>
           {others}
           <NoFigures
+            {...here}
             env={c.env}
             title="Funnel"
-            view={view}
-            path="/funnels"
-            carry={carry}
             what={isInstall ? 'devices acquired' : `devices that reached “${labelOf(first.step)}”`}
             fill={
               isInstall
@@ -306,7 +296,7 @@ function funnelsPage(c: DashboardContext) {
         <Card
           title="Funnel"
           info={
-            <Info about="the funnel">
+            <>
               <p>
                 Devices acquired in the period (days in {view.application.timezone}) that reach each step
                 after the one before
@@ -316,11 +306,11 @@ function funnelsPage(c: DashboardContext) {
                 .
               </p>
               <ComparedDays view={view} compared={wholePeriods(compared)} />
-            </Info>
+            </>
           }
           aside={
             <span class="asides">
-              <CsvLink view={view} path="/funnels" parameters={carry} />
+              <CsvLink {...here} />
               {asides}
             </span>
           }
@@ -364,9 +354,7 @@ function funnelsPage(c: DashboardContext) {
           <Card title={`By ${groupWord(group)}`}>
             <Multiples
               groups={groupsOf(report.data, steps.length)}
-              nameOf={(row) => (
-                <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
-              )}
+              nameOf={(row) => <GroupCell {...here} name={group} row={row as Plain} />}
             />
             <details class="fold">
               <summary>Show as a table</summary>
@@ -378,9 +366,7 @@ function funnelsPage(c: DashboardContext) {
                 columns={[
                   {
                     label: groupLabel(group),
-                    cell: ([row]) => (
-                      <GroupCell view={view} path="/funnels" carry={carry} name={group} row={row as Plain} />
-                    ),
+                    cell: ([row]) => <GroupCell {...here} name={group} row={row as Plain} />,
                   },
                   ...steps.map((step, index) => ({
                     label: labelOf(step),
@@ -407,8 +393,7 @@ function funnelsPage(c: DashboardContext) {
 export const funnels: PageRecord = {
   path: '/funnels',
   title: 'Funnels',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 3h12l-4.5 5.5V13l-3-1.5V8.5z', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 3h12l-4.5 5.5V13l-3-1.5V8.5z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', funnelsPage),
+  routes: pageRoutes().get('/', funnelsPage),
 };

@@ -1,16 +1,15 @@
-import { Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { readArrivals } from '#counting';
 import { database } from '#db';
 import { inReportSlot } from '#http';
-import { chosenParameters } from '../../charts/figures-panel.tsx';
+import { readChosen } from '../../charts/figures-panel.tsx';
 import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { FiringAlerts } from '../../shell/firing-alerts.tsx';
 import { isAdmin, isGuest } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
 import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
@@ -33,7 +32,7 @@ async function homePage(c: DashboardContext) {
     <Filters
       view={settled}
       path="/"
-      carry={chosenParameters(c.req.query(), FIGURES)}
+      carry={readChosen(c.req.query(), FIGURES).carry}
       chips={await readChips(c.env.DB, view)}
     />
   );
@@ -71,8 +70,7 @@ async function homePage(c: DashboardContext) {
 export const home: PageRecord = {
   path: '/',
   title: 'Overview',
-  opens: 'viewer',
-  links: [{ group: '', icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z', keepsView: true }],
+  links: [{ group: '', icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', (c) => inReportSlot(c.get('person').team.id, () => homePage(c))),
+  routes: pageRoutes().get('/', (c) => inReportSlot(c.get('person').team.id, () => homePage(c))),
 };

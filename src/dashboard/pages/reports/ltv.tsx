@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { amountsIn, NOTHING, RATIOS } from '#lib/format';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
@@ -11,8 +10,7 @@ import {
   PAID_BACK,
 } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -70,7 +68,7 @@ function ltvPage(c: DashboardContext) {
   const ahead = chosen ?? DEFAULT_HORIZON;
   const isNet = isNetAsked(c);
   const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: revenueIn(isNet) };
-  return renderReport(c, { carry }, async (view, now) => {
+  return renderReport(c, { carry }, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
     const net = String(isNet);
@@ -112,19 +110,15 @@ function ltvPage(c: DashboardContext) {
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="LTV and ROAS"
-          view={view}
-          path="/ltv"
-          carry={carry}
           what="devices acquired"
           fill="LTV and ROAS appear once your app’s first device arrives."
         />
       );
     }
-    const before = compared
-      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
-      : [];
+    const before = await cohortsBefore(asked, report, compared, (changes) => read(CURVE_DAYS, changes));
     const named = report.data.filter((row) => !row.is_other);
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
     const shown =
@@ -153,8 +147,7 @@ function ltvPage(c: DashboardContext) {
       <>
         <LeftOut report={report} />
         <CohortForm
-          path="/ltv"
-          view={view}
+          {...here}
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
@@ -171,10 +164,10 @@ function ltvPage(c: DashboardContext) {
           <Card
             title="Lifetime value of a device"
             info={
-              <Info about="the curves">
+              <>
                 <ComparedDays view={view} compared={wholePeriods(compared)} />
                 <p>{CURVE_HINT}</p>
-              </Info>
+              </>
             }
           >
             <CohortCurves
@@ -199,32 +192,27 @@ function ltvPage(c: DashboardContext) {
         </div>
         {predicted && (
           <PredictedCard view={view} asked={asked} report={predicted}>
-            <CsvLink view={view} path="/ltv" parameters={{ ...carry, table: 'predicted' }} />
+            <CsvLink {...here} carry={{ ...carry, table: 'predicted' }} />
           </PredictedCard>
         )}
         <Card
           title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
           info={
-            <Info about="these figures">
-              <p>
-                For each day up to N, the revenue of the devices whose day is over, per device (LTV) or
-                against the costs of the days on which they were acquired (ROAS), added up. Paid back: the
-                first day by which ROAS is 100%, once at least half of the devices have completed it.{' '}
-                {CURVE_HINT} {FEW_HINT} Blank: day N is not over yet for any device of the cohort. Days in{' '}
-                {view.application.timezone}.
-                {asked.group !== '' &&
-                  hasSpend([asked.group], view) &&
-                  ' Spend on names that match nothing is in no cohort.'}
-              </p>
-            </Info>
+            <p>
+              For each day up to N, the revenue of the devices whose day is over, per device (LTV) or against
+              the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
+              which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
+              Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
+              {asked.group !== '' &&
+                hasSpend([asked.group], view) &&
+                ' Spend on names that match nothing is in no cohort.'}
+            </p>
           }
-          aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
+          aside={<CsvLink {...here} />}
         >
           <CohortTable
             caption={`${figure === 'ltv' ? 'Lifetime value' : 'ROAS'} by cohort and day since acquisition, days in ${view.application.timezone}`}
-            path="/ltv"
-            carry={carry}
-            view={view}
+            {...here}
             asked={asked}
             rows={report.data}
             days={DAYS}
@@ -252,10 +240,9 @@ function ltvPage(c: DashboardContext) {
 export const ltv: PageRecord = {
   path: '/ltv',
   title: 'LTV and ROAS',
-  opens: 'viewer',
-  links: [{ group: 'Understand', icon: 'M2 13C6 13 6 4 14 3', keepsView: true }],
+  links: [{ group: 'Understand', icon: 'M2 13C6 13 6 4 14 3' }],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', ltvPage),
+  routes: pageRoutes().get('/', ltvPage),
 };
 /** When a cohort's revenue had covered its cost, for at least half of its devices. */
 const Payback = ({ row }: { row: LtvRow }) => {

@@ -1,6 +1,5 @@
 import { count, money, signOf } from '#lib/format';
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
-import { Info } from '../../shell/info.tsx';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
 import { ask, viewAsked } from '../../shell/report.tsx';
@@ -13,22 +12,12 @@ import { askedOf, comparedPeriods } from '../../tables/part-of-day.ts';
 /** Of each grouping, and of all together. */
 const MAX_MOVERS = 3;
 const MAX_SHOWN = 6;
-/** The groupings that explain a change of revenue, and the metric to compare. Networks have no purchases. */
-const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
-  { group: 'creative', metric: 'revenue', also: 'installs' },
-  { group: 'country', metric: 'revenue', also: 'installs' },
-  { group: 'media_source', metric: 'ad_revenue', also: 'impressions' },
+/** The groupings that explain a change of revenue, what all of one are called, and the metric to compare. Networks have no purchases. */
+const BY: readonly { group: string; all: string; metric: MetricName; also: MetricName }[] = [
+  { group: 'creative', all: 'Creatives', metric: 'revenue', also: 'installs' },
+  { group: 'country', all: 'Countries', metric: 'revenue', also: 'installs' },
+  { group: 'media_source', all: 'Networks', metric: 'ad_revenue', also: 'impressions' },
 ];
-
-const ALL: Readonly<Record<string, string>> = {
-  creative: 'Creatives',
-  country: 'Countries',
-  media_source: 'Networks',
-};
-
-const metricOf = (group: string): MetricName => BY.find((one) => one.group === group)?.metric ?? 'revenue';
-
-const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
 /** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
@@ -40,42 +29,35 @@ export async function Movers(env: Env, view: View, now: number) {
   };
   const offered = BY.filter(({ group }) => Object.hasOwn(REPORT_DIMENSIONS, group));
   const found = await Promise.all(
-    offered.map(async ({ group, metric, also }) => {
+    offered.map(async (of) => {
+      const { group, metric, also } = of;
       const periods = periodsOf(group, [metric, also]);
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const wanted = { metric, also, count: MAX_MOVERS };
       const movers = periods ? await findChanges(env, view.application, query, periods, wanted, now) : [];
-      return { group, metric, also, movers };
+      return movers.map((mover) => ({ of, ...mover, by: mover.now - mover.before }));
     }),
   );
   const shown = found
-    .flatMap(({ group, metric, also, movers }) =>
-      movers.map((mover) => ({ group, metric, alsoName: also, ...mover, by: mover.now - mover.before })),
-    )
+    .flat()
     .sort((left, right) => Math.abs(right.by) - Math.abs(left.by))
     .slice(0, MAX_SHOWN);
   if (shown.length === 0) return null;
-  const groups = [...new Set(shown.map(({ group }) => group))];
+  const groups = [...new Set(shown.map(({ of }) => of))];
   return (
     <Card
       title="What changed revenue most"
-      info={
-        <Info about="what changed revenue most">
-          <ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />
-        </Info>
-      }
+      info={<ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />}
       aside={
         <span class="asides">
-          {groups.map((group) => (
-            <a href={`/breakdown${viewQuery(view, { by: group, metric: metricOf(group), sort: '-change' })}`}>
-              {ALL[group] ?? 'All'}
-            </a>
+          {groups.map(({ group, all, metric }) => (
+            <a href={`/breakdown${viewQuery(view, { by: group, metric, sort: '-change' })}`}>{all}</a>
           ))}
         </span>
       }
     >
       <ul class="movers">
-        {shown.map(({ group, row, by, also, alsoName }) => (
+        {shown.map(({ of: { group, also: counted }, row, by, also }) => (
           <li>
             <span class="mover-name" title={groupName(group, row)}>
               <GroupCell view={view} path="/" name={group} row={row} />
@@ -85,7 +67,7 @@ export async function Movers(env: Env, view: View, now: number) {
               {signOf(by)}
               {money(Math.abs(by), view.currency)}
             </span>
-            <span class="muted">{`${count(also.before)} → ${count(also.now)} ${ALSO[alsoName] ?? ''}`}</span>
+            <span class="muted">{`${count(also.before)} → ${count(also.now)} ${counted}`}</span>
           </li>
         ))}
       </ul>

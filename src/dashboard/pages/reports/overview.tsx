@@ -2,9 +2,8 @@ import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
 import type { PerformanceRow } from '#reports';
 import { placesIn } from '../../charts/axis.ts';
-import { chosenParameters, FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { Info } from '../../shell/info.tsx';
 import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -89,11 +88,7 @@ async function TopCampaigns({
   return (
     <Card
       title="Top campaigns"
-      info={
-        <Info about="the campaigns">
-          <ComparedDays view={view} compared={compared} />
-        </Info>
-      }
+      info={<ComparedDays view={view} compared={compared} />}
       aside={<a href={`/creatives${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
     >
       <Table caption="Campaigns with the highest revenue" rows={rows} columns={columns} />
@@ -126,16 +121,7 @@ export async function Overview(
     <div id="overview" data-live={view.isSettled ? '60' : '5'}>
       {alerts}
       <LeftOut report={report} />
-      <FiguresPanel
-        view={view}
-        path="/"
-        carry={chosenParameters(query, FIGURES)}
-        compared={compared}
-        names={FIGURES}
-        metric={chosen.metric}
-        unit={unit}
-        markers={markers}
-      />
+      <FiguresPanel view={view} path="/" chosen={chosen} compared={compared} unit={unit} markers={markers} />
       <div class="pair lead">
         {campaigns}
         {movers}
@@ -150,7 +136,7 @@ export async function Overview(
         aside={
           <span class="asides">
             <a href={`/breakdown${viewQuery(view, { by: unit })}`}>Other groupings</a>
-            <CsvLink view={view} path="/breakdown" parameters={{ by: unit }} />
+            <CsvLink view={view} path="/breakdown" carry={{ by: unit }} />
           </span>
         }
       />

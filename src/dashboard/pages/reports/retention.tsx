@@ -1,11 +1,9 @@
-import { Hono } from 'hono';
 import { RATIOS } from '#lib/format';
 import { RetentionQuery, reportRetention } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from '../../charts/cohort-curves.tsx';
 import { shortDays } from '../../shell/dates.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
@@ -44,7 +42,7 @@ function retentionPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now) => {
+  return renderReport(c, page, async (view, now, here) => {
     const compared = comparedWholeDays(view);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportRetention(
@@ -65,19 +63,15 @@ function retentionPage(c: DashboardContext) {
     if (report.data.every(({ size }) => size === 0)) {
       return (
         <NoFigures
+          {...here}
           env={c.env}
           title="Retention"
-          view={view}
-          path="/retention"
-          carry={carry}
           what="devices acquired"
           fill="Retention appears once your app’s first device arrives."
         />
       );
     }
-    const before = compared
-      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
-      : [];
+    const before = await cohortsBefore(asked, report, compared, (changes) => read(CURVE_DAYS, changes));
     const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
       curveOf(row, (cell) => cell[of]);
     const [all] = curves.data;
@@ -105,39 +99,32 @@ function retentionPage(c: DashboardContext) {
     return (
       <>
         <CohortForm
-          path="/retention"
-          view={view}
+          {...here}
           asked={asked}
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
         <Card
           title="Retention by day"
           info={
-            <Info about="retention by day">
+            <>
               <p>
                 Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
                 {view.application.timezone}.
               </p>
               <ComparedDays view={view} compared={wholePeriods(compared)} />
-            </Info>
+            </>
           }
         >
           <CohortCurves title="Retention" format={RATIOS} series={series} />
         </Card>
         <Card
           title="By cohort"
-          info={
-            <Info about="the cohorts">
-              <p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
-            </Info>
-          }
-          aside={<CsvLink view={view} path="/retention" parameters={carry} />}
+          info={<p>{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>}
+          aside={<CsvLink {...here} />}
         >
           <CohortTable
             caption={`Retention by cohort and day since acquisition, days in ${view.application.timezone}`}
-            path="/retention"
-            carry={carry}
-            view={view}
+            {...here}
             asked={asked}
             rows={report.data}
             days={DAYS}
@@ -160,14 +147,12 @@ function retentionPage(c: DashboardContext) {
 export const retention: PageRecord = {
   path: '/retention',
   title: 'Retention',
-  opens: 'viewer',
   links: [
     {
       group: 'Understand',
       icon: 'M2 2h3v3H2zM6.5 2h3v3h-3zM11 2h3v3h-3zM2 6.5h3v3H2zM6.5 6.5h3v3h-3zM2 11h3v3H2z',
-      keepsView: true,
     },
   ],
   savable: true,
-  routes: new Hono<DashboardEnv>().get('/', retentionPage),
+  routes: pageRoutes().get('/', retentionPage),
 };

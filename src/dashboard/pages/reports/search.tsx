@@ -1,5 +1,4 @@
-import { Hono } from 'hono';
-import { searchNames } from '#creatives';
+import { INVENTORY_LEVELS, searchNames } from '#creatives';
 import { database } from '#db';
 import { explainDeviceById, readToken } from '#devices';
 import { settingsOf } from '#env';
@@ -9,33 +8,28 @@ import { isolate } from '#lib/input/isolate';
 import { containsText } from '#lib/search';
 import { groupsOf, withQuery } from '../../shell/navigation.tsx';
 import { renderPage } from '../../shell/page.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Name } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
+import { groupLabel } from '../../tables/groups.tsx';
 
 /** Of each kind of name. */
 const MAX_NAMES = 8;
 
 type SearchResult = { kind: string; label: string; detail: string | null; href: string };
 
-const KINDS = [
-  ['creative', 'Creative'],
-  ['adset', 'Ad set'],
-  ['campaign', 'Campaign'],
-] as const;
-
 /** Creatives, ad sets and campaigns whose names contain the text. */
 async function findNamed(env: Env, view: View, q: string): Promise<SearchResult[]> {
   const db = database(env.DB);
   const found = await Promise.all(
-    KINDS.map(async ([kind, label]) => {
+    INVENTORY_LEVELS.toReversed().map(async (kind) => {
       const named = await searchNames(db, view.application.id, { kind, q, limit: MAX_NAMES });
       return named.map(({ id, name, parent }): SearchResult => {
         const within = { creative: '', adset: '', campaign: 'adset' }[kind];
         const list = `/creatives${viewQuery(view, { by: within, [`${kind}_id`]: id })}`;
         const href = kind === 'creative' ? `/creatives/${id}${viewQuery(view)}` : list;
-        return { kind: label, label: name, detail: parent, href };
+        return { kind: groupLabel(kind), label: name, detail: parent, href };
       });
     }),
   );
@@ -146,6 +140,5 @@ async function searchPage(c: DashboardContext) {
 export const search: PageRecord = {
   path: '/search',
   title: 'Search',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().get('/', searchPage),
+  routes: pageRoutes().get('/', searchPage),
 };

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
@@ -17,18 +16,13 @@ import {
   viewAddress,
 } from '#views';
 import { Fields } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
-import {
-  type DashboardContext,
-  type DashboardEnv,
-  isSavable,
-  type PageRecord,
-} from '../../shell/page-record.ts';
+import { type DashboardContext, isSavable, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, type FormField, Notice, Table } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
 
@@ -66,9 +60,7 @@ const pageReader = (c: DashboardContext) => {
 
 const savable = (c: DashboardContext) => (path: string) => isSavable(c.get('pages'), path);
 
-type ViewForm = Submitted & { form?: 'view' | 'link' };
-
-/** Forms to save or share the view that the person came from. */
+/** Forms to save or share the view that the person came from. They have no field in common. */
 const NewForms = ({
   page,
   address,
@@ -77,13 +69,11 @@ const NewForms = ({
 }: {
   page: string;
   address: string;
-  shown: ViewForm;
+  shown: Submitted;
   mayShare: boolean;
 }) => {
-  const { values = {}, form } = shown;
-  const faultsOf = (name: ViewForm['form']) => (form === name ? (shown.faults ?? []) : []);
   const target = <input type="hidden" name="address" value={address} />;
-  if ((shown.faults ?? []).some(({ path }) => path === 'address')) {
+  if (shown.faults?.some(({ path }) => path === 'address')) {
     return (
       <Notice kind="bad">
         This page cannot be saved or shared. Open a report and choose “Save or share”.
@@ -94,13 +84,13 @@ const NewForms = ({
     <Card title={`Save or share this view of ${page}`} aside={<a href={address}>Back to the view</a>}>
       <form method="post" action="/views" class="row">
         {target}
-        <Fields fields={VIEW_FIELDS} values={values} faults={faultsOf('view')} />
+        <Fields fields={VIEW_FIELDS} {...shown} />
         <button type="submit">Save view</button>
       </form>
       {mayShare && (
         <form method="post" action="/views/links" class="row">
           {target}
-          <Fields fields={LINK_FIELDS} values={values} faults={faultsOf('link')} />
+          <Fields fields={LINK_FIELDS} {...shown} />
           <button type="submit" class="quiet">
             Create link
           </button>
@@ -116,7 +106,7 @@ const NewForms = ({
   );
 };
 
-async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
+async function viewsPage(c: DashboardContext, shown: Submitted = {}) {
   const db = database(c.env.DB);
   const pageOf = pageReader(c);
   const { team, email } = c.get('person');
@@ -131,7 +121,7 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
-    { status: shown.faults?.length ? 400 : 200 },
+    {},
     <>
       <CopyNow text={shareLink} label="share link">
         <strong>Copy this link now.</strong> It is shown only once.
@@ -208,36 +198,28 @@ async function viewsPage(c: DashboardContext, shown: ViewForm = {}) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const remove = changing(PATH, 'deleted', (caller, id, c) => removeView(caller, id, { onlyOwn: !isAdmin(c) }));
+
+const routes = pageRoutes()
   .get('/', (c) => viewsPage(c))
-  .post('/', async (c) => {
-    const { data, ...submitted } = await parseForm(c, newView(savable(c)));
-    if (!data) return viewsPage(c, { ...submitted, form: 'view' });
-    await saveView(callerOf(c), data);
+  .post('/', again(viewsPage), async (c) => {
+    await saveView(callerOf(c), await requireForm(c, newView(savable(c))));
     return redirectDone(c, '/views', 'saved');
   })
-  .post('/links', admin, async (c) => {
-    const { data, ...submitted } = await parseForm(c, newShareLink(savable(c)));
-    if (!data) return viewsPage(c, { ...submitted, form: 'link' });
+  .post('/links', admin, again(viewsPage), async (c) => {
+    const data = await requireForm(c, newShareLink(savable(c)));
     const { application } = await requireView(c);
     const address = boundTo(data.address, application.id);
     const caller = callerOf(c);
     const secret = await createShareLink(caller, { ...data, address }, mayAdminister(caller));
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
-  .post('/links/:hash/revoke', admin, async (c) => {
-    await revokeShareLink(callerOf(c), c.req.param('hash'));
-    return redirectDone(c, '/views', 'revoked_link');
-  })
-  .post('/:id/remove', async (c) => {
-    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !isAdmin(c) });
-    return redirectDone(c, '/views', 'deleted');
-  });
+  .post('/links/:id/revoke', admin, changing(PATH, 'revoked_link', revokeShareLink))
+  .post('/:id/remove', remove);
 
 export const views: PageRecord = {
   path: '/views',
   title: 'Saved views',
-  opens: 'viewer',
   links: [{ group: '', icon: 'M4 2h8v12l-4-3-4 3z', keepsView: false }],
   routes,
 };

@@ -1,12 +1,11 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
-import type { Fault } from '#http';
+import { invalidRequest } from '#http';
 import { changePassword, listPasskeys, newPassword, type Person, secondFactorOf, signOut } from '#members';
 import { currentPasswordField, newPasswordField, PostForm } from '../../forms/fields.tsx';
-import { parseForm } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -26,14 +25,14 @@ const PASSWORD_FIELDS = [
   newPasswordField('New password', 'At least 12 characters. You are signed out everywhere else.', 'next'),
 ];
 
-async function accountPage(c: DashboardContext, faults: readonly Fault[] = []) {
+async function accountPage(c: DashboardContext, { faults = [] }: Submitted = {}) {
   const { userId, name, email, role, team } = c.get('person');
   const state = await secondFactorOf(callerOf(c).db, userId);
   const keys = await listPasskeys(callerOf(c).db, userId);
   const shown = await takeShown(c, '/settings/account');
   return renderSettings(
     c,
-    { status: faults.length > 0 ? 400 : 200 },
+    {},
     <>
       <Card title={name}>
         <p>
@@ -66,39 +65,36 @@ async function accountPage(c: DashboardContext, faults: readonly Fault[] = []) {
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const routes = pageRoutes()
   .get('/', (c) => accountPage(c))
-  .post('/', async (c) => {
+  .post('/', again(accountPage), async (c) => {
     const person = c.get('person');
     await limitPerson(c);
-    const { data, faults } = await parseForm(c, passwordsOf(person));
-    if (!data) return accountPage(c, faults);
+    const data = await requireForm(c, passwordsOf(person));
     if (!(await changePassword(callerOf(c), person, data))) {
-      return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
+      throw invalidRequest([{ path: 'current', message: 'is incorrect' }]);
     }
     // Their sessions have ended, this one included.
     const pair = { email: person.email, password: data.next };
     return (await enter(c, pair, '/settings/account?done=password')) ?? c.redirect('/login', 303);
   })
   .post('/passkeys/challenge', challengePasskey)
-  .post('/passkeys', (c) => savePasskey(c, (faults) => accountPage(c, faults)))
+  .post('/passkeys', again(accountPage), savePasskey)
   .post('/passkeys/:id/remove', deletePasskey)
-  .post('/app', (c) => addApp(c, (faults) => accountPage(c, faults)))
-  .post('/app/confirm', (c) => confirmApp(c, (faults) => accountPage(c, faults)))
-  .post('/app/remove', (c) => removeApp(c, (faults) => accountPage(c, faults)));
+  .post('/app', again(accountPage), addApp)
+  .post('/app/confirm', again(accountPage), confirmApp)
+  .post('/app/remove', again(accountPage), removeApp);
 
 export const account: PageRecord = {
   path: '/settings/account',
   title: 'Your account',
-  opens: 'viewer',
   routes,
 };
 
 export const signingOut: PageRecord = {
   path: '/logout',
   title: 'Sign out',
-  opens: 'viewer',
-  routes: new Hono<DashboardEnv>().post('/', async (c) => {
+  routes: pageRoutes().post('/', async (c) => {
     setCookies(c, await signOut(c.env, c.req.raw));
     return c.redirect('/login', 303);
   }),

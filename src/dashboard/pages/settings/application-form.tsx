@@ -237,16 +237,8 @@ export const ApplicationFields = ({
   faults: readonly Fault[];
 }) => (
   <>
-    {sectionsOf(env, row, values).map(({ title, id, says, fields, note }, index) => (
-      <FormSection
-        title={title}
-        id={id}
-        says={says}
-        fields={fields}
-        values={values}
-        faults={faults}
-        open={index === 0}
-      >
+    {sectionsOf(env, row, values).map(({ note, ...section }, index) => (
+      <FormSection {...section} values={values} faults={faults} open={index === 0}>
         {note && <p class="hint">{note}</p>}
       </FormSection>
     ))}

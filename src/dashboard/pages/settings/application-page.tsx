@@ -12,7 +12,7 @@ import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Field } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { ApplicationFields } from './application-form.tsx';
-import { toValues } from './application-values.ts';
+import { toFormFaults, toValues } from './application-values.ts';
 import { ImpressionsCard } from './impression-callbacks.tsx';
 
 const GRACES = [
@@ -139,21 +139,13 @@ const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: readonly Fau
   </Card>
 );
 
-/**
- * The settings of one application, with its API key if this request may show it. `submitted` and `ofTemplate`: the forms of the settings and of the
- * template of impression callbacks, if they were refused.
- */
-export async function applicationPage(
-  c: DashboardContext,
-  row: ApplicationRow,
-  submitted: Submitted = {},
-  ofTemplate: Submitted = {},
-) {
-  const { values = toValues(row), faults = [] } = submitted;
+/** The settings of one application, with its API key if this request may show it. No two of its forms have a field in common. */
+export async function applicationPage(c: DashboardContext, row: ApplicationRow, submitted: Submitted) {
+  const values = { ...toValues(row), ...submitted.values };
+  const faults = toFormFaults(submitted.faults ?? []);
   const mayChange = isAdmin(c);
   const { apiKey, intakeSecret } = await takeShown(c, pathOf(row));
   const { origin } = new URL(c.req.url);
-  const isRefused = [submitted, ofTemplate].some((form) => (form.faults ?? []).length > 0);
   const secrets = await listIntakeSecrets(database(c.env.DB), row, Date.now());
   const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
   const fields = (
@@ -164,7 +156,7 @@ export async function applicationPage(
   );
   return renderSettings(
     c,
-    { title: row.name, status: isRefused ? 400 : 200 },
+    { title: row.name },
     <>
       <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
         {mayChange ? (
@@ -191,7 +183,7 @@ export async function applicationPage(
             to={`${pathOf(row)}/impression-template#impression-callbacks`}
             secret={intakeSecret}
             origin={origin}
-            submitted={ofTemplate}
+            submitted={submitted}
           />
         </>
       )}

@@ -1,29 +1,20 @@
 import type { Fault } from '#http';
-import type { ApplicationRow } from '#teams';
+import { type ApplicationRow, showApplication } from '#teams';
 import { doubtValues, toDoubts } from './doubt-fields.ts';
 
 /** The text of the form's fields. */
 export type Values = Record<string, string>;
 
+function textOf(setting: unknown): string {
+  if (typeof setting === 'boolean') return setting ? 'on' : 'off';
+  return Array.isArray(setting) ? setting.join(' ') : String(setting ?? '');
+}
+
+/** What the fields have of an application, whose settings have the same names in the team API. */
 export const toValues = (row: ApplicationRow): Values => ({
-  name: row.name,
-  timezone: row.timezone,
+  ...Object.fromEntries(Object.entries(showApplication(row)).map(([name, it]) => [name, textOf(it)])),
   currency: row.currency.toUpperCase(),
-  data_collection: row.dataCollection ? 'on' : 'off',
-  ios_store_url: row.iosStoreUrl ?? '',
-  android_store_url: row.androidStoreUrl ?? '',
-  fallback_url: row.fallbackUrl ?? '',
-  allowed_origins: row.allowedOrigins.join(' '),
-  apple_app_id_prefix: row.appleAppIdPrefix ?? '',
-  apple_bundle_id: row.appleBundleId ?? '',
-  android_fingerprints: row.androidFingerprints.join(' '),
-  attribution_window_hours: String(row.attributionWindowHours),
-  probabilistic_window_hours: String(row.probabilisticWindowHours),
-  view_window_hours: String(row.viewWindowHours),
   ...doubtValues(row),
-  apple_ads: row.appleAds ? 'on' : 'off',
-  create_from_networks: row.createFromNetworks ? 'on' : 'off',
-  google_push_account: row.googlePushAccount ?? '',
   store_fee_percent: String(row.storeFeeBasisPoints / 100),
 });
 

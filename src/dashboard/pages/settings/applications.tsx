@@ -1,8 +1,7 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
-import { AppError, type Fault } from '#http';
+import { AppError, invalidRequest } from '#http';
 import {
   ApplicationChanges,
   changeApplication,
@@ -16,15 +15,15 @@ import {
   revealApiKey,
 } from '#teams';
 import { Fields } from '../../forms/fields.tsx';
-import { parseForm, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { applicationPage, pathOf } from './application-page.tsx';
-import { toChanges, toFormFaults } from './application-values.ts';
+import { toChanges } from './application-values.ts';
 import { readTemplateForm } from './impression-callbacks.tsx';
 
 const PAGE = 200;
@@ -56,7 +55,6 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
   return renderSettings(
     c,
     {
-      status: faults.length > 0 ? 400 : 200,
       tools: isAdmin(c) && (
         <FormMenu label="New application" id="new" open={faults.length > 0 || rows.length === 0}>
           <form
@@ -99,27 +97,27 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
-const routes = new Hono<DashboardEnv>()
+const ownPage = async (c: DashboardContext, submitted: Submitted = {}) =>
+  applicationPage(c, await ownApplication(c), submitted);
+
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
-  .post('/', admin, async (c) => {
-    const { data, ...submitted } = await parseForm(c, NewApplication);
-    if (!data) return listPage(c, submitted);
+  .post('/', admin, again(listPage), async (c) => {
+    const data = await requireForm(c, NewApplication);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     const { application } = await createApplication(callerOf(c), data, secret);
     return c.redirect(`/get-started?app=${application.id}`, 303);
   })
-  .get('/:id', async (c) => applicationPage(c, await ownApplication(c)))
-  .post('/:id', admin, async (c) => {
+  .get('/:id', (c) => ownPage(c))
+  .post('/:id', admin, again(ownPage), async (c) => {
     const row = await ownApplication(c);
-    const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
-    const again = (faults: readonly Fault[]) =>
-      applicationPage(c, row, { values: submitted.values, faults: toFormFaults(faults) });
-    if (!data) return again(submitted.faults);
+    const data = await requireForm(c, ApplicationChanges, toChanges);
     try {
       await changeApplication(callerOf(c), row, data, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'conflict')) throw error;
-      return again([{ path: 'ios_store_url', message: 'belongs to another application of this deployment' }]);
+      const message = 'belongs to another application of this deployment';
+      throw invalidRequest([{ path: 'ios_store_url', message }]);
     }
     return redirectDone(c, pathOf(row), 'saved');
   })
@@ -142,21 +140,17 @@ const routes = new Hono<DashboardEnv>()
     const intakeSecret = await replaceIntakeSecret(callerOf(c), row, data.grace_hours);
     return redirectShowing(c, pathOf(row), { intakeSecret }, `${pathOf(row)}#store-notifications`);
   })
-  .post('/:id/impression-template', admin, async (c) => {
+  .post('/:id/impression-template', admin, again(ownPage), async (c) => {
     const row = await ownApplication(c);
-    const values = await readForm(c);
-    const { data, faults } = readTemplateForm(values);
-    if (faults) return applicationPage(c, row, {}, { values, faults });
-    const changes = { impression_template: data };
+    const changes = { impression_template: readTemplateForm(await readForm(c)) };
     await changeApplication(callerOf(c), row, changes, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return c.redirect(`${pathOf(row)}?done=saved#impression-callbacks`, 303);
   })
-  .post('/:id/delete', admin, async (c) => {
+  .post('/:id/delete', admin, again(ownPage), async (c) => {
     const row = await ownApplication(c);
     const { delete_name: name = '' } = await readForm(c);
     if (name.trim() !== row.name) {
-      const fault = { path: 'delete_name', message: `must be exactly ${row.name}` };
-      return applicationPage(c, row, { faults: [fault] });
+      throw invalidRequest([{ path: 'delete_name', message: `must be exactly ${row.name}` }]);
     }
     await deleteApplication(c.env, callerOf(c), row.id, row.name);
     return redirectDone(c, '/settings/applications', 'deleted_application');
@@ -165,7 +159,6 @@ const routes = new Hono<DashboardEnv>()
 export const applications: PageRecord = {
   path: '/settings/applications',
   title: 'Applications',
-  opens: 'viewer',
   links: [
     {
       group: 'Operate',

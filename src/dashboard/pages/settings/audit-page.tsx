@@ -1,10 +1,9 @@
-import { Hono } from 'hono';
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, NextPart, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -142,5 +141,5 @@ export const audit: PageRecord = {
   path: '/settings/audit',
   title: 'Audit log',
   opens: 'admin',
-  routes: new Hono<DashboardEnv>().get('/', auditPage),
+  routes: pageRoutes().get('/', auditPage),
 };

@@ -89,7 +89,7 @@ export function toDestination(kind: string, values: Readonly<Record<string, stri
 }
 
 /** `events.0` is a fault of the field `events`. */
-export const toFieldFaults = (faults: readonly Fault[]): Fault[] =>
+const toFieldFaults = (faults: readonly Fault[]): Fault[] =>
   faults.map(({ path, message }) => ({ path: path.replace(/^events\.\d+$/, 'events'), message }));
 
 /** The fields of a destination. `isNew`: credentials have none to keep. */
@@ -97,9 +97,10 @@ export const DestinationFields = ({
   kind,
   isNew,
   values = {},
-  faults = [],
+  ...submitted
 }: Submitted & { kind: string; isNew: boolean }) => {
   const { labels } = kindOf(kind);
+  const faults = toFieldFaults(submitted.faults ?? []);
   return (
     <>
       <Fields fields={EVENTS} values={values} faults={faults} />

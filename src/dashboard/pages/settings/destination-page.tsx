@@ -215,7 +215,6 @@ export async function destinationPage(c: DashboardContext, { values, faults = []
     c,
     {
       title: `${label}: ${kindOf(kind).describe({ settings: destination.settings, credentials: {} })}`,
-      status: faults.length > 0 ? 400 : 200,
       tools: mayChange && <Action to={`${pathOf(id)}/test`} label="Send a test" />,
     },
     <>

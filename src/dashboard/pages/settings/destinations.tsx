@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { database } from '#db';
 import {
   changeDestination,
@@ -15,19 +14,18 @@ import {
   rotateSecret,
   testDestination,
 } from '#destinations';
-import { invalidRequest } from '#http';
 import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication, listApplications } from '#teams';
-import { checkForm, orAgain, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, changing, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { outboundName } from '../../shell/words.ts';
-import { DestinationFields, toDestination, toFieldFaults, valuesOf } from './destination-form.tsx';
+import { DestinationFields, toDestination, valuesOf } from './destination-form.tsx';
 import {
   deliveryPage,
   destinationPage,
@@ -156,7 +154,7 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   const query = new URLSearchParams({ app, kind, ...(preset ? { preset } : {}) });
   return renderSettings(
     c,
-    { title: `New destination: ${label}`, status: faults.length > 0 ? 400 : 200 },
+    { title: `New destination: ${label}` },
     <>
       {doubt !== null && (
         <Notice>Not verified: {doubt} Send a test, and compare the network’s figures.</Notice>
@@ -179,42 +177,38 @@ async function newPage(c: DashboardContext, { values, faults = [] }: Submitted =
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const turn = (enabled: boolean) =>
+  changing(pathOf(':id'), 'saved', (caller, id, { env }) => changeDestination(env, caller, id, { enabled }));
+
+const replay = changing(pathOf(':id'), 'sent_again', async (caller, _id, c) => {
+  await readForm(c);
+  await replayDeliveries(c.env, caller, await own(c), await requireForm(c, ReplayRequest));
+});
+
+const remove = changing(PATH, 'deleted', (caller, id, { env }) => deleteDestination(env, caller, id));
+
+const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .get('/new', admin, (c) => newPage(c))
-  .post('/new', admin, async (c) => {
+  .post('/new', admin, again(newPage), async (c) => {
     const { app = '', kind = '' } = c.req.query();
     const values = await readForm(c);
-    const again = (submitted: Submitted) => newPage(c, submitted);
-    if (!KIND_NAMES.includes(kind)) return again({});
+    if (!KIND_NAMES.includes(kind)) return newPage(c);
     const body = { application_id: app, kind, ...toDestination(kind, values) };
-    const { data, faults } = checkForm(NewDestination, body);
-    if (!data) return again({ values, faults: toFieldFaults(faults) });
-    return orAgain(
-      async () => {
-        const caller = callerOf(c);
-        const application = await getApplication(caller.db, caller.team.id, app);
-        const { destination, secret } = await createDestination(c.env, caller, application, data);
-        const path = pathOf(destination.id);
-        return secret === null ? redirectDone(c, path, 'created') : redirectShowing(c, path, { secret });
-      },
-      (found) => again({ values, faults: toFieldFaults(found) }),
-    );
+    const data = await requireForm(c, NewDestination, () => body);
+    const caller = callerOf(c);
+    const application = await getApplication(caller.db, caller.team.id, app);
+    const { destination, secret } = await createDestination(c.env, caller, application, data);
+    const path = pathOf(destination.id);
+    return secret === null ? redirectDone(c, path, 'created') : redirectShowing(c, path, { secret });
   })
   .get('/:id', (c) => destinationPage(c))
-  .post('/:id', admin, async (c) => {
+  .post('/:id', admin, again(destinationPage), async (c) => {
     const values = await readForm(c);
-    const { destination } = await own(c);
-    const again = (submitted: Submitted) => destinationPage(c, submitted);
-    const { data, faults } = checkForm(DestinationChanges, toDestination(destination.kind, values));
-    if (!data) return again({ values, faults: toFieldFaults(faults) });
-    return orAgain(
-      async () => {
-        await changeDestination(c.env, callerOf(c), destination.id, data);
-        return redirectDone(c, pathOf(destination.id), 'saved');
-      },
-      (found) => again({ values, faults: toFieldFaults(found) }),
-    );
+    const { id, kind } = (await own(c)).destination;
+    const data = await requireForm(c, DestinationChanges, () => toDestination(kind, values));
+    await changeDestination(c.env, callerOf(c), id, data);
+    return redirectDone(c, pathOf(id), 'saved');
   })
   .post('/:id/test', admin, async (c) => {
     const found = await own(c);
@@ -230,31 +224,14 @@ const routes = new Hono<DashboardEnv>()
     const { destination, secret } = await rotateSecret(c.env, callerOf(c), c.req.param('id'));
     return redirectShowing(c, pathOf(destination.id), { secret });
   })
-  .post('/:id/on', admin, async (c) => {
-    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: true });
-    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
-  })
-  .post('/:id/off', admin, async (c) => {
-    await changeDestination(c.env, callerOf(c), c.req.param('id'), { enabled: false });
-    return redirectDone(c, pathOf(c.req.param('id')), 'saved');
-  })
-  .post('/:id/replay', admin, async (c) => {
-    const values = await readForm(c);
-    const found = await own(c);
-    const { data, faults } = checkForm(ReplayRequest, values);
-    if (!data) throw invalidRequest(faults);
-    await replayDeliveries(c.env, callerOf(c), found, data);
-    return redirectDone(c, pathOf(c.req.param('id')), 'sent_again');
-  })
-  .post('/:id/remove', admin, async (c) => {
-    await deleteDestination(c.env, callerOf(c), c.req.param('id'));
-    return redirectDone(c, PATH, 'deleted');
-  })
+  .post('/:id/on', admin, turn(true))
+  .post('/:id/off', admin, turn(false))
+  .post('/:id/replay', admin, replay)
+  .post('/:id/remove', admin, remove)
   .get('/:id/deliveries/:event', (c) => deliveryPage(c));
 
 export const destinations: PageRecord = {
   path: PATH,
   title: 'Destinations',
-  opens: 'viewer',
   routes,
 };

@@ -1,4 +1,4 @@
-import { invalidRequest } from '#http';
+import { AppError, describeFaults, invalidRequest } from '#http';
 import { NOTHING } from '#lib/format';
 import {
   exampleAddress,
@@ -78,21 +78,21 @@ function ownValues({ impressionTemplate: template }: ApplicationRow): Values {
   );
 }
 
-/** The template that was submitted, null for none, or what is wrong with its fields. Throws `invalid_request` for a preset that does not exist. */
+/** The template that was submitted, null for none. Throws `invalid_request`, without fields for a preset that does not exist. */
 export function readTemplateForm(values: Values) {
   const { template = '' } = values;
   if (template !== OWN_TEMPLATE) {
     const chosen = checkForm(ImpressionTemplateChoice, template === '' ? null : { preset: template });
-    if (chosen.faults) throw invalidRequest(chosen.faults);
-    return chosen;
+    if (chosen.faults) throw new AppError('invalid_request', describeFaults(chosen.faults));
+    return chosen.data;
   }
   // An empty field names no parameter.
   const typed = Object.entries(values).flatMap(([name, text]) =>
     name.startsWith(PREFIX) && text.trim() !== '' ? [[name.slice(PREFIX.length), text.trim()] as const] : [],
   );
   const own = checkForm(OwnImpressionTemplate, Object.fromEntries(typed));
-  if (!own.faults) return own;
-  return { data: null, faults: own.faults.map(({ path, message }) => ({ path: PREFIX + path, message })) };
+  if (!own.faults) return own.data;
+  throw invalidRequest(own.faults.map(({ path, message }) => ({ path: PREFIX + path, message })));
 }
 
 type Choice = { name: string; label: string; address: string; unverified: readonly string[] };
@@ -117,7 +117,7 @@ export const ImpressionsCard = ({
   to,
   secret,
   origin,
-  submitted: { values = ownValues(row), faults = [] },
+  submitted: { values, faults = [] },
 }: {
   row: ApplicationRow;
   to: string;
@@ -177,11 +177,11 @@ export const ImpressionsCard = ({
           In the address of your own template, replace what is in braces by the platform’s macros.
         </p>
       </details>
-      <details class="fold" open={faults.length > 0}>
+      <details class="fold" open={faults.some(({ path }) => path.startsWith(PREFIX))}>
         <summary>{chosen === OWN_TEMPLATE ? 'Edit your own template' : 'Add your own template'}</summary>
         <form method="post" action={to} class="stack" novalidate>
           <input type="hidden" name="template" value={OWN_TEMPLATE} />
-          <Fields fields={FIELDS} values={values} faults={faults} />
+          <Fields fields={FIELDS} values={{ ...ownValues(row), ...values }} faults={faults} />
           <button type="submit">Save the template</button>
         </form>
       </details>

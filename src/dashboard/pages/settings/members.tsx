@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import type { Caller } from '#audit';
 import { database } from '#db';
@@ -22,12 +21,12 @@ import {
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateText, timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -60,7 +59,6 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   return renderSettings(
     c,
     {
-      status: faults.length > 0 ? 400 : 200,
       tools: (
         <FormMenu label="Invite someone" id="invite" open={faults.length > 0}>
           <p class="muted">
@@ -182,35 +180,28 @@ const belongingsOf =
     ...endAccessTokens(caller, email, condition),
   ];
 
-const routes = new Hono<DashboardEnv>()
+const saveRole = changing(PATH, 'saved', async (caller, id, c) => {
+  const { role } = await requireForm(c, NewRole);
+  await changeRole(caller, id, role, belongingsOf(caller));
+});
+
+const remove = changing(PATH, 'removed', (caller, id) => removeMember(caller, id, belongingsOf(caller)));
+
+const routes = pageRoutes()
   .get('/', (c) => membersPage(c))
-  .post('/', async (c) => {
-    const { data, ...submitted } = await parseForm(c, Invitation);
-    if (!data) return membersPage(c, submitted);
-    const secret = await invite(callerOf(c), data);
+  .post('/', again(membersPage), async (c) => {
+    const secret = await invite(callerOf(c), await requireForm(c, Invitation));
     const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
     return redirectShowing(c, PATH, { invitation });
   })
-  .post('/invitations/:hash/withdraw', async (c) => {
-    await withdrawInvitation(callerOf(c), c.req.param('hash'));
-    return redirectDone(c, '/settings/members', 'withdrawn');
-  })
-  .post('/:id/role', async (c) => {
-    const { role } = await requireForm(c, NewRole);
-    const caller = callerOf(c);
-    await changeRole(caller, c.req.param('id'), role, belongingsOf(caller));
-    return redirectDone(c, '/settings/members', 'saved');
-  })
+  .post('/invitations/:id/withdraw', changing(PATH, 'withdrawn', withdrawInvitation))
+  .post('/:id/role', saveRole)
   .post('/:id/password-reset', async (c) => {
     const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
     const passwordLink = `${new URL(c.req.url).origin}/reset-password/${secret}`;
     return redirectShowing(c, PATH, { passwordLink, email });
   })
-  .post('/:id/remove', async (c) => {
-    const caller = callerOf(c);
-    await removeMember(caller, c.req.param('id'), belongingsOf(caller));
-    return redirectDone(c, '/settings/members', 'removed');
-  });
+  .post('/:id/remove', remove);
 
 export const members: PageRecord = {
   path: '/settings/members',

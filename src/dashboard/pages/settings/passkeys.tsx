@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError, type Fault, requiredName } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
 import { currentPasswordField, Fields } from '../../forms/fields.tsx';
-import { parseForm, readForm, redirectDone } from '../../forms/form.ts';
+import { changing, readForm, redirectDone, requireForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
@@ -96,19 +96,13 @@ export async function challengePasskey(c: DashboardContext): Promise<Response> {
   return c.json(begun.options);
 }
 
-export async function savePasskey(
-  c: DashboardContext,
-  showFaults: (faults: readonly Fault[]) => Response | Promise<Response>,
-): Promise<Response> {
-  const { data, faults } = await parseForm(c, NewPasskey);
-  if (!data) return showFaults(faults);
-  const { passkey_name: name, credential } = data;
+export async function savePasskey(c: DashboardContext): Promise<Response> {
+  const { passkey_name: name, credential } = await requireForm(c, NewPasskey);
   const added = await addPasskey(c.env, c.req.raw, callerOf(c), c.get('person'), { name, credential });
   if (!added) throw new AppError('invalid_request', 'The passkey could not be added. Try again.');
   return redirectDone(c, PATH, 'passkey_added');
 }
 
-export async function deletePasskey(c: DashboardContext): Promise<Response> {
-  await removePasskey(callerOf(c), c.get('person'), c.req.param('id') ?? '');
-  return redirectDone(c, PATH, 'passkey_removed');
-}
+export const deletePasskey = changing(PATH, 'passkey_removed', (caller, id, c) =>
+  removePasskey(caller, c.get('person'), id),
+);

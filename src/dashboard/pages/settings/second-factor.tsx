@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Fault } from '#http';
+import { type Fault, invalidRequest } from '#http';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -8,7 +8,7 @@ import {
   secondFactorOf,
 } from '#members';
 import { currentPasswordField, PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone } from '../../forms/form.ts';
+import { redirectDone, requireForm } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
@@ -102,36 +102,29 @@ export const SecondFactorCard = ({
   );
 };
 
-type ShowFaults = (faults: readonly Fault[]) => Response | Promise<Response>;
+const wrongPassword = () => invalidRequest([{ path: 'password', message: 'is incorrect' }]);
 
-const wrongPassword = [{ path: 'password', message: 'is incorrect' }];
-
-export async function addApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+export async function addApp(c: DashboardContext): Promise<Response> {
   await limitPerson(c);
-  const { data, faults } = await parseForm(c, PasswordCheck);
-  if (!data) return showFaults(faults);
+  const { password } = await requireForm(c, PasswordCheck);
   if ((await secondFactorOf(callerOf(c).db, c.get('person').userId)) === 'on') return c.redirect(PATH, 303);
-  const made = await beginSecondFactor(c.env, c.req.raw, data.password);
-  if (!made) return showFaults(wrongPassword);
+  const made = await beginSecondFactor(c.env, c.req.raw, password);
+  if (!made) throw wrongPassword();
   return redirectShowing(c, PATH, { uri: made.uri, recoveryCodes: made.recoveryCodes.join('\n') });
 }
 
-export async function confirmApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+export async function confirmApp(c: DashboardContext): Promise<Response> {
   await limitPerson(c);
-  const { data, faults } = await parseForm(c, AppCode);
-  if (!data) return showFaults(faults);
-  if (!(await confirmSecondFactor(c.env, callerOf(c), c.get('person'), data.code))) {
-    return showFaults([{ path: 'code', message: 'is not the one that the app shows now' }]);
+  const { code } = await requireForm(c, AppCode);
+  if (!(await confirmSecondFactor(c.env, callerOf(c), c.get('person'), code))) {
+    throw invalidRequest([{ path: 'code', message: 'is not the one that the app shows now' }]);
   }
   return redirectDone(c, PATH, 'second_factor_added');
 }
 
-export async function removeApp(c: DashboardContext, showFaults: ShowFaults): Promise<Response> {
+export async function removeApp(c: DashboardContext): Promise<Response> {
   await limitPerson(c);
-  const { data, faults } = await parseForm(c, PasswordCheck);
-  if (!data) return showFaults(faults);
-  if (!(await removeSecondFactor(c.env, callerOf(c), c.get('person'), data.password))) {
-    return showFaults(wrongPassword);
-  }
+  const { password } = await requireForm(c, PasswordCheck);
+  if (!(await removeSecondFactor(c.env, callerOf(c), c.get('person'), password))) throw wrongPassword();
   return redirectDone(c, PATH, 'second_factor_removed');
 }

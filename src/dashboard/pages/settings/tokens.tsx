@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
@@ -6,15 +5,15 @@ import { requiredName } from '#http';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
-import { mayAdminister } from '#members';
+import { type MemberCaller, mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { PostForm } from '../../forms/fields.tsx';
-import { parseForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, type FormField, FormMenu, Name, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
@@ -52,7 +51,6 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   return renderSettings(
     c,
     {
-      status: faults.length > 0 ? 400 : 200,
       tools: (
         <FormMenu label="New token" id="new" open={faults.length > 0}>
           <p class="muted">
@@ -117,25 +115,19 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   );
 }
 
-const routes = new Hono<DashboardEnv>()
+const takeOver = (caller: MemberCaller, id: string) => takeOverAccessToken(caller, id, mayAdminister(caller));
+
+const routes = pageRoutes()
   .get('/', (c) => tokensPage(c))
-  .post('/', async (c) => {
-    const { data, ...submitted } = await parseForm(c, NewToken);
-    if (!data) return tokensPage(c, submitted);
+  .post('/', again(tokensPage), async (c) => {
+    const data = await requireForm(c, NewToken);
     const caller = callerOf(c);
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt, mayAdminister(caller));
     return redirectShowing(c, PATH, { accessToken });
   })
-  .post('/:id/take-over', async (c) => {
-    const caller = callerOf(c);
-    await takeOverAccessToken(caller, c.req.param('id'), mayAdminister(caller));
-    return redirectDone(c, '/settings/tokens', 'saved');
-  })
-  .post('/:id/revoke', async (c) => {
-    await revokeAccessToken(callerOf(c), c.req.param('id'));
-    return redirectDone(c, '/settings/tokens', 'revoked');
-  });
+  .post('/:id/take-over', changing(PATH, 'saved', takeOver))
+  .post('/:id/revoke', changing(PATH, 'revoked', revokeAccessToken));
 
 export const tokens: PageRecord = {
   path: '/settings/tokens',

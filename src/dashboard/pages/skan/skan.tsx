@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { settingsOf } from '#env';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
@@ -6,8 +5,7 @@ import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHea
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
-import { Info } from '../../shell/info.tsx';
-import type { DashboardContext, DashboardEnv, PageRecord } from '../../shell/page-record.ts';
+import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -122,7 +120,7 @@ function skanPage(c: DashboardContext) {
     carry: { by },
     bar: ['app', 'period', 'currency'],
   } as const;
-  return renderReport(c, page, async (view) => {
+  return renderReport(c, page, async (view, _now, here) => {
     const { application, from, to, currency } = view;
     const query = ask(SkanQuery, {
       ...{ application_id: application.id, from, to, currency, group_by: by },
@@ -163,12 +161,10 @@ function skanPage(c: DashboardContext) {
         <Card
           title="SKAdNetwork and AdAttributionKit"
           info={
-            <Info about="these postbacks">
-              <p>
-                Apple reports these without naming devices, a day to several weeks after the install. They are
-                in no other report, and days are those on which postbacks arrived.
-              </p>
-            </Info>
+            <p>
+              Apple reports these without naming devices, a day to several weeks after the install. They are
+              in no other report, and days are those on which postbacks arrived.
+            </p>
           }
           aside={<SchemaLink view={view} />}
         >
@@ -198,10 +194,7 @@ function skanPage(c: DashboardContext) {
             },
           ]}
         />
-        <Card
-          title={`By ${GROUP_LABELS[by].toLowerCase()}`}
-          aside={<CsvLink view={view} path="/skan" parameters={{ by }} />}
-        >
+        <Card title={`By ${GROUP_LABELS[by].toLowerCase()}`} aside={<CsvLink {...here} />}>
           <Table
             caption={`Postbacks by ${GROUP_LABELS[by].toLowerCase()}, days in ${application.timezone}`}
             rows={rows}
@@ -222,11 +215,8 @@ function skanPage(c: DashboardContext) {
 export const skan: PageRecord = {
   path: '/skan',
   title: 'SKAdNetwork',
-  opens: 'viewer',
-  links: [
-    { group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5', keepsView: true },
-  ],
-  routes: new Hono<DashboardEnv>()
+  links: [{ group: 'Acquire', icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5' }],
+  routes: pageRoutes()
     .get('/', skanPage)
     .get('/schema', (c) => schemaPage(c))
     .post('/schema', admin, saveVersion)
