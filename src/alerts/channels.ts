@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, like } from 'drizzle-orm';
+import { and, asc, eq, isNull, like } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { applications, channels, type Database, notices } from '#db';
@@ -10,6 +10,7 @@ import { publicUrlFault } from '#lib/input/public-url';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
 import { alertsLink, type Message } from './message.ts';
+import { noticeEachChannel } from './notice.ts';
 
 const MAX_CHANNELS = 20;
 /** Per team. The cron sends 20 messages per minute for the whole deployment. */
@@ -138,24 +139,9 @@ export async function sendTestMessage(
     comparedWith: [],
     link: alertsLink(application),
   };
-  await db
-    .insert(notices)
-    .values({
-      channelId: id,
-      id: `${TEST_PREFIX}${now}`,
-      subject,
-      body: JSON.stringify(message),
-      nextAttemptAt: now,
-      createdAt: now,
-    })
-    .onConflictDoNothing();
+  const notice = { id: `${TEST_PREFIX}${now}`, subject, message, now };
+  await noticeEachChannel(db, application.id, notice, eq(channels.id, id));
 }
-
-export const channelsById = (db: Database, ids: readonly string[]): Promise<Channel[]> =>
-  db
-    .select()
-    .from(channels)
-    .where(inArray(channels.id, [...ids]));
 
 /** The URL or email address that messages are sent to. Throws an error that says what to do if another secret encrypted it. */
 export async function addressOf(

@@ -2,7 +2,7 @@ import { settleCounters } from '#counting';
 import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
-import { PerformanceQuery, reportPerformance } from '#reports';
+import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
 import { numberOf } from './evaluate.ts';
@@ -65,11 +65,6 @@ function figuresOf(now: Totals, before: readonly Totals[], currency: string): Me
   ];
 }
 
-const shifted = ({ from, to }: Days, days: number): Days => ({
-  from: addDays(from, -days),
-  to: addDays(to, -days),
-});
-
 /** The days of a digest, what it calls them, and the earlier days that it compares them with. */
 function daysOf(digest: Exclude<Digest, 'never'>, yesterday: string) {
   if (digest === 'weekly') {
@@ -77,7 +72,7 @@ function daysOf(digest: Exclude<Digest, 'never'>, yesterday: string) {
     return {
       days,
       name: `${days.from} to ${days.to}`,
-      compared: [{ name: 'the week before', days: shifted(days, 7) }],
+      compared: [{ name: 'the week before', days: earlierDays(days, 'previous') }],
     };
   }
   const days = { from: yesterday, to: yesterday };
@@ -85,8 +80,8 @@ function daysOf(digest: Exclude<Digest, 'never'>, yesterday: string) {
     days,
     name: `${weekdayOf(yesterday)}, ${yesterday}`,
     compared: [
-      { name: 'the day before', days: shifted(days, 1) },
-      { name: `${weekdayOf(yesterday)} a week before`, days: shifted(days, 7) },
+      { name: 'the day before', days: earlierDays(days, 'previous') },
+      { name: `${weekdayOf(yesterday)} a week before`, days: earlierDays(days, 'weekdays') },
     ],
   };
 }

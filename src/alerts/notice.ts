@@ -1,15 +1,15 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { channels, type Database, notices } from '#db';
 import type { Message } from './message.ts';
 
 export type { Message };
 
-/** Inserts one message for each of an application's channels; `guard` is an SQL condition. */
+/** Inserts one message for each of an application's channels; `guard` is an SQL condition, which may choose a channel. */
 export const noticeEachChannel = (
   db: Database,
   applicationId: string,
   notice: { id: string; subject: string; message: Message; now: number },
-  guard: ReturnType<typeof sql>,
+  guard: SQL,
 ) =>
   db
     .insert(notices)

@@ -44,8 +44,7 @@ export const numberOrText = (schema: z.ZodNumber) =>
   z.preprocess((value) => (typeof value === 'string' && given(value) ? Number(value) : given(value)), schema);
 
 const anyNumber = () => z.number({ error: 'must be a number' });
-const least = () =>
-  z.preprocess(given, numberOrText(anyNumber().min(0, 'must not be negative')).optional()).optional();
+const least = () => optional(numberOrText(anyNumber().min(0, 'must not be negative')));
 
 export const ruleFields = {
   metric: z.enum(ALL_METRICS, { error: 'must be the name of a metric, such as roas' }),

@@ -1,8 +1,9 @@
-import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
+import { and, asc, eq, lte } from 'drizzle-orm';
 import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
+import { chunksOf } from '#lib/collections/chunks';
 import { toOneLine } from '#lib/input/one-line';
-import { addressOf, type Channel, channelsById, webhookFault } from './channels.ts';
+import { addressOf, type Channel, webhookFault } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText } from './message.ts';
 import { toWebhookRequest } from './webhook-body.ts';
@@ -86,21 +87,16 @@ async function deliver(env: Env, db: Database, channel: Channel, notice: Notice,
 export async function sendNotices(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
   const due = await db
-    .select(getTableColumns(notices))
+    .select({ notice: notices, channel: channels })
     .from(notices)
     .leftJoin(channels, eq(channels.id, notices.channelId))
     .leftJoin(applications, eq(applications.id, channels.applicationId))
     .where(lte(notices.nextAttemptAt, now))
     .orderBy(turnOfTeam(notices.nextAttemptAt), asc(notices.nextAttemptAt))
     .limit(NOTICES_PER_RUN);
-  if (due.length === 0) return;
-  const places = new Map(
-    (await channelsById(db, [...new Set(due.map(({ channelId }) => channelId))])).map((row) => [row.id, row]),
-  );
-  for (let start = 0; start < due.length; start += SENT_AT_ONCE) {
+  for (const some of chunksOf(due, SENT_AT_ONCE)) {
     await Promise.all(
-      due.slice(start, start + SENT_AT_ONCE).map(async (notice) => {
-        const channel = places.get(notice.channelId);
+      some.map(async ({ notice, channel }) => {
         // Claimed one by one, so that a concurrent run does not send it too.
         const [claimed] = await db
           .update(notices)

@@ -1,3 +1,4 @@
+import { present } from '#lib/input/present';
 import { iso, isoOrNull } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { type Alert as AlertRow, alertText } from './alerts.ts';
@@ -7,16 +8,11 @@ import { comparedWith, type MetricRule, readFiringGroups, readRule } from './rul
 
 type Currency = Pick<ApplicationRow, 'currency'>;
 
-const showFilters = (filters: MetricRule['filters']): Record<string, string | string[]> =>
-  Object.fromEntries(
-    Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-
 const showRule = (rule: MetricRule) => {
   const { metric, condition, days, group_by, filters, min_spend, min_installs } = rule;
   return {
     ...{ metric, condition, compared_with: comparedWith(rule), days, group_by: group_by ?? null },
-    ...{ filters: showFilters(filters), min_spend: min_spend ?? null, min_installs: min_installs ?? null },
+    ...{ filters: present(filters), min_spend: min_spend ?? null, min_installs: min_installs ?? null },
   };
 };
 

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
-import { alerts, applications, channels, type Database, database, hasRow, notices } from '#db';
+import { alerts, applications, channels, type Database, database, hasRow } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
 import { type Alert, alertText } from './alerts.ts';
@@ -22,15 +22,17 @@ const CLAIM_MS = 10 * 60_000;
 const STATE_EVERY_MS = 5 * 60_000;
 const METRIC_EVERY_MS = 60 * 60_000;
 
-async function applicationsById(
+/** The applications that rows are of, by id. */
+async function applicationsOf(
   db: Database,
-  ids: readonly string[],
+  rows: readonly { applicationId: string }[],
 ): Promise<Map<string, WatchedApplication>> {
-  const rows = await db
+  const ids = new Set(rows.map(({ applicationId }) => applicationId));
+  const found = await db
     .select()
     .from(applications)
-    .where(inArray(applications.id, [...new Set(ids)]));
-  return new Map(rows.map((row) => [row.id, row]));
+    .where(inArray(applications.id, [...ids]));
+  return new Map(found.map((row) => [row.id, row]));
 }
 
 /** What changes when an alert is edited, turned off or checked: a check that began before must not store what it found. */
@@ -98,10 +100,7 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
     .where(inArray(alerts.id, due))
     .returning();
   if (claimed.length === 0) return;
-  const owners = await applicationsById(
-    db,
-    claimed.map(({ applicationId }) => applicationId),
-  );
+  const owners = await applicationsOf(db, claimed);
   for (const alert of claimed) {
     const application = owners.get(alert.applicationId);
     if (!application) continue;
@@ -127,28 +126,16 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
     .where(inArray(channels.id, due))
     .returning();
   if (claimed.length === 0) return;
-  const owners = await applicationsById(
-    db,
-    claimed.map(({ applicationId }) => applicationId),
-  );
+  const owners = await applicationsOf(db, claimed);
   for (const channel of claimed) {
     const application = owners.get(channel.applicationId);
     const digest: Digest = channel.digest;
     if (!application || digest === 'never') continue;
     try {
       const { subject, message } = await composeDigest(env, application, digest, now);
+      const notice = { id: `digest:${subject}`, subject, message, now };
       await db.batch([
-        db
-          .insert(notices)
-          .values({
-            channelId: channel.id,
-            id: `digest:${subject}`,
-            subject,
-            body: JSON.stringify(message),
-            nextAttemptAt: now,
-            createdAt: now,
-          })
-          .onConflictDoNothing(),
+        noticeEachChannel(db, application.id, notice, eq(channels.id, channel.id)),
         db
           .update(channels)
           .set({ nextDigestAt: nextDigestAt(digest, application.timezone, now) })

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { exactJsonOrNull } from '#lib/encoding/exact-json';
 
 // What Apple answers about the AdServices token of a device.
 // Source: developer.apple.com/documentation/adservices
@@ -51,13 +51,7 @@ export type AppleAnswer =
 
 /** Reads the body of Apple's answer 200. Null if it is not what Apple documents. */
 export function readAppleAnswer(text: string): AppleAnswer | null {
-  let body: unknown;
-  try {
-    body = parseExactJson(text);
-  } catch {
-    return null;
-  }
-  const read = Answer.safeParse(body);
+  const read = Answer.safeParse(exactJsonOrNull(text));
   if (!read.success) return null;
   if (!read.data.attribution) return { outcome: 'not_attributed' };
   const { data } = read;

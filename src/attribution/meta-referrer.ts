@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import type { NetworkAd } from './network-ad.ts';
 import { readingsOf } from './play-referrer.ts';
 
@@ -21,22 +21,13 @@ const Content = z.object({
   }),
 });
 
-function parse(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * The encrypted part of an install referrer, whether or not it was decoded on the way. Null without one: Facebook's app names itself as the
  * source of every link that leads out of it, so `utm_source=apps.facebook.com` alone is not an ad.
  */
 export function metaSourceOf(referrer: string | undefined): MetaSource | null {
   for (const parameters of readingsOf(referrer)) {
-    const content = parameters.get('utm_content');
-    const read = Content.safeParse(content === null ? null : parse(content));
+    const read = Content.safeParse(exactJsonOrNull(parameters.get('utm_content') ?? ''));
     if (read.success) return read.data.source;
   }
   return null;
@@ -84,7 +75,7 @@ export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string)
   } catch {
     return null;
   }
-  const read = Plaintext.safeParse(parse(new TextDecoder().decode(plain)));
+  const read = Plaintext.safeParse(exactJsonOrNull(new TextDecoder().decode(plain)));
   if (!read.success) return null;
   const ad = read.data;
   return {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject, readObject } from '#lib/encoding/json-object';
 import { withWarnings } from '#lib/input/leniency';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventKind } from './kind.ts';
@@ -33,18 +34,6 @@ function sendingOf(type: string): Sending {
   return sending;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function parseObject(text: string): unknown {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isObject(parsed) ? parsed : text;
-  } catch {
-    return text;
-  }
-}
-
 /**
  * Normalizes what clients put around the fields: other names, JSON inside JSON, a type with spaces. Doing it once lets the schemas expect a
  * single form. Values that are not objects are returned unchanged.
@@ -52,7 +41,7 @@ function parseObject(text: string): unknown {
 function readEnvelope(body: unknown): unknown {
   if (!isObject(body)) return body;
   const type = typeof body.type === 'string' ? body.type.trim() : body.type;
-  const sent = typeof body.payload === 'string' ? parseObject(body.payload) : body.payload;
+  const sent = typeof body.payload === 'string' ? (readObject(body.payload) ?? body.payload) : body.payload;
   const form = typeof type === 'string' ? byType.get(type)?.form : undefined;
   const payload = form?.readPayload && isObject(sent) ? form.readPayload(sent) : sent;
   return type === body.type && payload === body.payload ? body : { ...body, type, payload };

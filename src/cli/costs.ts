@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, runCommand, UsageError } from './command.ts';
-import { requireDemo } from './local-state.ts';
+import { serviceAt } from './local-state.ts';
 
 const USAGE = `Usage: npm run costs -- <file> [--currency usd] [--spread] [--url https://ingest.example.com --application app_…]
 
@@ -13,20 +13,12 @@ SERVICE_NAME.`;
 type CostsTarget = { url: string; headerName: string; teamToken: string; application: string };
 
 async function placeOf(url: string | undefined, application: string | undefined): Promise<CostsTarget> {
-  const { TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
-  if (url) {
-    if (!URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
-    if (!application) throw new UsageError('--url needs --application.');
-    if (!teamToken) throw new UsageError('Set TEAM_TOKEN to a team token.');
-    return { url: url.replace(/\/$/, ''), headerName: `${serviceName}-Token`, teamToken, application };
-  }
-  const demo = await requireDemo();
-  return {
-    url: demo.base_url,
-    headerName: `${demo.service_name}-Token`,
-    teamToken: teamToken ?? demo.team_token,
-    application: application ?? demo.application.id,
-  };
+  if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+  const { application: own, name, teamToken, ...service } = await serviceAt(url);
+  const chosen = application ?? own;
+  if (!chosen) throw new UsageError('--url needs --application.');
+  if (!teamToken) throw new UsageError('Set TEAM_TOKEN to a team token.');
+  return { url: service.url, headerName: `${name}-Token`, teamToken, application: chosen };
 }
 
 type Answer = { rows: number; matched: number; unmatched: number };

@@ -11,7 +11,7 @@ import type { Scratch } from './import/scratch.ts';
 import { summaryText, totalOf } from './import/summary.ts';
 import { readExport, type Team } from './import/vendor.ts';
 import { isVendor, VENDORS } from './import/vendors.ts';
-import { requireDemo } from './local-state.ts';
+import { serviceAt } from './local-state.ts';
 
 const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com]
        npm run import -- <file.csv[.gz]> --from <service> [--timezone <zone>] [--organic] [--url …]
@@ -27,22 +27,11 @@ has its own, SERVICE_NAME (default "service"), which is part of the header's nam
 keep their networks and campaigns, or pass --organic to import all of them as organic.`;
 
 async function targetOf(url: string | undefined): Promise<{ target: Target; team: Team }> {
-  const { API_KEY: apiKey, TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
-  if (apiKey && url) {
-    return {
-      target: { url: url.replace(/\/$/, ''), apiKey, headerName: `${serviceName}-api-key` },
-      team: teamToken ? { headerName: `${serviceName}-Token`, token: teamToken } : null,
-    };
-  }
-  if (url) throw new CommandError('Set API_KEY to the API key of the application.');
-  const demo = await requireDemo();
+  const { url: base, name, apiKey, teamToken } = await serviceAt(url);
+  if (!apiKey) throw new CommandError('Set API_KEY to the API key of the application.');
   return {
-    target: {
-      url: demo.base_url,
-      apiKey: apiKey ?? demo.api_key,
-      headerName: `${demo.service_name}-api-key`,
-    },
-    team: { headerName: `${demo.service_name}-Token`, token: teamToken ?? demo.team_token },
+    target: { url: base, apiKey, headerName: `${name}-api-key` },
+    team: teamToken ? { headerName: `${name}-Token`, token: teamToken } : null,
   };
 }
 

@@ -39,11 +39,25 @@ export async function readDemo({ demoFile } = localState()): Promise<Demo | null
   return text === null ? null : JSON.parse(text);
 }
 
-/** The same for a command that may be told of another service by `--url`. */
-export async function requireDemo(): Promise<Demo> {
+type Service = {
+  url: string;
+  name: string;
+  apiKey: string | undefined;
+  teamToken: string | undefined;
+  /** The demo application of the local service. */
+  application?: string;
+};
+
+/** The service that a command is for: the one at `--url`, with credentials of the environment, or else the local one, which has its own. */
+export async function serviceAt(url: string | undefined): Promise<Service> {
+  const { API_KEY: apiKey, TEAM_TOKEN: teamToken, SERVICE_NAME: name = 'service' } = process.env;
+  if (url) return { url: url.replace(/\/$/, ''), name, apiKey, teamToken };
   const demo = await readDemo();
   if (!demo) throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
-  return demo;
+  return {
+    ...{ url: demo.base_url, name: demo.service_name, application: demo.application.id },
+    ...{ apiKey: apiKey ?? demo.api_key, teamToken: teamToken ?? demo.team_token },
+  };
 }
 
 /** Creates the state directory, readable only by its owner: it holds personal data, secrets and the database. */

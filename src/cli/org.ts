@@ -69,16 +69,6 @@ async function list(config: string): Promise<number> {
   return 0;
 }
 
-/** What each command takes besides the org. */
-const COMMANDS = {
-  create: ['domain', 'secrets', 'adopt'],
-  deploy: ['secrets'],
-  rotate: ['secret', 'secrets', 'end'],
-  list: [],
-  destroy: [],
-} as const satisfies Record<string, readonly string[]>;
-type Command = keyof typeof COMMANDS;
-
 type Given = {
   command: string;
   org: string;
@@ -87,60 +77,63 @@ type Given = {
   config: string;
   yes: boolean;
   adopt: boolean;
-  secrets: string | undefined;
+  secrets?: string | undefined;
   end: boolean;
 };
 
+/** What each command takes besides the org, and its steps; `list` changes nothing. */
+const COMMANDS: Record<string, { takes: readonly string[]; plan?: Plan }> = {
+  create: {
+    takes: ['domain', 'secrets', 'adopt'],
+    plan: (api, { config, org, third, adopt }, copy) =>
+      planCreate(api, config, { org, domain: third, adopt }, copy),
+  },
+  deploy: { takes: ['secrets'], plan: (api, { config, org }, copy) => planDeploy(api, config, org, copy) },
+  rotate: {
+    takes: ['secret', 'secrets', 'end'],
+    plan: async (api, { config, org, third = '', end }, copy) =>
+      copy ? planRotate(api, config, { org, name: third, end }, copy) : [],
+  },
+  list: { takes: [] },
+  destroy: { takes: [], plan: (api, { config, org }) => planDestroy(api, config, org) },
+};
+type Plan = (api: Cloudflare, given: Given, copy: SecretsCopy | null) => Promise<OrgStep[]>;
+
 /** Throws a `UsageError` for whatever the command does not take. */
-function readCommand({ command, org, third, adopt, secrets, end }: Given): Command {
-  if (!Object.hasOwn(COMMANDS, command)) {
+function checkArguments({ command, org, third, adopt, secrets, end }: Given): void {
+  const taken = COMMANDS[command]?.takes;
+  if (!taken) {
     throw new UsageError(
       command === ''
         ? `Pass a command: ${Object.keys(COMMANDS).join(', ')}.`
         : `There is no command "${command}".`,
     );
   }
-  const known = command as Command;
-  const taken: readonly string[] = COMMANDS[known];
-  if (known === 'list' && org !== '') throw new UsageError('list takes no org.');
+  if (command === 'list' && org !== '') throw new UsageError('list takes no org.');
   for (const [name, isGiven] of Object.entries({ adopt, secrets: secrets !== undefined, end })) {
     if (isGiven && !taken.includes(name)) throw new UsageError(`${command} takes no --${name}.`);
   }
-  if (third && known !== 'rotate' && !taken.includes('domain'))
+  if (third && command !== 'rotate' && !taken.includes('domain'))
     throw new UsageError(`${command} takes no domain.`);
-  if (known !== 'list' && !ORG.test(org))
+  if (command !== 'list' && !ORG.test(org))
     throw new UsageError(
       `"${org}" is not a valid org name: use 1 to 30 of a-z, 0-9 and "-", starting with a letter.`,
     );
-  if (third && known === 'create' && !DOMAIN.test(third))
+  if (third && command === 'create' && !DOMAIN.test(third))
     throw new UsageError(`"${third}" is not a domain name.`);
-  if (known === 'rotate' && !(third && secrets)) {
+  if (command === 'rotate' && !(third && secrets)) {
     throw new UsageError('rotate needs the name of a secret, and --secrets with the copy that has it.');
-  }
-  return known;
-}
-
-async function plan(command: Exclude<Command, 'list'>, api: Cloudflare, given: Given): Promise<OrgStep[]> {
-  const { org, third, config, adopt, secrets, end } = given;
-  const copy = secrets === undefined ? null : await SecretsCopy.find(secrets);
-  switch (command) {
-    case 'create':
-      return planCreate(api, config, { org, domain: third, adopt }, copy);
-    case 'deploy':
-      return planDeploy(api, config, org, copy);
-    case 'rotate':
-      return copy ? planRotate(api, config, { org, name: third ?? '', end }, copy) : [];
-    case 'destroy':
-      return planDestroy(api, config, org);
   }
 }
 
 async function main(given: Given): Promise<number> {
-  const { org, config, yes } = given;
-  const command = readCommand(given);
-  if (command === 'list') return list(config);
+  const { command, org, config, secrets, yes } = given;
+  checkArguments(given);
+  const plan = COMMANDS[command]?.plan;
+  if (!plan) return list(config);
   const api = await Cloudflare.connect(process.env);
-  const steps = await plan(command, api, given);
+  const copy = secrets === undefined ? null : await SecretsCopy.find(secrets);
+  const steps = await plan(api, given, copy);
   if (steps.length === 0) {
     console.log(command === 'destroy' ? `${org} is fully removed.` : `${org} is up to date.`);
     return 0;
@@ -180,7 +173,7 @@ await runCommand(
   },
   async ({ values, positionals: [command = '', org = '', third] }) => {
     const config = path.resolve(values.config);
-    return main({ command, org, third, ...values, secrets: values.secrets, config }).catch((error) => {
+    return main({ command, org, third, ...values, config }).catch((error) => {
       throw toReadable(error);
     });
   },

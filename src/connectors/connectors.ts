@@ -14,13 +14,14 @@ import {
 } from '#db';
 import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
 import { encryptText } from '#lib/crypto';
+import { toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
 import { receiverFault } from '#lib/input/private-name';
 import { amountField } from '#lib/money';
 import { addDays, daysBetween, iso, isoOrNull } from '#lib/time';
 import { deleteFetchedCosts } from '#money';
 import { type ApplicationRow, nameOf } from '#teams';
-import type { Connector } from './answers.ts';
+import { Connector } from './answers.ts';
 import { type ConnectorRow, CUT_OFF_MS } from './connector-row.ts';
 import { CONNECTOR_KINDS, KINDS, kindOf } from './kinds.ts';
 import { isPending, latestDay } from './windows.ts';
@@ -85,23 +86,18 @@ const showBackfill = ({ from, to, next }: Backfill) => ({
   days_done: daysBetween(from, next),
 });
 
-export const showConnector = (row: ConnectorRow, now: number): Connector => ({
-  id: row.id,
-  application_id: row.applicationId,
-  kind: row.kind,
-  settings: row.settings,
-  state: stateOf(row, now),
-  next_run_at: iso(row.nextRunAt),
-  last_run_at: isoOrNull(row.lastRunAt),
-  last_success_at: isoOrNull(row.lastSuccessAt),
-  last_error: row.lastError,
-  failures: row.failures,
-  last_change: row.lastChange && showChange(row.lastChange),
-  backfill: row.backfill && showBackfill(row.backfill),
-  account: row.account,
-  credentials_expire_at: isoOrNull(row.credentialsExpireAt),
-  created_at: iso(row.createdAt),
-});
+export const showConnector = (row: ConnectorRow, now: number): Connector =>
+  toApi(Connector, {
+    ...row,
+    state: stateOf(row, now),
+    nextRunAt: iso(row.nextRunAt),
+    lastRunAt: isoOrNull(row.lastRunAt),
+    lastSuccessAt: isoOrNull(row.lastSuccessAt),
+    lastChange: row.lastChange && showChange(row.lastChange),
+    backfill: row.backfill && showBackfill(row.backfill),
+    credentialsExpireAt: isoOrNull(row.credentialsExpireAt),
+    createdAt: iso(row.createdAt),
+  });
 
 /** How the audit log names a connector. */
 export const subjectOf = (

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import type { Caller } from '#audit';
 import { applications, campaigns, type Database } from '#db';
 import { AppError } from '#http';
+import { toApi } from '#lib/encoding/camel-case';
 import { iso } from '#lib/time';
-import type { Adset, Campaign } from './answers.ts';
+import { Adset, Campaign } from './answers.ts';
 import {
   ExternalIds,
   externalIdsOf,
@@ -34,21 +35,13 @@ const selectGroups = (db: Database, kind: GroupKind) => {
 
 type GroupRow = Awaited<ReturnType<typeof selectGroups>>[number];
 
-const showCampaign = (row: GroupRow): Campaign => ({
-  id: row.id,
-  name: row.name,
-  external_ids: readExternalIds(row.externalIds),
-  created_at: iso(row.createdAt),
+const inAnswer = (row: GroupRow) => ({
+  ...row,
+  externalIds: readExternalIds(row.externalIds),
+  createdAt: iso(row.createdAt),
 });
-
-const showAdset = (row: GroupRow): Adset => ({
-  id: row.id,
-  name: row.name,
-  campaign_id: row.campaignId,
-  campaign: row.campaign,
-  external_ids: readExternalIds(row.externalIds),
-  created_at: iso(row.createdAt),
-});
+const showCampaign = (row: GroupRow): Campaign => toApi(Campaign, inAnswer(row));
+const showAdset = (row: GroupRow): Adset => toApi(Adset, inAnswer(row));
 
 function listGroups(db: Database, kind: GroupKind, page: ListQuery): PromiseLike<GroupRow[]> {
   const { table, names } = LEVELS[kind];

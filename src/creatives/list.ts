@@ -4,11 +4,12 @@ import * as z from 'zod';
 import { type AuditAction, auditStatement, type Caller } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database, hasRow } from '#db';
 import { AppError, idListQuery, optionalName, requiredName, requiredText, searchText } from '#http';
+import { toApi } from '#lib/encoding/camel-case';
 import type { IdPrefix } from '#lib/ids';
 import { iso, isoOrNull } from '#lib/time';
 import { toNetwork } from '#networks';
 import { appLinkEnd, opensApp } from '#tracking';
-import type { Creative } from './answers.ts';
+import { Creative } from './answers.ts';
 import {
   ExternalIds,
   externalIdsOf,
@@ -100,25 +101,16 @@ const selectCreatives = (db: Database) =>
 type CreativeRow = Awaited<ReturnType<ReturnType<typeof selectCreatives>['execute']>>[number];
 
 /** A creative in the team API's format; `linkTo` builds a tracking link from its end. */
-function showCreative(row: CreativeRow, linkTo: (end: string) => string): Creative {
-  return {
-    id: row.id,
-    name: row.name,
-    tracking_link: linkTo(row.token),
-    adset: row.adset,
-    adset_id: row.adsetId,
-    campaign: row.campaign,
-    campaign_id: row.campaignId,
-    network: row.network,
-    app_link: opensApp(row) ? linkTo(appLinkEnd(row.applicationId, row.token)) : null,
-    deep_link: row.deepLink,
-    preview: row.preview,
-    external_ids: readExternalIds(row.externalIds),
+const showCreative = (row: CreativeRow, linkTo: (end: string) => string): Creative =>
+  toApi(Creative, {
+    ...row,
+    trackingLink: linkTo(row.token),
+    appLink: opensApp(row) ? linkTo(appLinkEnd(row.applicationId, row.token)) : null,
+    externalIds: readExternalIds(row.externalIds),
     archived: row.archivedAt !== null,
-    archived_at: isoOrNull(row.archivedAt),
-    created_at: iso(row.createdAt),
-  };
-}
+    archivedAt: isoOrNull(row.archivedAt),
+    createdAt: iso(row.createdAt),
+  });
 
 /** One page of an application's creatives, archived ones too, oldest first. The caller has checked the application. */
 export async function listCreatives(db: Database, page: ListQuery, linkTo: (token: string) => string) {

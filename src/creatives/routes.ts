@@ -16,6 +16,7 @@ import {
   CreativesQuery,
   changeCreative,
   getCreative,
+  type ListQuery,
   listCreatives,
 } from './list.ts';
 
@@ -41,6 +42,26 @@ const groupChange = {
     examples: { ids: { external_ids: [{ network: 'meta', id: '23854855793350701' }] } },
   },
 } as const;
+
+/** The endpoint that lists campaigns, ad sets or creatives of an application. `more` completes the description of a page. */
+const listOf = <Item extends { id: string }>(
+  path: string,
+  { what, more = '' }: { what: string; more?: string },
+  schema: typeof CreativesQuery,
+  item: z.ZodType<unknown, Item>,
+  read: (c: AppContext, query: ListQuery) => Promise<Item[]>,
+) =>
+  endpoint({
+    ...{ ...shared, method: 'get', path },
+    summary: `List ${what}`,
+    query: { schema, example: page },
+    answer: { description: `A page of ${what}, oldest first${more}.`, schema: list(item) },
+    errors: missing('Application'),
+    async handle(c, { query }) {
+      await ownApplication(c, query.application_id);
+      return pageOf(query.limit, (limit) => read(c, { ...query, limit }), idOf);
+    },
+  });
 
 const linkTo = (c: AppContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
@@ -102,23 +123,13 @@ export const creativeEndpoints: Endpoint[] = [
       return answer;
     },
   }),
-  endpoint({
-    ...shared,
-    method: 'get',
-    path: '/v1/creatives',
-    summary: 'List creatives',
-    query: { schema: CreativesQuery, example: page },
-    answer: {
-      description: 'A page of creatives, oldest first, including archived ones.',
-      schema: list(Creative),
-    },
-    errors: missing('Application'),
-    async handle(c, { query }) {
-      await ownApplication(c, query.application_id);
-      const db = database(c.env.DB);
-      return pageOf(query.limit, (limit) => listCreatives(db, { ...query, limit }, linkTo(c)), idOf);
-    },
-  }),
+  listOf(
+    '/v1/creatives',
+    { what: 'creatives', more: ', including archived ones' },
+    CreativesQuery,
+    Creative,
+    (c, query) => listCreatives(database(c.env.DB), query, linkTo(c)),
+  ),
   endpoint({
     ...{ ...shared, ...one },
     method: 'patch',
@@ -167,20 +178,9 @@ export const creativeEndpoints: Endpoint[] = [
       return { data, server_links };
     },
   }),
-  endpoint({
-    ...shared,
-    method: 'get',
-    path: '/v1/campaigns',
-    summary: 'List campaigns',
-    query: { schema: CampaignsQuery, example: page },
-    answer: { description: 'A page of campaigns, oldest first.', schema: list(Campaign) },
-    errors: missing('Application'),
-    async handle(c, { query }) {
-      await ownApplication(c, query.application_id);
-      const db = database(c.env.DB);
-      return pageOf(query.limit, (limit) => listCampaigns(db, { ...query, limit }), idOf);
-    },
-  }),
+  listOf('/v1/campaigns', { what: 'campaigns' }, CampaignsQuery, Campaign, (c, query) =>
+    listCampaigns(database(c.env.DB), query),
+  ),
   endpoint({
     ...{ ...shared, ...groupChange },
     path: '/v1/campaigns/{id}',
@@ -199,18 +199,7 @@ export const creativeEndpoints: Endpoint[] = [
     errors: { ...missing('Ad set'), 409: TAKEN },
     handle: (c, { params, body }) => changeAdset(apiCaller(c), params.id, body),
   }),
-  endpoint({
-    ...shared,
-    method: 'get',
-    path: '/v1/adsets',
-    summary: 'List ad sets',
-    query: { schema: AdsetsQuery, example: page },
-    answer: { description: 'A page of ad sets, oldest first.', schema: list(Adset) },
-    errors: missing('Application'),
-    async handle(c, { query }) {
-      await ownApplication(c, query.application_id);
-      const db = database(c.env.DB);
-      return pageOf(query.limit, (limit) => listAdsets(db, { ...query, limit }), idOf);
-    },
-  }),
+  listOf('/v1/adsets', { what: 'ad sets' }, AdsetsQuery, Adset, (c, query) =>
+    listAdsets(database(c.env.DB), query),
+  ),
 ];

@@ -1,5 +1,6 @@
 import { invalidRequest, toFaults } from '#http';
 import type { Fault } from '#lib/input/fields';
+import { present } from '#lib/input/present';
 import { receiverFault } from '#lib/input/private-name';
 import type { DestinationKind } from '#networks/outbound';
 
@@ -11,12 +12,6 @@ type Sent = {
 };
 
 type Fields = Record<string, string>;
-
-/** The fields that are set. */
-const present = (fields: Record<string, string | undefined>): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isOutboundType, normalised, OUTBOUND_EVENTS } from '#catalogue';
 import { countryFilter, idListQuery, oneOf, requiredText } from '#http';
 import { isId } from '#lib/ids';
+import { present } from '#lib/input/present';
 import { DAY_MS, isDay } from '#lib/time';
 import { MAX_NETWORK_CHARACTERS } from '#networks';
 import { KIND_NAMES } from './kinds.ts';
@@ -31,9 +32,7 @@ const Filter = z
   )
   .partial()
   // What is null is not filtered by.
-  .transform((filter) =>
-    Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)),
-  );
+  .transform((filter) => present(filter));
 
 const object = () => z.record(z.string(), z.unknown(), { error: 'must be an object' });
 

@@ -4,12 +4,13 @@ import { type AppendedStatus, counterOf, countersOf, settleCounters } from '#cou
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
+import { chunksOf } from '#lib/collections/chunks';
 import { idTime, isId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { wholeBody } from '#rollup';
 import type { EventStatus } from './answers.ts';
 import { showEvent } from './list-events.ts';
-import { groupsOf, missingFiles, withoutErased } from './read-events.ts';
+import { ASKED_AT_ONCE, missingFiles, withoutErased } from './read-events.ts';
 
 /** How long the platform keeps an undelivered message. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
@@ -59,7 +60,7 @@ export async function eventStatus(
   const counters = own
     .filter((application) => applicationId === undefined || application.id === applicationId)
     .flatMap(({ id: owner, shards }) => Array.from({ length: shards }, (_, shard) => ({ owner, shard })));
-  for (const group of groupsOf(counters)) {
+  for (const group of chunksOf(counters, ASKED_AT_ONCE)) {
     const answers = await Promise.all(
       group.map(async ({ owner, shard }) => {
         const shards = own.find((application) => application.id === owner)?.shards ?? 1;

@@ -7,6 +7,7 @@ import {
   missingAmong,
   readEvents as readFileEvents,
 } from '#lake';
+import { chunksOf } from '#lib/collections/chunks';
 import { idAfter } from '#lib/ids';
 import { logError } from '#lib/log';
 
@@ -16,7 +17,7 @@ type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 export type EventSource = { applicationId: string; shards: readonly number[] };
 
 /** Counters called in parallel. The platform allows six connections. */
-const ASKED_AT_ONCE = 6;
+export const ASKED_AT_ONCE = 6;
 /** A file that is rewritten while it is read is found again under its new name. */
 const MAX_ATTEMPTS = 10;
 
@@ -48,7 +49,7 @@ async function readLogs(
   limit: number,
 ): Promise<LogPage> {
   let page: LogPage = { events: [], through: null };
-  for (const group of groupsOf(shards)) {
+  for (const group of chunksOf(shards, ASKED_AT_ONCE)) {
     const pages = await Promise.all(
       group.map((shard) => counterOf(env, applicationId, shard).readLog(filter, before, limit)),
     );
@@ -109,7 +110,7 @@ async function listFiles(
 ): Promise<{ files: FileEntry[]; next: string | null }> {
   const files: FileEntry[] = [];
   let next: string | null = null;
-  for (const group of groupsOf(shards)) {
+  for (const group of chunksOf(shards, ASKED_AT_ONCE)) {
     const pages = await Promise.all(
       group.map((shard) => counterOf(env, applicationId, shard).listFiles(filter, range)),
     );
@@ -129,7 +130,7 @@ export async function withoutErased<Event extends LoggedEvent>(
 ): Promise<Event[]> {
   const byShard = Map.groupBy(events, (event) => shardOf(event));
   const erased = new Set<string>();
-  for (const group of groupsOf([...byShard.keys()])) {
+  for (const group of chunksOf(byShard.keys(), ASKED_AT_ONCE)) {
     const answers = await Promise.all(
       group.map((shard) => {
         const ids = new Set((byShard.get(shard) ?? []).flatMap(idsOf));
@@ -157,10 +158,4 @@ function mergePages(pages: readonly LogPage[], limit: number): LogPage {
   if (events.length <= limit) return { events, through };
   const page = events.slice(0, limit);
   return { events: page, through: page.at(-1)?.id ?? null };
-}
-
-export function* groupsOf<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += ASKED_AT_ONCE) {
-    yield items.slice(start, start + ASKED_AT_ONCE);
-  }
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { createMiddleware } from 'hono/factory';
 import { accessTokens, apiKeys, applications, database } from '#db';
 import { settingsOf } from '#env';
@@ -28,23 +28,7 @@ export function forgetCredentials(): void {
 async function loadApplication(env: Env, hash: string) {
   // A session without constraint may read from a nearby replica. A key that has not reached it yet is a miss for at most 10 s.
   const rows = await database(env.DB.withSession())
-    .select({
-      id: applications.id,
-      teamId: applications.teamId,
-      timezone: applications.timezone,
-      dataCollection: applications.dataCollection,
-      allowedOrigins: applications.allowedOrigins,
-      shards: applications.shards,
-      attributionWindowHours: applications.attributionWindowHours,
-      probabilisticWindowHours: applications.probabilisticWindowHours,
-      viewWindowHours: applications.viewWindowHours,
-      fraudRules: applications.fraudRules,
-      judgedSources: applications.judgedSources,
-      metaReferrerKey: applications.metaReferrerKey,
-      appleAds: applications.appleAds,
-      createFromNetworks: applications.createFromNetworks,
-      expiresAt: apiKeys.expiresAt,
-    })
+    .select({ ...getTableColumns(applications), expiresAt: apiKeys.expiresAt })
     .from(apiKeys)
     .innerJoin(applications, eq(applications.id, apiKeys.applicationId))
     .where(eq(apiKeys.hash, hash));
@@ -64,8 +48,8 @@ async function loadTeam(env: Env, hash: string) {
  * caller's address before the database is queried, so that guessing does not reach the database. A valid credential is looked up once
  * per isolate, however many requests arrive with it. The lookup is by SHA-256, so that no comparison leaks the credential by its timing.
  */
-async function authenticate<Value extends Expiring>(
-  c: AppContext,
+export async function authenticate<Value extends Expiring>(
+  c: Pick<AppContext, 'env' | 'executionCtx' | 'req'>,
   credential: string | undefined,
   form: RegExp,
   cache: LookupCache<Value>,

@@ -2,6 +2,7 @@ export * from '#lib/input/fields';
 export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
+  authenticate,
   bearerOf,
   findTeam,
   forgetCredentials,

@@ -3,10 +3,10 @@ import { networkOf } from '#lib/network';
 import { AppError } from './errors.ts';
 
 /** The caller's address. */
-export const addressOf = (c: Context): string => c.req.header('cf-connecting-ip') ?? 'unknown';
+export const addressOf = (c: Pick<Context, 'req'>): string => c.req.header('cf-connecting-ip') ?? 'unknown';
 
 /** The key under which requests without a credential are counted: the network of the caller, who may have 2^64 addresses of it. */
-export function callerNetwork(c: Context): string {
+export function callerNetwork(c: Pick<Context, 'req'>): string {
   const address = addressOf(c);
   return networkOf(address) ?? address;
 }

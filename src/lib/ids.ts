@@ -62,20 +62,6 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array, start = 0): str
   return `${prefix}_${toHex(bytes, start, start + 16)}`;
 }
 
-/** A UUID in its usual form, lower-case and with hyphens. */
-export function uuidFromBytes(bytes: Uint8Array): string {
-  const hex = toHex(bytes, 0, 16);
-  return [
-    [0, 8],
-    [8, 12],
-    [12, 16],
-    [16, 20],
-    [20, 32],
-  ]
-    .map(([from, to]) => hex.slice(from, to))
-    .join('-');
-}
-
 /** Before every id of the kind that is created at a time (epoch milliseconds) or later, and after all others. */
 export const firstIdAt = (prefix: IdPrefix, at: number): string =>
   `${prefix}_${Math.max(0, Math.ceil(at)).toString(16).padStart(12, '0')}`;

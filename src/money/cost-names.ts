@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, asc, type Column, eq, getTableColumns, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
@@ -12,6 +12,17 @@ import { ROW_COLUMNS } from './cost-key.ts';
 import { areKnown, type CostNames } from './names.ts';
 
 const MAX_UNMATCHED = 50;
+
+/** The names of a row, where an absent one is empty text. */
+type StoredNames = { campaign: string; adset: string; creative: string };
+const LEVELS = ['campaign', 'adset', 'creative'] as const;
+const stored = ({ campaign, adset, creative }: CostNames): StoredNames => ({
+  ...{ campaign, adset: adset ?? '', creative: creative ?? '' },
+});
+
+/** The condition that a row of a table has these names. */
+const hasNames = (table: Record<keyof StoredNames, Column>, names: StoredNames) =>
+  and(...LEVELS.map((level) => eq(table[level], names[level])));
 
 /** The columns of costs between the names and the time, in the order of the table, which moving to other names keeps. */
 const UNCHANGED = Object.values(getTableColumns(costs)).filter(
@@ -81,9 +92,9 @@ export const listCostNames = (db: Database, applicationId: string) =>
     .orderBy(asc(costNames.campaign), asc(costNames.adset), asc(costNames.creative));
 
 /** The first 50 names in stored costs that the application does not have, with the number of rows of each. */
-export async function listUnmatchedNames(db: Database, applicationId: string) {
+export function listUnmatchedNames(db: Database, applicationId: string) {
   const { campaign, adset, creative } = costs;
-  const rows = await db
+  return db
     .select({ campaign, adset, creative, rows: sql<number>`count(*)` })
     .from(costs)
     .where(
@@ -95,7 +106,6 @@ export async function listUnmatchedNames(db: Database, applicationId: string) {
     .groupBy(campaign, adset, creative)
     .orderBy(campaign, adset, creative)
     .limit(MAX_UNMATCHED);
-  return rows;
 }
 
 /** Names as a path: `campaign › ad set › creative`. */
@@ -145,15 +155,9 @@ export async function mapCostNames(
   const { db, now } = caller;
   const target = await findTarget(db, application.id, to);
   if (!target) throw new AppError('not_found', 'Campaign, ad set or creative not found');
-  const from = { campaign: names.campaign, adset: names.adset ?? '', creative: names.creative ?? '' };
-  const into = { campaign: target.campaign, adset: target.adset ?? '', creative: target.creative ?? '' };
-  if (from.campaign === into.campaign && from.adset === into.adset && from.creative === into.creative) return;
-  const ofSource = and(
-    eq(costs.applicationId, application.id),
-    eq(costs.campaign, from.campaign),
-    eq(costs.adset, from.adset),
-    eq(costs.creative, from.creative),
-  );
+  const [from, into] = [stored(names), stored(target)];
+  if (LEVELS.every((level) => from[level] === into[level])) return;
+  const ofSource = and(eq(costs.applicationId, application.id), hasNames(costs, from));
   const there = alias(costs, 'there');
   const [clash] = await db
     .select({
@@ -166,9 +170,7 @@ export async function mapCostNames(
       and(
         eq(there.applicationId, application.id),
         eq(there.day, costs.day),
-        eq(there.campaign, into.campaign),
-        eq(there.adset, into.adset),
-        eq(there.creative, into.creative),
+        hasNames(there, into),
         ...COST_DIMENSIONS.map((name) => eq(there[name], costs[name])),
         eq(there.connectorId, costs.connectorId),
       ),
@@ -222,7 +224,7 @@ export async function mapCostNames(
     auditStatement(
       caller,
       'cost_names.mapped',
-      `${namesText(names as CostNames)} to ${namesText(target)}, in ${application.name}`,
+      `${namesText(from)} to ${namesText(target)}, in ${application.name}`,
     ),
   ]);
 }
@@ -231,20 +233,11 @@ export async function mapCostNames(
 export async function unmapCostNames(
   caller: Caller,
   application: ApplicationRow,
-  names: { campaign: string; adset: string; creative: string },
+  names: StoredNames,
 ): Promise<void> {
   const { db } = caller;
   await db.batch([
     auditStatement(caller, 'cost_names.unmapped', `${namesText(names)}, in ${application.name}`),
-    db
-      .delete(costNames)
-      .where(
-        and(
-          eq(costNames.applicationId, application.id),
-          eq(costNames.campaign, names.campaign),
-          eq(costNames.adset, names.adset),
-          eq(costNames.creative, names.creative),
-        ),
-      ),
+    db.delete(costNames).where(and(eq(costNames.applicationId, application.id), hasNames(costNames, names))),
   ]);
 }

@@ -2,6 +2,7 @@ import { and, between, eq, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { COST_DIMENSIONS, normalised } from '#catalogue';
 import { type ConnectorAmounts, costs, type Database } from '#db';
+import { chunksOf } from '#lib/collections/chunks';
 import { toOneLine } from '#lib/input/one-line';
 import { daysBetween } from '#lib/time';
 import type { CostRow } from '#networks/costs';
@@ -108,10 +109,7 @@ export async function replaceFetchedCosts(
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
     (place) => (before.get(place) ?? 0n) !== (after.get(place) ?? 0n),
   );
-  const parts: string[] = [];
-  for (let start = 0; start < values.length; start += ROWS_PER_STATEMENT) {
-    parts.push(toParameter(values.slice(start, start + ROWS_PER_STATEMENT)));
-  }
+  const parts = Array.from(chunksOf(values, ROWS_PER_STATEMENT), toParameter);
   return {
     statements: (): BatchItem<'sqlite'>[] => [
       db.delete(costs).where(own),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
+import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import { addDays, dayIn, isDay } from '#lib/time';
 import { type NewRate, saveFurtherRates } from './exchange-rates.ts';
 import { fetchRates } from './fetch-rates.ts';
@@ -11,20 +12,12 @@ const DayOfRates = z.object({
   eur: z.record(z.string(), z.unknown()),
 });
 
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Parses a day of the list of currencies at https://github.com/fawazahmed0/exchange-api (CC0). Whatever is not a currency of ISO 4217 with a
  * number above 0 is skipped, and all of it if the file is malformed or dated later than `lastDay`.
  */
 export function parseFurtherRates(text: string, lastDay: string): NewRate[] {
-  const { data } = DayOfRates.safeParse(readJson(text));
+  const { data } = DayOfRates.safeParse(exactJsonOrNull(text));
   if (!data || data.date > lastDay) return [];
   return Object.entries(data.eur).flatMap(([currency, number]) => {
     if (currency === 'eur' || !CURRENCIES.has(currency) || typeof number !== 'number') return [];

@@ -1,5 +1,6 @@
 import { and, eq, or, sql } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database, externalIds, isAmong } from '#db';
+import { chunksOf } from '#lib/collections/chunks';
 
 /** The names here of what a network's id leads to. An ad set has no creative, a campaign neither. */
 type NamesHere = { campaign: string; adset: string; creative: string };
@@ -16,7 +17,7 @@ export async function readNamesByIds(
   ids: readonly string[],
 ): Promise<(network: string, kind: 'campaign' | 'adset' | 'creative', id: string) => NamesHere | undefined> {
   const found = new Map<string, NamesHere>();
-  for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
+  for (const some of chunksOf(ids, IDS_AT_ONCE)) {
     const { network, kind, externalId, itemId } = externalIds;
     const rows = await db
       .select({
@@ -34,12 +35,7 @@ export async function readNamesByIds(
         campaigns,
         sql`${campaigns.id} = CASE ${kind} WHEN 'campaign' THEN ${itemId} ELSE ${adsets.campaignId} END`,
       )
-      .where(
-        and(
-          eq(externalIds.applicationId, applicationId),
-          isAmong(externalId, ids.slice(start, start + IDS_AT_ONCE)),
-        ),
-      );
+      .where(and(eq(externalIds.applicationId, applicationId), isAmong(externalId, some)));
     for (const row of rows) {
       const { campaign, adset, creative } = row;
       found.set(keyOf(row.network, row.kind, row.id), {

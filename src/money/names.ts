@@ -2,7 +2,11 @@ import { and, eq, exists, or, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database } from '#db';
 
 /** The names of a campaign, ad set and creative that money was spent on. */
-export type CostNames = { campaign: string; adset: string | null; creative: string | null };
+export type CostNames = {
+  campaign: string;
+  adset: string | null | undefined;
+  creative: string | null | undefined;
+};
 
 /**
  * SQL for whether names match a campaign of the application and, if given, an ad set and a creative within it. An absent name is empty text.

@@ -26,6 +26,14 @@ type Quote = { day: string; since: string; order: number; value: Fraction };
 /** A currency's value in a base on a day. A base is worth 1 of itself every day. */
 type Valued = { since: string | null; order: number; value: Fraction };
 
+/** The quote of a rate; none if it is malformed. */
+function quotesOf({ day, units, worth, source }: Rate): Quote[] {
+  const [above, below] = [parseDecimal(worth), parseDecimal(units)];
+  if (!above || !below) return [];
+  const since = source === 'further' ? addDays(day, -FURTHER_RANKS_DAYS_OLDER) : day;
+  return [{ day, since, order: RATE_SOURCES.indexOf(source), value: over(above, below) }];
+}
+
 /** Sorts the quote that takes precedence first. */
 const byPrecedence = (left: Quote, right: Quote) =>
   left.since === right.since ? left.order - right.order : left.since < right.since ? 1 : -1;
@@ -37,29 +45,12 @@ export class RateBook {
   private readonly found = new Map<string, Fraction | null>();
 
   constructor(rates: readonly Rate[]) {
-    for (const { currency, base, day, units, worth, source } of rates) {
-      const above = parseDecimal(worth);
-      const below = parseDecimal(units);
-      if (!above || !below) continue;
-      let currencies = this.bases.get(base);
-      if (!currencies) {
-        currencies = new Map();
-        this.bases.set(base, currencies);
+    for (const [base, ofBase] of Map.groupBy(rates, (rate) => rate.base)) {
+      const quotes = new Map<string, Quote[]>();
+      for (const [currency, own] of Map.groupBy(ofBase, (rate) => rate.currency)) {
+        quotes.set(currency, own.flatMap(quotesOf).sort(byPrecedence));
       }
-      currencies.set(currency, [
-        ...(currencies.get(currency) ?? []),
-        {
-          day,
-          since: source === 'further' ? addDays(day, -FURTHER_RANKS_DAYS_OLDER) : day,
-          order: RATE_SOURCES.indexOf(source),
-          value: over(above, below),
-        },
-      ]);
-    }
-    for (const currencies of this.bases.values()) {
-      for (const quotes of currencies.values()) {
-        quotes.sort(byPrecedence);
-      }
+      this.bases.set(base, quotes);
     }
   }
 

@@ -13,10 +13,11 @@ import {
   requiredText,
   toKeyCursor,
 } from '#http';
+import { toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { type ApplicationRow, nameOf } from '#teams';
-import type { Note, NotesListed } from './answers.ts';
+import { Note, type NotesListed } from './answers.ts';
 
 const MAX_NOTES = 2_000;
 const MAX_TEXT = 200;
@@ -37,15 +38,8 @@ export const NotesQuery = listQuery.extend({
 
 type NoteRow = typeof notes.$inferSelect;
 
-const shown = (row: NoteRow): Note => ({
-  id: row.id,
-  application_id: row.applicationId,
-  day: row.day,
-  text: row.text,
-  created_by: row.createdBy,
-  created_at: iso(row.createdAt),
-  updated_at: iso(row.updatedAt),
-});
+const shown = (row: NoteRow): Note =>
+  toApi(Note, { ...row, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) });
 
 /** An application's notes, the earliest day first. */
 export async function listNotes(

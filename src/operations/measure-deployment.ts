@@ -28,138 +28,109 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
   const { deployment, problems, applications: inspected } = inspection;
   const { chores, rates, snapshot, months, databaseBytes, filed, queues } = deployment;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
-  const whole = (value: number | null): Gauge['samples'] => [{ value }];
-  const each = (read: (own: InspectedApplication) => number | null): Gauge['samples'] =>
-    inspected.map((own) => ({ application: own.health.applicationId, value: read(own) }));
-  const ofCounters = (read: (counters: Counters) => number | null) =>
-    each(({ health: { counters } }) => counters && read(counters));
+  const whole = (name: string, help: string, value: number | null): Gauge => ({
+    ...{ name, help, samples: [{ value }] },
+  });
+  const age = (name: string, help: string, at: number | null | undefined): Gauge => ({
+    ...whole(name, help, since(at)),
+    unit: 'seconds',
+  });
+  type Read<Of> = (of: Of) => number | null;
+  const each = (name: string, help: string, read: Read<InspectedApplication>): Gauge => ({
+    ...{ name, help },
+    samples: inspected.map((own) => ({ application: own.health.applicationId, value: read(own) })),
+  });
+  const ofCounters = (name: string, help: string, read: Read<Counters>): Gauge =>
+    each(name, help, ({ health: { counters } }) => counters && read(counters));
   return [
+    whole('problems', 'Problems of the deployment, without those of applications.', problems.length),
+    age('schedule_age', 'Time since the minutely schedule last ran.', chores?.ranAt),
+    age(
+      'schedule_success_age',
+      'Time since the minutely schedule last ran without a failure.',
+      chores?.succeededAt,
+    ),
+    age('exchange_rates_age', 'Time since exchange rates were last fetched.', rates?.succeededAt),
+    age('snapshot_age', 'Time since the last complete snapshot.', snapshot?.succeededAt),
+    age(
+      'months_merge_age',
+      'Time since figures of old months were last moved from D1 to the bucket without a failure.',
+      months?.succeededAt,
+    ),
+    { ...whole('database', 'Size of the D1 database, which can hold 10 GB.', databaseBytes), unit: 'bytes' },
+    whole('queued_messages', 'Messages in all event queues.', messagesIn(queues)),
+    age(
+      'delivery_age',
+      'How long the oldest message has waited that an event queue has not delivered yet.',
+      deliveredThrough(queues),
+    ),
+    whole('parked_messages', 'Messages that could not be counted.', parked),
+    whole(
+      'filed_messages',
+      'Messages in the bucket that the database did not accept for four days, at most 1,000.',
+      filed && [...filed.values()].reduce((sum, one) => sum + one, 0),
+    ),
+    each(
+      'application_problems',
+      'Problems of the application’s event processing.',
+      (own) => own.problems.length,
+    ),
+    each(
+      'needs_resume',
+      '1 if a store of the application was restored or lost, and counting has to be resumed.',
+      (own) => Number(own.needsResume),
+    ),
+    ofCounters('pending_events', 'Events that are not counted yet.', ({ pending }) => pending),
     {
-      name: 'problems',
-      help: 'Problems of the deployment, without those of applications.',
-      samples: whole(problems.length),
-    },
-    {
-      name: 'schedule_age',
-      unit: 'seconds',
-      help: 'Time since the minutely schedule last ran.',
-      samples: whole(since(chores?.ranAt)),
-    },
-    {
-      name: 'schedule_success_age',
-      unit: 'seconds',
-      help: 'Time since the minutely schedule last ran without a failure.',
-      samples: whole(since(chores?.succeededAt)),
-    },
-    {
-      name: 'exchange_rates_age',
-      unit: 'seconds',
-      help: 'Time since exchange rates were last fetched.',
-      samples: whole(since(rates?.succeededAt)),
-    },
-    {
-      name: 'snapshot_age',
-      unit: 'seconds',
-      help: 'Time since the last complete snapshot.',
-      samples: whole(since(snapshot?.succeededAt)),
-    },
-    {
-      name: 'months_merge_age',
-      unit: 'seconds',
-      help: 'Time since figures of old months were last moved from D1 to the bucket without a failure.',
-      samples: whole(since(months?.succeededAt)),
-    },
-    {
-      name: 'database',
-      unit: 'bytes',
-      help: 'Size of the D1 database, which can hold 10 GB.',
-      samples: whole(databaseBytes),
-    },
-    {
-      name: 'queued_messages',
-      help: 'Messages in all event queues.',
-      samples: whole(messagesIn(queues)),
-    },
-    {
-      name: 'delivery_age',
-      unit: 'seconds',
-      help: 'How long the oldest message has waited that an event queue has not delivered yet.',
-      samples: whole(since(deliveredThrough(queues))),
-    },
-    {
-      name: 'parked_messages',
-      help: 'Messages that could not be counted.',
-      samples: whole(parked),
-    },
-    {
-      name: 'filed_messages',
-      help: 'Messages in the bucket that the database did not accept for four days, at most 1,000.',
-      samples: whole(filed && [...filed.values()].reduce((sum, one) => sum + one, 0)),
-    },
-    {
-      name: 'application_problems',
-      help: 'Problems of the application’s event processing.',
-      samples: each((own) => own.problems.length),
-    },
-    {
-      name: 'needs_resume',
-      help: '1 if a store of the application was restored or lost, and counting has to be resumed.',
-      samples: each((own) => Number(own.needsResume)),
-    },
-    {
-      name: 'pending_events',
-      help: 'Events that are not counted yet.',
-      samples: ofCounters(({ pending }) => pending),
-    },
-    {
-      name: 'pending_age',
-      unit: 'seconds',
-      help: 'How long the oldest event has waited that is not in the reports yet.',
-      samples: ofCounters(({ oldestPendingAt }) => since(oldestPendingAt) ?? 0),
-    },
-    {
-      name: 'delayed_events',
-      help: 'Accepted events that a counter refused and that the queue retries.',
-      samples: each(({ health }) => health.backlog.events),
-    },
-    {
-      name: 'unwritten_parts',
-      help: 'Parts of the outbox that the database has not accepted yet.',
-      samples: ofCounters(({ outbox }) => outbox),
-    },
-    {
-      name: 'flush_failing',
-      help: '1 if the last write to the database failed.',
-      samples: ofCounters(({ flushError }) => Number(flushError !== null)),
-    },
-    {
-      name: 'destinations_delay',
-      unit: 'seconds',
-      help: 'How long the oldest event has waited that is still to be sent to a destination.',
-      samples: each(({ destinations }) => destinations && (since(destinations.waitingSince) ?? 0)),
-    },
-    {
-      name: 'destinations_failing_ratio',
-      help: 'Share of attempts to send to destinations that failed in this hour and the one before.',
-      samples: each(({ destinations }) =>
-        destinations && destinations.attempts > 0 ? destinations.failed / destinations.attempts : null,
+      ...ofCounters(
+        'pending_age',
+        'How long the oldest event has waited that is not in the reports yet.',
+        ({ oldestPendingAt }) => since(oldestPendingAt) ?? 0,
       ),
+      unit: 'seconds',
     },
+    each(
+      'delayed_events',
+      'Accepted events that a counter refused and that the queue retries.',
+      ({ health }) => health.backlog.events,
+    ),
+    ofCounters(
+      'unwritten_parts',
+      'Parts of the outbox that the database has not accepted yet.',
+      ({ outbox }) => outbox,
+    ),
+    ofCounters('flush_failing', '1 if the last write to the database failed.', ({ flushError }) =>
+      Number(flushError !== null),
+    ),
     {
-      name: 'unexported_events',
-      help: 'Raw events that are not in the bucket yet.',
-      samples: ofCounters(({ hotEvents }) => hotEvents),
+      ...each(
+        'destinations_delay',
+        'How long the oldest event has waited that is still to be sent to a destination.',
+        ({ destinations }) => destinations && (since(destinations.waitingSince) ?? 0),
+      ),
+      unit: 'seconds',
     },
+    each(
+      'destinations_failing_ratio',
+      'Share of attempts to send to destinations that failed in this hour and the one before.',
+      ({ destinations }) =>
+        destinations && destinations.attempts > 0 ? destinations.failed / destinations.attempts : null,
+    ),
+    ofCounters(
+      'unexported_events',
+      'Raw events that are not in the bucket yet.',
+      ({ hotEvents }) => hotEvents,
+    ),
+    ofCounters('export_failing', '1 if the last export to the bucket failed.', ({ exportError }) =>
+      Number(exportError !== null),
+    ),
     {
-      name: 'export_failing',
-      help: '1 if the last export to the bucket failed.',
-      samples: ofCounters(({ exportError }) => Number(exportError !== null)),
-    },
-    {
-      name: 'largest_counter',
+      ...ofCounters(
+        'largest_counter',
+        'Size of the application’s largest counter, which can hold 10 GB.',
+        ({ bytes }) => bytes,
+      ),
       unit: 'bytes',
-      help: 'Size of the application’s largest counter, which can hold 10 GB.',
-      samples: ofCounters(({ bytes }) => bytes),
     },
   ];
 }

@@ -5,7 +5,7 @@ import { amountField, fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import type { Ads } from './answers.ts';
 import { type DeviceGrouping, deviceGroupBy } from './device-groups.ts';
-import { type NamedColumns, OTHER, otherColumns, REPORT_DIMENSIONS } from './dimensions.ts';
+import { OTHER, otherColumns, shownOf } from './dimensions.ts';
 import { readGroupSums } from './engine/group-sums.ts';
 import { emptySums } from './engine/group-table.ts';
 import { keyValues, REST } from './engine/question.ts';
@@ -22,6 +22,7 @@ const formatNames = (group: DeviceGrouping | undefined) =>
   ['day', 'source', ...(group ? [group] : [])] as const;
 
 type AnsweredRow = Ads['data'][number];
+type RowKey = Pick<AnsweredRow, 'day' | 'source' | 'media_source'>;
 /** `unconverted` is what `revenue` lacks. */
 type AdSums = Pick<Sums, 'impressions' | 'adRequests' | 'adRevenue' | 'unconverted'>;
 
@@ -70,23 +71,15 @@ function rowOf(
   { formats, group }: { formats: ReadonlyMap<string, AdSums>; group: DeviceGrouping | undefined },
 ): AnsweredRow {
   const names = formatNames(group);
-  const [day, source = null] = values;
-  const media_source = values[names.length] ?? null;
-  const isFormat = media_source === null;
+  const isFormat = (values[names.length] ?? null) === null;
   const impressions = formats.get(JSON.stringify(values.slice(0, names.length)))?.impressions ?? 0;
   return {
-    day: day ?? '',
-    source,
-    ...groupColumns(group, values),
-    media_source,
+    ...(shownOf(values, [...names, 'media_source']) as RowKey),
     ...figuresOf(shown),
     ad_requests: isFormat ? shown.adRequests : null,
     fill_rate: isFormat ? per(impressions, shown.adRequests) : null,
   };
 }
-
-const groupColumns = (group: DeviceGrouping | undefined, values: readonly (string | null)[]): NamedColumns =>
-  group ? REPORT_DIMENSIONS[group].show(values[formatNames(group).indexOf(group)] ?? null) : {};
 
 const restRow = (rest: AdSums, group: DeviceGrouping | undefined): AnsweredRow => ({
   day: OTHER,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ATTRIBUTIONS, type DoubtSettings, segmentFilters } from '#catalogue';
+import { ATTRIBUTIONS, segmentFilters } from '#catalogue';
+import type { applications } from '#db';
 import { dayText, repeatable, requiredText, searchText, wholeNumber } from '#http';
 import { daysBetween } from '#lib/time';
 
@@ -54,15 +55,10 @@ export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.R
 }
 
 /** The application of a report, already checked to be the caller's own. */
-export type Reported = {
-  id: string;
-  teamId: string;
-  currency: string;
-  timezone: string;
-  shards: number;
-  storeFeeBasisPoints: number;
-  fraudRules: DoubtSettings;
-};
+export type Reported = Pick<
+  typeof applications.$inferSelect,
+  'id' | 'teamId' | 'currency' | 'timezone' | 'shards' | 'storeFeeBasisPoints' | 'fraudRules'
+>;
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
 

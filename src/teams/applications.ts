@@ -5,9 +5,11 @@ import { DOUBT_ACTIONS, DOUBT_RULES, type DoubtSettings, settingOf } from '#cata
 import { apiKeys, applications, type Database, hasRow, insertWhere, teams } from '#db';
 import { AppError, currencyCode, emailAddress, idListQuery, requiredName, requiredText } from '#http';
 import { encryptText, sha256Hex } from '#lib/crypto';
+import { fromApi, toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
-import { isTimezone } from '#lib/time';
-import type { Application } from './answers.ts';
+import { present } from '#lib/input/present';
+import { iso, isTimezone } from '#lib/time';
+import { Application } from './answers.ts';
 import { makeApiKey } from './api-key.ts';
 import { isFreeInAppStore } from './app-store-id.ts';
 import { ImpressionTemplateChoice } from './impression-template.ts';
@@ -164,66 +166,30 @@ export const Replacement = z.object({
 });
 
 /** An application in the team API's format. */
-export function showApplication(row: ApplicationRow): Application {
-  return {
-    id: row.id,
-    name: row.name,
-    timezone: row.timezone,
-    currency: row.currency,
-    data_collection: row.dataCollection,
-    ios_store_url: row.iosStoreUrl,
-    android_store_url: row.androidStoreUrl,
-    fallback_url: row.fallbackUrl,
-    allowed_origins: row.allowedOrigins,
-    apple_app_id_prefix: row.appleAppIdPrefix,
-    apple_bundle_id: row.appleBundleId,
-    android_fingerprints: row.androidFingerprints,
-    attribution_window_hours: row.attributionWindowHours,
-    probabilistic_window_hours: row.probabilisticWindowHours,
-    view_window_hours: row.viewWindowHours,
-    fraud_rules: Object.fromEntries(DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.fraudRules)])),
-    impression_template: row.impressionTemplate,
-    meta_referrer_key_set: row.metaReferrerKey !== null,
-    apple_ads: row.appleAds,
-    create_from_networks: row.createFromNetworks,
-    google_push_account: row.googlePushAccount,
-    revenuecat_authorization_set: row.revenuecatAuthorizationHash !== null,
-    store_fee: row.storeFeeBasisPoints / 10_000,
-    created_at: new Date(row.createdAt).toISOString(),
-  };
-}
+export const showApplication = (row: ApplicationRow): Application =>
+  toApi(Application, {
+    ...row,
+    fraudRules: Object.fromEntries(DOUBT_RULES.map((rule) => [rule.id, settingOf(rule, row.fraudRules)])),
+    metaReferrerKeySet: row.metaReferrerKey !== null,
+    revenuecatAuthorizationSet: row.revenuecatAuthorizationHash !== null,
+    storeFee: row.storeFeeBasisPoints / 10_000,
+    createdAt: iso(row.createdAt),
+  });
 
 async function toColumns(
   changes: ApplicationChanges,
   encryptionSecret: string,
   doubts: DoubtSettings = {},
 ): Promise<Partial<ApplicationRow>> {
-  const { meta_referrer_key: metaKey, revenuecat_authorization: authorization, store_fee: fee } = changes;
-  const columns = {
-    name: changes.name,
-    timezone: changes.timezone,
-    currency: changes.currency,
-    dataCollection: changes.data_collection,
-    iosStoreUrl: changes.ios_store_url,
-    androidStoreUrl: changes.android_store_url,
-    fallbackUrl: changes.fallback_url,
-    allowedOrigins: changes.allowed_origins,
-    appleAppIdPrefix: changes.apple_app_id_prefix,
-    appleBundleId: changes.apple_bundle_id,
-    androidFingerprints: changes.android_fingerprints,
-    attributionWindowHours: changes.attribution_window_hours,
-    probabilisticWindowHours: changes.probabilistic_window_hours,
-    viewWindowHours: changes.view_window_hours,
-    fraudRules: changes.fraud_rules && changeDoubts(doubts, changes.fraud_rules),
-    impressionTemplate: changes.impression_template,
-    metaReferrerKey: metaKey ? await encryptText(encryptionSecret, metaKey) : metaKey,
-    appleAds: changes.apple_ads,
-    createFromNetworks: changes.create_from_networks,
-    googlePushAccount: changes.google_push_account,
-    revenuecatAuthorizationHash: authorization ? await sha256Hex(authorization) : authorization,
-    storeFeeBasisPoints: fee === undefined ? undefined : basisPoints(fee),
-  };
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  const { fraudRules, metaReferrerKey, revenuecatAuthorization, storeFee, ...columns } = fromApi(changes);
+  const toHash = revenuecatAuthorization;
+  return present({
+    ...columns,
+    fraudRules: fraudRules && changeDoubts(doubts, fraudRules),
+    metaReferrerKey: metaReferrerKey ? await encryptText(encryptionSecret, metaReferrerKey) : metaReferrerKey,
+    revenuecatAuthorizationHash: toHash ? await sha256Hex(toHash) : toHash,
+    storeFeeBasisPoints: storeFee === undefined ? undefined : basisPoints(storeFee),
+  });
 }
 
 export async function createTeam(

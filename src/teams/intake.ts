@@ -1,19 +1,17 @@
-import { eq } from 'drizzle-orm';
+import { eq, getTableColumns } from 'drizzle-orm';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { applications, database, intakeSecrets } from '#db';
-import { type AppEnv, AppError, callerNetwork, LookupCache, requireWithin } from '#http';
+import { type AppEnv, AppError, authenticate, LookupCache, requireWithin } from '#http';
 import { INTAKE_SECRET_FORM } from '#lib/credentials';
-import { sha256Hex } from '#lib/crypto';
 
-async function loadApplication(env: Env, secret: string) {
-  const hash = await sha256Hex(secret);
-  const [row] = await database(env.DB.withSession())
-    .select({ application: applications, expiresAt: intakeSecrets.expiresAt })
+async function loadApplication(env: Env, hash: string) {
+  const rows = await database(env.DB.withSession())
+    .select({ ...getTableColumns(applications), expiresAt: intakeSecrets.expiresAt })
     .from(intakeSecrets)
     .innerJoin(applications, eq(applications.id, intakeSecrets.applicationId))
     .where(eq(intakeSecrets.hash, hash));
-  return row ? { ...row.application, expiresAt: row.expiresAt } : null;
+  return rows[0] ?? null;
 }
 
 /** An application as the intake of stores and mediation needs it, up to a minute out of date. */
@@ -28,15 +26,8 @@ export type IntakeEnv = { Bindings: Env; Variables: AppEnv['Variables'] & { inta
  * that callbacks cannot take the place of events.
  */
 export async function authenticateIntake(c: Context<IntakeEnv>, secret: string): Promise<IntakeApplication> {
-  const now = Date.now();
-  const lookUp = async () => {
-    if (!bySecret.holds(secret, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, callerNetwork(c));
-    return loadApplication(c.env, secret);
-  };
-  const found = INTAKE_SECRET_FORM.test(secret)
-    ? await bySecret.get(secret, now, lookUp, (work) => c.executionCtx.waitUntil(work))
-    : null;
-  if (!found || (found.expiresAt !== null && found.expiresAt <= now)) {
+  const found = await authenticate(c, secret, INTAKE_SECRET_FORM, bySecret, loadApplication);
+  if (!found) {
     c.set('claimedApplicationId', '');
     throw new AppError('unauthenticated', 'Unknown or replaced intake secret');
   }

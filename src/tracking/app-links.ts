@@ -18,12 +18,10 @@ export type LinkedApp = {
 /** Apple reads at most 128 KB of a file, and an application takes about 100 bytes. */
 const MAX_APPS = 1_000;
 
-type AppColumns = {
-  appleAppIdPrefix: string | null;
-  appleBundleId: string | null;
-  androidStoreUrl: string | null;
-  androidFingerprints: string[];
-};
+type AppColumns = Pick<
+  typeof applications.$inferSelect,
+  'appleAppIdPrefix' | 'appleBundleId' | 'androidStoreUrl' | 'androidFingerprints'
+>;
 
 function identitiesOf(app: AppColumns): Omit<LinkedApp, 'id'> {
   const { appleAppIdPrefix: prefix, appleBundleId: bundle, androidFingerprints: fingerprints } = app;

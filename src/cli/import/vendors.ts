@@ -1,3 +1,5 @@
+import { readObject } from '#lib/encoding/json-object';
+
 // The columns of other attribution services' raw exports. Sources: AppsFlyer, "Raw-data field dictionary"; Adjust, "Placeholders" (the
 // columns of a CSV upload are the placeholders that its owner chose).
 
@@ -132,14 +134,7 @@ export const textOf = (value: unknown) =>
 
 /** The values of an in-app event: a JSON object. Any other text is kept as `value`. */
 function paramsIn(values: string): Readonly<Record<string, unknown>> {
-  if (values === '') return {};
-  try {
-    const parsed: unknown = JSON.parse(values);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-  } catch {
-    // Not JSON, so it is the value itself.
-  }
-  return { value: values };
+  return values === '' ? {} : (readObject(values) ?? { value: values });
 }
 
 const ADJUST_KINDS: Record<string, ExportedEvent['kind']> = {

@@ -75,13 +75,16 @@ export async function planCreate(
   if (steps.length === 0 && unchanged && settings.deployed && missing.length === 0) return [];
   if (!unchanged || settings.deployed) {
     settings.deployed = false;
-    steps.push({
-      title: `write the section [env.${wanted.org}] of ${file}`,
-      run: () => configuration.save(configuration.withSection(settings)),
-    });
+    steps.push(writeSection(configuration, settings));
   }
   return [...steps, ...deploySteps(api, file, settings, secrets)];
 }
+
+/** `settings` are those at the time of the step: an earlier one may have filled in what was not there. */
+const writeSection = (configuration: Configuration, settings: OrgSettings): OrgStep => ({
+  title: `write the section [env.${settings.org}] of ${configuration.file}`,
+  run: () => configuration.save(configuration.withSection(settings)),
+});
 
 async function queueSteps(api: Cloudflare, queues: readonly OrgQueue[]): Promise<OrgStep[]> {
   const steps: OrgStep[] = [];
@@ -143,14 +146,7 @@ export async function planDeploy(
   const begun = { ...current, deployed: false };
   return [
     ...(await queueSteps(api, configuration.queuesOf(org))),
-    ...(configuration.holds(begun)
-      ? []
-      : [
-          {
-            title: `write the section [env.${org}] of ${file}`,
-            run: () => configuration.save(configuration.withSection(begun)),
-          },
-        ]),
+    ...(configuration.holds(begun) ? [] : [writeSection(configuration, begun)]),
     ...deploySteps(api, file, current, await newSecrets(configuration, missing, copy)),
   ];
 }

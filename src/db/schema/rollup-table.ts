@@ -7,17 +7,12 @@ import {
   type ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
+import { type CamelCase, camelCase } from '#lib/encoding/camel-case';
 
 const sum = (name: string) => integer(name).notNull().default(0);
 const keyText = (name: string) => text(name).notNull();
 /** Days since acquisition. */
 const age = (name: string) => integer(name).notNull();
-
-/** `ad_revenue_high` as `adRevenueHigh`. */
-type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
-  ? `${First}${Capitalize<CamelCase<Rest>>}`
-  : Name;
-const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 type MeasureOf<Table extends RollupTable> = (typeof MEASURES)[Table][number];
 /** See `columnsOf`. */

@@ -16,3 +16,12 @@ export function parseExactJson(text: string): unknown {
       : value,
   );
 }
+
+/** The same; null for anything else than JSON. */
+export function exactJsonOrNull(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import { nanosOf } from '#lib/money';
 
 // What a network reports of an advertiser's spend. Pure: a report is a generator that asks with requests, is given their answers, and returns rows.
@@ -105,13 +105,7 @@ export function refusal(who: string, { status, text, retryAfterSeconds }: CostAn
 }
 
 /** The JSON of an answer, in which integers beyond 2^53 are text. Null if it is none. */
-export function jsonOf({ text }: CostAnswer): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return null;
-  }
-}
+export const jsonOf = ({ text }: CostAnswer): unknown => exactJsonOrNull(text);
 
 /** An answer's JSON by its schema. Throws a `ReportFault` if it is something else. */
 export function readAs<Schema extends z.ZodType>(

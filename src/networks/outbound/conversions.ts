@@ -132,16 +132,6 @@ export function jsonRequest(
 
 const MAX_REASON = 300;
 
-/** An answer's JSON object; null for anything else. */
-export function readObject(body: string): Record<string, unknown> | null {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : null;
-  } catch {
-    return null;
-  }
-}
-
 /** A failure in the network's own words. */
 export const failed = (
   network: string,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { readObject } from '#lib/encoding/json-object';
 import type { DestinationKind, OutboundEvent } from '../outbound.ts';
 import { clickOf } from './click.ts';
 import { advertisingIdOf } from './consent.ts';
@@ -15,7 +16,6 @@ import {
   isOn,
   isTrackingAllowed,
   jsonRequest,
-  readObject,
   readUndocumented,
   skipReason,
   told,

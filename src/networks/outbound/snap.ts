@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { readObject } from '#lib/encoding/json-object';
 import { requiredText } from '#lib/input/fields';
 import type { DestinationKind } from '../outbound.ts';
 import { clickOf } from './click.ts';
@@ -15,7 +16,6 @@ import {
   isOn,
   isTrackingAllowed,
   jsonRequest,
-  readObject,
   skipReason,
   told,
 } from './conversions.ts';

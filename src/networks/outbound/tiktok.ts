@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { sha256Hex } from '#lib/crypto';
+import { readObject } from '#lib/encoding/json-object';
 import { requiredText } from '#lib/input/fields';
 import type { DestinationKind, OutboundEvent } from '../outbound.ts';
 import { clickOf } from './click.ts';
@@ -15,7 +16,6 @@ import {
   isOn,
   isTrackingAllowed,
   jsonRequest,
-  readObject,
   readUndocumented,
   skipReason,
   told,

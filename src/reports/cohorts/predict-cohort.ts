@@ -99,6 +99,16 @@ function intervalFields<Name extends string>(name: Name, found: Interval | null)
 const total = (parts: PurchasesAnswer, of: (part: PurchasesAnswer[number]) => number) =>
   parts.reduce((sum, part) => sum + of(part), 0);
 
+const totals = <Name extends string>(
+  parts: PurchasesAnswer,
+  names: readonly Name[],
+  of: (part: PurchasesAnswer[number]) => Record<Name, number>,
+) =>
+  Object.fromEntries(names.map((name) => [name, total(parts, (part) => of(part)[name])])) as Record<
+    Name,
+    number
+  >;
+
 function purchasesOf(parts: PurchasesAnswer): Purchases {
   return {
     histories: parts.flatMap((part) =>
@@ -111,11 +121,7 @@ function purchasesOf(parts: PurchasesAnswer): Purchases {
     ),
     firsts: parts.flatMap((part) => countsOf(part.firsts)),
     waiting: parts.flatMap((part) => countsOf(part.waiting)),
-    firstValues: {
-      count: total(parts, ({ firstValues }) => firstValues.count),
-      sum: total(parts, ({ firstValues }) => firstValues.sum),
-      squares: total(parts, ({ firstValues }) => firstValues.squares),
-    },
+    firstValues: totals(parts, ['count', 'sum', 'squares'], ({ firstValues }) => firstValues),
   };
 }
 
@@ -126,8 +132,6 @@ function adsOf(parts: PurchasesAnswer): AdHistory {
   for (const { age, count } of devices) {
     for (let day = 0; day < age; day++) eligible[day] = (eligible[day] ?? 0) + count;
   }
-  const sum = (of: (earned: PurchasesAnswer[number]['earnings']) => number) =>
-    total(parts, ({ earnings }) => of(earnings));
   return {
     devices,
     activity: Array.from(eligible, (count, age) => ({
@@ -135,13 +139,7 @@ function adsOf(parts: PurchasesAnswer): AdHistory {
       eligible: count,
       active: total(parts, ({ active }) => active[age] ?? 0),
     })),
-    earnings: {
-      n: sum(({ n }) => n),
-      a: sum(({ a }) => a),
-      nn: sum(({ nn }) => nn),
-      na: sum(({ na }) => na),
-      aa: sum(({ aa }) => aa),
-    },
+    earnings: totals(parts, ['n', 'a', 'nn', 'na', 'aa'], ({ earnings }) => earnings),
   };
 }
 
