@@ -129,8 +129,7 @@ function addFirst(own: number[], second: number): boolean {
  */
 function isRepeat(entries: readonly Entry[], at: number): boolean {
   const { step, second = 0 } = entries[at] ?? {};
-  const before = entries[at - 1];
-  if (before?.step !== step || entries[at - 2]?.second === before?.second) return false;
+  if (entries[at - 1]?.step !== step) return false;
   for (
     let next = at + 1;
     (entries[next]?.second ?? Number.POSITIVE_INFINITY) <= second + TIE_SECONDS;
