@@ -24,8 +24,10 @@ document.addEventListener('keydown', (event) => {
   else location.href = link.href;
 });
 
-// On a phone, the tabs are wider than the page.
-document.querySelector('.tabs a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+// On a phone, the tabs are wider than the page. `scrollIntoView` would also move the Tab key there, past all that comes before.
+const tab = document.querySelector('.tabs a[aria-current]');
+const tabs = tab?.closest('.tabs');
+if (tabs) tabs.scrollLeft += tab.getBoundingClientRect().right - tabs.getBoundingClientRect().right;
 
 for (const button of document.querySelectorAll('[data-rail]')) {
   button.addEventListener('click', () => {
