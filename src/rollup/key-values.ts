@@ -9,9 +9,13 @@ export class KeyValues {
   weight = 0;
   private readonly dictionary = new Dictionary<string | number>();
 
+  get size(): number {
+    return this.dictionary.values.length;
+  }
+
   /** The number of a value. 1 and '1' are different values. */
   numberOf(value: string | number): number {
-    const known = this.dictionary.values.length;
+    const known = this.size;
     const number = this.dictionary.numberOf(value);
     if (number === known) this.weight += VALUE_WEIGHT + (typeof value === 'string' ? 2 * value.length : 0);
     return number;

@@ -84,3 +84,16 @@ export function additionsOf(table: RollupTable, rows: readonly SegmentedRow[]): 
   }
   return additions;
 }
+
+/** A cell of what a run adds: its key without the application, the id of its segment, and its sums. */
+export type Cell = { key: string[]; segment: number; sums: number[] };
+
+/** The cells of what a run adds, those of the latest day first. */
+export function cellsOf(additions: Additions<RollupTable>): Cell[] {
+  return Array.from(additions.latestFirst(), (cell) => {
+    const key = ROLLUP_KEYS[additions.table].slice(1).map((_, at) => String(additions.valueAt(cell, at + 1)));
+    const sums: number[] = [];
+    for (const column of sumColumnsOf(additions.table).keys()) additions.appendSums(sums, [cell], column);
+    return { key, segment: Number(additions.valueAt(cell, additions.segmentAt)), sums };
+  });
+}

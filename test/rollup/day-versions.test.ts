@@ -4,6 +4,7 @@ import { type LoggedEvent, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DayVersions } from '../../src/rollup/device/day-versions.ts';
 import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
+import { cellsOf } from '../helpers/cube.ts';
 import { deviceKey, tally } from '../helpers/tally.ts';
 
 // Under which app version a device counts on a day: the one of the day's latest event, and as a payer of the day's latest purchase.
@@ -73,10 +74,10 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
     for (const state of counted.devices) devices.set(deviceKey(state), state);
     for (const { id, app_version, sdk_version } of segments.added)
       versions.set(id, shownVersions(app_version, sdk_version));
-    for (const { key, segment, sums: cell, from } of counted.daily.latestFirst()) {
+    for (const { key, segment, sums: cell } of cellsOf(counted.daily)) {
       const name = `${key[0]} ${versions.get(segment)}`;
       for (const figure of FIGURES) {
-        const sum = cell[from + COLUMNS.indexOf(figure)] ?? 0;
+        const sum = cell[COLUMNS.indexOf(figure)] ?? 0;
         sums[figure].set(name, (sums[figure].get(name) ?? 0) + sum);
       }
     }
@@ -87,7 +88,7 @@ function count(batches: readonly (readonly Told[])[], stored: readonly DeviceSta
 
 /** The same by sorting: the last of each device and day decides. */
 function expected(events: readonly Told[]): Cells {
-  const cellsOf = (own: readonly Told[]) => {
+  const expectedCells = (own: readonly Told[]) => {
     const cells: Record<string, number> = {};
     for (const ofDay of Map.groupBy(own, ({ device, day }) => `${device}/${day}`).values()) {
       const named = ofDay.map(({ version, sdk, ...event }) => ({
@@ -106,7 +107,7 @@ function expected(events: readonly Told[]): Cells {
     }
     return cells;
   };
-  return { active_devices: cellsOf(events), payers: cellsOf(events.filter(({ pays }) => pays)) };
+  return { active_devices: expectedCells(events), payers: expectedCells(events.filter(({ pays }) => pays)) };
 }
 /** The SDK's own version is not shown. */
 const shownVersions = (version: string, sdk: string) => (sdk === OWN_SDK ? version : `${version} (${sdk})`);

@@ -207,7 +207,7 @@ it('bounds the rows of a part, however well they compress', () => {
       () => segmentOf(1),
     ),
   ];
-  expect(parts.map(({ rows }) => rows)).toEqual([20_000, 20_000, 5_000]);
+  expect(parts.map(({ rows }) => rows)).toEqual([12_000, 12_000, 12_000, 9_000]);
 });
 
 it('takes a few bytes a row', () => {

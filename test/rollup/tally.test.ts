@@ -5,7 +5,8 @@ import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { MAX_FUNNEL_STEPS } from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
-import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
+import { Additions } from '../../src/rollup/tables.ts';
+import { cellsOf } from '../helpers/cube.ts';
 import { deviceKey, rowsOf, type TallyInput, tally } from '../helpers/tally.ts';
 
 // What each event means for each metric, one row an event.
@@ -407,10 +408,7 @@ describe('tally', () => {
     );
     /** Each cell's segment and sums. */
     const segmentsOf = (additions: Additions<RollupTable>) =>
-      Array.from(additions.latestFirst(), ({ segment, sums, from }) => [
-        segment,
-        ...Array.from(sums).slice(from, from + sumColumnsOf(additions.table).length),
-      ]);
+      cellsOf(additions).map(({ segment, sums }) => [segment, ...sums]);
     expect(segmentsOf(counted.ads)).toEqual([
       [id('1.0'), 1, 7, 0, 0],
       [id('2.0'), 1, 7, 0, 0],

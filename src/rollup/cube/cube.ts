@@ -1,10 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { attributionOf, type RollupTable, type Segment } from '#catalogue';
+import {
+  attributionOf,
+  ROLLUP_KEYS,
+  type RollupTable,
+  type Segment,
+  type SegmentDimension,
+} from '#catalogue';
 import { columnList, cubeParts, MAX_VALUE_BYTES, toStatement } from '#db';
+import { chunksOf } from '#lib/collections/chunks';
 import { addDays } from '#lib/time';
-import { type Additions, type Cell, hasTable, type StoredTable, sumColumnsOf } from '../tables.ts';
+import { type Additions, hasTable, type StoredTable, sumColumnsOf } from '../tables.ts';
 import { type Grain, grainsOf, keyColumns, segmentColumns } from './grains.ts';
-import { type PartColumns, writePart } from './part-file.ts';
+import { writePart } from './part-file.ts';
 
 // The cube: the rollups by creative and by segment. A run only adds parts and changes none: usually one for each rollup and grain that it counted
 // something for, whatever days it touches.
@@ -12,10 +19,13 @@ import { type PartColumns, writePart } from './part-file.ts';
 /** The id in place of a segment's for the sums of all segments. */
 const WHOLE_SEGMENT = 0;
 
-/** The rows of a part. With its columns decoded, it takes a few megabytes. */
-const MAX_PART_ROWS = 20_000;
+/** The rows of a part: about as many as fit into its text if many creatives, segments and amounts differ. */
+const MAX_PART_ROWS = 12_000;
 /** The Base64 text of a part. Its rows are halved until it fits. */
 const MAX_PART_CHARACTERS = MAX_VALUE_BYTES;
+
+/** The place of the application in a cell's key. Parts have all columns after it. */
+const APPLICATION_AT = 0;
 
 /** The segment of an id that the rows have. */
 export type SegmentOfId = (id: number) => Segment;
@@ -31,120 +41,87 @@ export function* packParts(
   grain: Grain,
   segmentOf: SegmentOfId,
 ): Generator<PackedPart> {
-  const { table } = additions;
-  const monthOf = monthReader(table, grain);
-  const months = new Map<string, Columns>();
-  for (const cell of cellsOf(additions, grain, segmentOf)) {
-    const month = monthOf(cell.key);
-    let columns = months.get(month);
-    if (!columns) {
-      columns = new Columns(table, grain);
-      months.set(month, columns);
-    }
-    columns.add(cell);
-    if (columns.size < MAX_PART_ROWS) continue;
-    yield* packColumns(table, grain, month, columns);
-    months.delete(month);
+  const months = Map.groupBy(additions.latestFirst(), monthReader(additions));
+  for (const [month, cells] of months) {
+    for (const own of chunksOf(cells, MAX_PART_ROWS))
+      for (const packed of packCells(additions, grain, segmentOf, own)) yield { month, ...packed };
   }
-  for (const [month, columns] of months) yield* packColumns(table, grain, month, columns);
 }
 
 /**
- * Reads the month of a row, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
+ * Reads the month of a cell, such as `2026-03`: that of its events, also where the first day of the key is an acquisition day. So a month gets
  * no rows once it is over, except of late events.
  */
-function monthReader(table: RollupTable, grain: Grain): (key: Cell['key']) => string {
-  const columns = keyColumns(table, grain);
-  const [dayAt, ageAt] = [columns.indexOf('day'), columns.indexOf('age')];
-  const dayOf = (key: Cell['key']) =>
-    dayAt < 0 ? addDays(String(key[0]), Number(key[ageAt])) : String(key[dayAt]);
-  return (key) => dayOf(key).slice(0, 'YYYY-MM'.length);
+function monthReader(additions: Additions<RollupTable>): (cell: number) => string {
+  const columns: readonly string[] = ROLLUP_KEYS[additions.table];
+  const [acquiredAt = 0, dayAt = 0, ageAt = 0] = ['acquired_day', 'day', 'age'].map((name) =>
+    columns.indexOf(name),
+  );
+  const textAt = (cell: number, place: number) => String(additions.valueAt(cell, place));
+  const dayOf = (cell: number) =>
+    dayAt < 0 ? addDays(textAt(cell, acquiredAt), Number(textAt(cell, ageAt))) : textAt(cell, dayAt);
+  return (cell) => dayOf(cell).slice(0, 'YYYY-MM'.length);
 }
 
-/** A row of the cube: a cell with the values of its segment. */
-export type CubeCell = Cell & { texts: readonly string[] };
-
-/** The rows of the cube, those of the latest day first. Each is overwritten by the next. */
-export function* cellsOf(
-  additions: Additions<RollupTable>,
-  grain: Grain,
-  segmentOf: SegmentOfId,
-): Generator<CubeCell> {
-  const names = segmentColumns(grain);
-  const known = new Map<number, string[]>();
-  for (const cell of additions.latestFirst()) {
-    let texts = known.get(cell.segment);
-    if (!texts) {
-      texts = names.map((name) => segmentOf(cell.segment)[name]);
-      known.set(cell.segment, texts);
-    }
-    yield Object.assign(cell, { texts });
-  }
-}
-
-/** Rows of the cube by column: as objects, they would take several times the memory. */
+/** Rows of the cube by column, those of the latest day first: as objects, they would take several times the memory. */
 export class Columns {
   readonly texts: ReadonlyMap<string, string[]>;
   readonly sums: readonly number[][];
-  /** Those of `texts`, first of the key and then of the segment. */
-  private readonly lists: readonly string[][];
+  private readonly keys: ReadonlyMap<string, string[]>;
+  private readonly segments: ReadonlyMap<SegmentDimension, string[]>;
 
-  constructor(table: RollupTable, grain: Grain, columns?: PartColumns) {
-    const names = [...keyColumns(table, grain), ...segmentColumns(grain)];
-    this.texts = new Map(names.map((name) => [name, [...(columns?.texts.get(name) ?? [])]]));
-    this.sums = sumColumnsOf(table).map((_, at) => [...(columns?.sums[at] ?? [])]);
-    this.lists = [...this.texts.values()];
-  }
-
-  get days(): readonly string[] {
-    return this.lists[0] ?? [];
+  constructor(table: RollupTable, grain: Grain) {
+    this.keys = new Map(keyColumns(table, grain).map((name) => [name, []]));
+    this.segments = new Map(segmentColumns(grain).map((name) => [name, []]));
+    this.texts = new Map<string, string[]>([...this.keys, ...this.segments]);
+    this.sums = sumColumnsOf(table).map(() => []);
   }
 
   get size(): number {
     return this.days.length;
   }
 
-  add({ key, texts, sums, from }: CubeCell): void {
-    let at = 0;
-    for (const value of key) this.lists[at++]?.push(String(value));
-    for (const text of texts) this.lists[at++]?.push(text);
-    let next = from;
-    for (const column of this.sums) column.push(sums[next++] ?? 0);
+  get fromDay(): string {
+    return this.days.at(-1) ?? '';
   }
 
-  slice(from: number, to: number): PartColumns {
-    return {
-      texts: new Map([...this.texts].map(([name, column]) => [name, column.slice(from, to)])),
-      sums: this.sums.map((column) => column.slice(from, to)),
-    };
+  get toDay(): string {
+    return this.days[0] ?? '';
   }
 
-  /** The first and last day. */
-  range(): { fromDay: string; toDay: string } {
-    let [fromDay, toDay] = [this.days[0] ?? '', this.days[0] ?? ''];
-    for (const day of new Set(this.days)) {
-      if (day < fromDay) fromDay = day;
-      if (day > toDay) toDay = day;
-    }
-    return { fromDay, toDay };
+  private get days(): readonly string[] {
+    const [days = []] = this.texts.values();
+    return days;
+  }
+
+  /** Adds cells as rows. None is of a later day than the rows before. */
+  add(additions: Additions<RollupTable>, cells: readonly number[], segmentOf: SegmentOfId): void {
+    const { segmentAt } = additions;
+    let place = APPLICATION_AT;
+    for (const texts of this.keys.values()) additions.appendTexts(texts, cells, ++place, String);
+    for (const [name, texts] of this.segments)
+      additions.appendTexts(texts, cells, segmentAt, (id) => segmentOf(Number(id))[name]);
+    for (const [column, sums] of this.sums.entries()) additions.appendSums(sums, cells, column);
   }
 }
 
-function* packColumns(
-  table: RollupTable,
+function* packCells(
+  additions: Additions<RollupTable>,
   grain: Grain,
-  month: string,
-  columns: Columns,
-): Generator<PackedPart> {
-  const { size } = columns;
-  const data = writePart(table, grain, columns);
-  if (data.length > MAX_PART_CHARACTERS && size > 1) {
-    const half = Math.ceil(size / 2);
-    yield* packColumns(table, grain, month, new Columns(table, grain, columns.slice(0, half)));
-    yield* packColumns(table, grain, month, new Columns(table, grain, columns.slice(half, size)));
+  segmentOf: SegmentOfId,
+  cells: readonly number[],
+): Generator<Omit<PackedPart, 'month'>> {
+  const columns = new Columns(additions.table, grain);
+  columns.add(additions, cells, segmentOf);
+  const data = writePart(additions.table, grain, columns);
+  if (data.length > MAX_PART_CHARACTERS && cells.length > 1) {
+    const half = Math.ceil(cells.length / 2);
+    yield* packCells(additions, grain, segmentOf, cells.slice(0, half));
+    yield* packCells(additions, grain, segmentOf, cells.slice(half));
     return;
   }
-  yield { month, ...columns.range(), rows: size, data };
+  const { fromDay, toDay, size } = columns;
+  yield { fromDay, toDay, rows: size, data };
 }
 
 const allTogether = () => WHOLE_SEGMENT;

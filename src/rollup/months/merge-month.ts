@@ -11,8 +11,9 @@ import {
   WideSumError,
   withAllSums,
 } from '../cube/part-file.ts';
+import { PartSegments } from '../cube/part-segments.ts';
 import { type CubeStores, readTexts } from '../cube/read-parts.ts';
-import { mergeRows } from './merge-rows.ts';
+import { mergeDays } from './merge-days.ts';
 import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';
 
@@ -170,16 +171,19 @@ async function writeVersion(
     const file = beginFile(rollup, grain, { writer: object.writer, sumTypes, hasRanges: true });
     let group = new Columns(rollup, grain);
     const close = async () => {
-      const { fromDay, toDay } = group.range();
+      const { fromDay, toDay } = group;
       if (fromDay < days.fromDay) days.fromDay = fromDay;
       if (toDay > days.toDay) days.toDay = toDay;
       rows += group.size;
       await file.write(group);
       group = new Columns(rollup, grain);
     };
-    for await (const cell of mergeRows(stores, place, listedOf(found), maxSumBytes)) {
-      group.add(cell);
-      if (group.size === rowsPerGroup) await close();
+    const segments = new PartSegments();
+    for await (const sums of mergeDays(stores, place, listedOf(found), segments, maxSumBytes)) {
+      for (const cells = Array.from(sums.latestFirst()); cells.length > 0; ) {
+        group.add(sums, cells.splice(0, rowsPerGroup - group.size), segments.segmentOf);
+        if (group.size === rowsPerGroup) await close();
+      }
     }
     if (group.size > 0) await close();
     await file.finish();

@@ -1,22 +1,21 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
-import { type CubeCell, cellsOf } from '../cube/cube.ts';
 import type { CubePlace, Listed } from '../cube/list-parts.ts';
-import { addRows, PartSegments } from '../cube/part-segments.ts';
+import { addRows, type PartSegments } from '../cube/part-segments.ts';
 import { type CubeStores, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';
 
 /**
- * The rows of parts and months, with the sums of the same key and segment added up, those with the latest days first. Reads as often as it takes
- * to have only some days in memory at a time. A day that is too large alone may have rows with the same key and segment.
+ * The sums of parts and months, those of the latest days first. Sums of the same key and segment are added up, except of a day that is too large for
+ * the memory: it comes in several pieces. Reads as often as it takes to have only some days in memory at a time.
  */
-export async function* mergeRows(
+export async function* mergeDays(
   stores: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
+  segments: PartSegments,
   maxBytes: number,
-): AsyncGenerator<CubeCell> {
-  const segments = new PartSegments();
+): AsyncGenerator<Additions<RollupTable>> {
   /** Rows of this day and later ones are done. */
   let before = '9999-99-99';
   while (before !== '') {
@@ -25,10 +24,10 @@ export async function* mergeRows(
       fromDay < before && toDay > days.after;
     for await (const part of openListed(stores, place, listed, { isWanted, known: segments })) {
       addRows(part, place.applicationId, days.sumsOf);
-      for (const full of days.shrink()) yield* cellsOf(full, place.grain, segments.segmentOf);
+      yield* days.shrink();
       await nextTurn();
     }
-    for (const sums of days.latestFirst()) yield* cellsOf(sums, place.grain, segments.segmentOf);
+    yield* days.latestFirst();
     before = days.after === '' ? '' : days.earliest;
   }
 }
