@@ -3,7 +3,7 @@ import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
 import type { ToldConsent } from '#networks';
-import type { TransactionStep } from '#rollup';
+import type { StoredRevenue, TransactionStep } from '#rollup';
 import type {
   ClientTotals,
   Cohort,
@@ -79,7 +79,7 @@ export type StoredDevice = NewDevice & {
   activeAges: string;
   paidDays: string;
   /** What it earned so far, and what was refunded of it: see `readRevenue`. */
-  revenue: string;
+  revenue: StoredRevenue;
   /** The first time of each funnel step, in epoch milliseconds, to the second. */
   milestones: Record<string, number>;
 };

@@ -16,7 +16,6 @@ import { clientTotals } from '../../src/counting/questions/queries.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { deflateText } from '../../src/lib/encoding/deflate.ts';
 import { addDays, dayNumber } from '../../src/lib/time.ts';
-import { DeviceRevenue } from '../../src/rollup/device/device-revenue.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { NANOS_PER_HIGH } from '../../src/rollup/index.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
@@ -50,16 +49,14 @@ function deviceOf(index: number): { facts: DeviceFactsRow; history: HistoryRow }
   const [clientHigh = 0, clientLow = 0] = client;
   const countedLow = index === 0 ? NANOS_PER_HIGH - 1_000_000 : 1_000_000;
   const totals = writeTotals({ ...counted, countedLow, clientHigh, clientLow });
-  const steps = StepHistory.parse('');
+  const steps = StepHistory.read(null);
   for (const [at, name] of STEPS.entries()) steps.add(name, 1_767_225_600 + at * (index + 2));
-  const revenue = DeviceRevenue.parse('');
-  revenue.addToBand('purchase', 'usd', 0, 1_000_000_000 + index * 1_000_000);
   const name = index.toString(16).padStart(32, '0');
   const segment = { ...UNKNOWN_SEGMENT, country: 'de', os: 'android', app_version: `1.0.${index}` };
   const row = emptyRow(`dev_${name}`, `crt_${name}`, segment);
   return {
     facts: row.with(2, '0').with(3, '0').with(4, '0').with(5, totals).with(6, totals) as DeviceFactsRow,
-    history: [steps.toString(), revenue.toString()],
+    history: [steps.toStored(), { usd: { 0: { purchase: 1_000_000_000 + index * 1_000_000 } } }],
   };
 }
 

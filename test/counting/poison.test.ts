@@ -75,13 +75,13 @@ describe('events that make a run fail', () => {
           : eventOf(applicationId, broken, 'custom.ad'),
       );
       await append(events);
-      let stored: string | null = null;
-      const store = (text: string | null) =>
+      let stored: unknown = null;
+      const store = (value: unknown) =>
         inside((_, { storage }) =>
           changeStored(storage, broken, (row) => {
-            const values: (string | null | undefined)[] = row[part];
+            const values: unknown[] = row[part];
             stored = values[place] ?? null;
-            values[place] = text;
+            values[place] = value;
           }),
         );
       await store('un|readable');

@@ -91,7 +91,7 @@ async function start(shards = 3) {
     const device = await at(shard)
       .stub()
       .readDevice(devices[shard]?.id ?? '');
-    const bands = readRevenue(device?.revenue ?? '').flatMap(({ bands }) => Object.values(bands));
+    const bands = readRevenue(device?.revenue ?? null).flatMap(({ bands }) => Object.values(bands));
     return (['purchase', 'returned'] as const).map((name) =>
       bands.reduce((sum, band) => sum + band[name] / UNIT, 0),
     );

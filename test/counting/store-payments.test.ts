@@ -63,7 +63,7 @@ async function start() {
   /** What the device earned, by currency: units of purchases, and what was returned of them. */
   const earned = async () => {
     const device = await counter.stub().readDevice(created.device.id);
-    return readRevenue(device?.revenue ?? '').map(({ currency, bands }) => [
+    return readRevenue(device?.revenue ?? null).map(({ currency, bands }) => [
       currency,
       ...(['purchase', 'returned'] as const).map((name) =>
         Object.values(bands).reduce((sum, band) => sum + band[name] / UNIT, 0),

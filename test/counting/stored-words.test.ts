@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packEvents } from '#counting';
-import { readHistories, readRows, writeHistories } from '../../src/counting/devices/device-row.ts';
+import { type HistoryRow, readHistories, readRows, writeHistories } from '../../src/counting/devices/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { WordColumns } from '../../src/counting/word-columns.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
@@ -100,9 +100,9 @@ it('stores the names of the columns of words once per row of the log', async () 
 
 describe('the histories of a page', () => {
   it('are read by the names of their columns', () => {
-    const rows: [string, string][] = [
-      ['{"times":{"install":[5]}}', 'usd|0A9n8'],
-      ['', ''],
+    const rows: HistoryRow[] = [
+      [{ times: { install: [5] } }, { usd: { 0: { ad: 12_500 } } }],
+      [null, null],
     ];
     expect(readHistories(writeHistories(rows))).toEqual(rows);
     const other = {
@@ -111,7 +111,7 @@ describe('the histories of a page', () => {
     };
     expect(readHistories(JSON.stringify(other))).toEqual(rows);
     const older = { columns: ['revenue'], rows: rows.map(([, revenue]) => [revenue]) };
-    expect(readHistories(JSON.stringify(older))).toEqual(rows.map(([, revenue]) => ['', revenue]));
+    expect(readHistories(JSON.stringify(older))).toEqual(rows.map(([, revenue]) => [null, revenue]));
     expect(() => readRows('[]')).toThrow();
   });
 });

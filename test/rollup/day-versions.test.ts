@@ -24,7 +24,7 @@ const acquired = (id: string): DeviceState => ({
     sdk_version: OWN_SDK,
   },
   ...{ activeDays: '', activeAges: '', paidDays: '', launches: '', activeVersions: '', paidVersions: '' },
-  ...{ steps: '', revenue: '' },
+  ...{ steps: null, revenue: null },
 });
 
 type Told = {

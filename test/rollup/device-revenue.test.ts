@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device/device-revenue.ts';
+import {
+  addRevenue,
+  bandOf,
+  REVENUE_DAYS,
+  readRevenue,
+  type StoredRevenue,
+} from '../../src/rollup/device/device-revenue.ts';
+
+type Kind = 'ad' | 'purchase' | 'returned';
 
 it('adds up revenue by currency, kind and age band, whatever the intermediate storage', () => {
-  let text = '';
-  const add = (kind: 'ad' | 'purchase', currency: string, age: number, nanos: number) => {
-    const revenue = DeviceRevenue.parse(text);
-    revenue.addToBand(kind, currency, bandOf(age), nanos);
-    text = revenue.toString();
+  let text = '{}';
+  const add = (kind: Kind, currency: string, age: number, nanos: number) => {
+    const stored = JSON.parse(text);
+    addRevenue(stored, kind, currency, bandOf(age), nanos);
+    text = JSON.stringify(stored);
   };
   add('ad', 'usd', -2, 5);
   add('ad', 'usd', 0, 7);
@@ -18,25 +26,34 @@ it('adds up revenue by currency, kind and age band, whatever the intermediate st
   add('ad', 'usd', 10_000, Number.MAX_SAFE_INTEGER);
   const bands = (own: Record<number, [ad: number, purchase: number]>) =>
     Object.entries(own).map(([band, [ad, purchase]]) => [band, { ad, purchase, returned: 0 }]);
-  expect(readRevenue(text).map(({ currency, bands: own }) => [currency, Object.entries(own)])).toEqual([
+  expect(
+    readRevenue(JSON.parse(text)).map(({ currency, bands: own }) => [currency, Object.entries(own)]),
+  ).toEqual([
     ['usd', bands({ 0: [12, 0], 2: [0, 5_000_000], 10: [Number.MAX_SAFE_INTEGER, 0] })],
     ['eur', bands({ 9: [2, 0], 10: [0, 1] })],
   ]);
 });
 
 it('does not grow with the number of events', () => {
-  const revenue = DeviceRevenue.parse('');
-  for (let event = 0; event < 50_000; event++) revenue.addToBand('ad', 'usd', bandOf(event % 500), 12_345);
-  const text = revenue.toString();
-  expect(text.length).toBeLessThan(12 * (REVENUE_DAYS.length + 1));
-  expect(DeviceRevenue.parse(text).toString()).toBe(text);
+  const stored = {};
+  for (let event = 0; event < 50_000; event++) addRevenue(stored, 'ad', 'usd', bandOf(event % 500), 12_345);
+  expect(JSON.stringify(stored).length).toBeLessThan(26 * (REVENUE_DAYS.length + 1));
 });
 
-it('is empty without revenue, and refuses a text that it did not write', () => {
-  expect(DeviceRevenue.parse('').toString()).toBe('');
-  expect(readRevenue('')).toEqual([]);
-  for (const text of ['usd|nonsense', 'usd|09n8.', 'usd|-A1', 'usd|0A'])
-    expect(() => readRevenue(text)).toThrow();
+it('is empty without revenue, and once a refund was reversed', () => {
+  expect(readRevenue(null)).toEqual([]);
+  const stored: StoredRevenue = {};
+  addRevenue(stored, 'returned', 'usd', 2, 500);
+  expect(readRevenue(stored)).toHaveLength(1);
+  addRevenue(stored, 'returned', 'usd', 2, -500);
+  expect(readRevenue(stored)).toEqual([]);
+});
+
+it('refuses what it did not write', () => {
+  for (const stored of [{ usd: { nonsense: { ad: 1 } } }, { usd: null }, { usd: { 0: null } }] as unknown[])
+    expect(() => readRevenue(stored as StoredRevenue), JSON.stringify(stored)).toThrow();
+  for (const stored of ['usd', { usd: 5 }, { usd: 'x' }] as unknown[])
+    expect(() => addRevenue(stored as object as Record<string, never>, 'ad', 'usd', 0, 1)).toThrow();
 });
 
 const earnings = fc.array(
@@ -54,46 +71,36 @@ const otherDays = fc
   .map((days) => days.sort((one, other) => one - other));
 
 /** What a release with these bands and these sums in this order stored. */
-function storedBy(days: readonly number[], sums: [letter: string, of: 'ad' | 'purchase' | 'other'][]) {
+function storedBy(days: readonly number[], sums: ('ad' | 'purchase' | 'other')[]) {
   return (own: { age: number; ad: number; purchase: number; other: number }[]) => {
-    const bands = [...days, Number.POSITIVE_INFINITY].flatMap((day, at) => {
+    const bands: Record<string, Record<string, number>> = {};
+    for (const [at, day] of [...days, Number.POSITIVE_INFINITY].entries()) {
       const within = own.filter(({ age }) => age <= day && age > (days[at - 1] ?? Number.NEGATIVE_INFINITY));
-      const texts = sums.map(([letter, of]) => {
-        const sum = within.reduce((total, one) => total + one[of], 0);
-        return sum === 0 ? '' : letter + sum.toString(36);
-      });
-      return texts.join('') === ''
-        ? []
-        : [(day === Number.POSITIVE_INFINITY ? '' : day.toString(36)) + texts.join('')];
-    });
-    return bands.length === 0 ? '' : ['usd', ...bands].join('|');
+      const totals = sums.map((of) => [of, within.reduce((total, one) => total + one[of], 0)] as const);
+      const earned = totals.filter(([, total]) => total !== 0);
+      if (earned.length > 0)
+        bands[day === Number.POSITIVE_INFINITY ? 'later' : day] = Object.fromEntries(earned);
+    }
+    return Object.keys(bands).length === 0 ? null : { usd: bands };
   };
 }
 
-it('writes its bands by the days that they end on, and its sums by their letters', () => {
+it('writes its bands by the days that they end on, and its sums by their names', () => {
   fc.assert(
     fc.property(earnings, (own) => {
-      const revenue = DeviceRevenue.parse('');
+      const stored: StoredRevenue = {};
       for (const { age, ad, purchase } of own) {
-        revenue.addToBand('ad', 'usd', bandOf(age), ad);
-        revenue.addToBand('purchase', 'usd', bandOf(age), purchase);
+        if (ad > 0) addRevenue(stored, 'ad', 'usd', bandOf(age), ad);
+        if (purchase > 0) addRevenue(stored, 'purchase', 'usd', bandOf(age), purchase);
       }
-      const stored = storedBy(REVENUE_DAYS, [
-        ['A', 'ad'],
-        ['P', 'purchase'],
-      ])(own);
-      expect(sumsOf(`${revenue}`)).toEqual(sumsOf(stored));
+      expect(stored).toEqual(storedBy(REVENUE_DAYS, ['ad', 'purchase'])(own) ?? {});
     }),
   );
-  const revenue = DeviceRevenue.parse('');
-  revenue.addToBand('ad', 'usd', bandOf(20), 1);
-  revenue.addToBand('purchase', 'usd', bandOf(400), 35);
-  expect(`${revenue}`).toBe('usd|uA1|Pz');
 });
 
 /** Revenue up to each of the days, without rounding. */
-const sumsOf = (text: string) => {
-  const [{ bands } = { bands: [] }] = readRevenue(text);
+const sumsOf = (stored: StoredRevenue) => {
+  const [{ bands } = { bands: [] }] = readRevenue(stored);
   return [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map((_, last) => {
     const sum = (of: 'ad' | 'purchase') =>
       bands.slice(0, last + 1).reduce((total, own) => total + (own?.[of] ?? 0), 0);
@@ -106,12 +113,8 @@ it('keeps what another release stored: with a band less, one in the middle, anot
     fc.property(otherDays, earnings, (days, own) => {
       const until = (of: 'ad' | 'purchase', last: number) =>
         own.reduce((total, one) => total + (one.age <= last ? one[of] : 0), 0);
-      const both = storedBy(days, [
-        ['Z', 'other'],
-        ['A', 'ad'],
-        ['P', 'purchase'],
-      ])(own);
-      const one = storedBy(days, [['P', 'purchase']])(own);
+      const both: StoredRevenue = storedBy(days, ['other', 'ad', 'purchase'])(own);
+      const one: StoredRevenue = storedBy(days, ['purchase'])(own);
       const sums = sumsOf(both);
       for (const [index, last] of [...REVENUE_DAYS, Number.POSITIVE_INFINITY].entries()) {
         // Up to a day that the other release had no band for, only what is certain.
@@ -119,11 +122,15 @@ it('keeps what another release stored: with a band less, one in the middle, anot
         if (known !== null) expect(sums[index]).toEqual([until('ad', known), until('purchase', known)]);
         if (known !== null) expect(sumsOf(one)[index]).toEqual([0, until('purchase', known)]);
       }
-      // Stored again, it says the same.
-      expect(sumsOf(`${DeviceRevenue.parse(both)}`)).toEqual(sums);
+      // Once something is added, it says the same, and that.
+      const more = both ?? {};
+      addRevenue(more, 'ad', 'usd', 0, 1);
+      expect(sumsOf(more)).toEqual(sums.map(([ad = 0, purchase]) => [ad + 1, purchase]));
     }),
   );
   // Of a band with nothing else than an unknown sum, nothing is left.
-  expect(readRevenue(`${DeviceRevenue.parse('usd|0Z9')}`)).toEqual([]);
-  expect(readRevenue('usd|19A1|uA2')).toEqual(readRevenue('usd|uA2|1oA1'));
+  expect(readRevenue({ usd: { 0: { other: 9 } as object } })).toEqual([]);
+  expect(readRevenue({ usd: { 45: { ad: 1 }, 30: { ad: 2 } } })).toEqual(
+    readRevenue({ usd: { 30: { ad: 2 }, 60: { ad: 1 } } }),
+  );
 });

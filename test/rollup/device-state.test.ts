@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UNKNOWN_SEGMENT } from '#catalogue';
 import { bandOf, readRevenue } from '../../src/rollup/device/device-revenue.ts';
-import { type DeviceFacts, RunningDevice } from '../../src/rollup/device/device-state.ts';
+import { type DeviceFacts, type DeviceHistory, RunningDevice } from '../../src/rollup/device/device-state.ts';
 import { Journal } from '../../src/rollup/device/journal.ts';
 import { firstTimes } from '../../src/rollup/device/step-walk.ts';
 
@@ -19,7 +19,7 @@ const FACTS: DeviceFacts = {
   activeVersions: '',
   paidVersions: '',
 };
-const NOTHING = { steps: '', revenue: '' };
+const NOTHING: DeviceHistory = { steps: null, revenue: null };
 const start = () => new RunningDevice(FACTS, new Journal());
 
 it.each([
@@ -78,5 +78,5 @@ it('is unchanged by what adds nothing, and changed by a single micro', () => {
   expect(device.isTouched).toBe(false);
   expect(device.toState(NOTHING).isChanged).toBe(false);
   device.earn('ad', 'usd', 0, 1);
-  expect(device.toState(NOTHING)).toMatchObject({ isChanged: true, state: { revenue: 'usd|0A1' } });
+  expect(device.toState(NOTHING)).toMatchObject({ isChanged: true, state: { revenue: { usd: { 0: { ad: 1 } } } } });
 });

@@ -137,7 +137,7 @@ export function findCounted(
         const own = new Set(ids);
         const { facts, histories } = readPage(store, day, page);
         for (const [index, row] of facts.entries()) {
-          const [steps, revenue] = histories[index] ?? ['', ''];
+          const [steps, revenue] = histories[index] ?? [null, null];
           if (own.has(row[0])) found.set(row[0], { facts: row, history: { steps, revenue } });
         }
       } catch {

@@ -5,6 +5,7 @@ import {
   type SegmentDimension,
   valuesOfSegment,
 } from '#catalogue';
+import type { StoredRevenue, StoredSteps } from '#rollup';
 
 // A device on its page. A page names the columns of its rows, so that the code may add, remove and move columns.
 
@@ -41,7 +42,7 @@ const OWN_COLUMNS = [
   'paid_versions',
 ];
 const COLUMNS: readonly string[] = [...OWN_COLUMNS, ...SEGMENT_DIMENSIONS];
-const NULLABLE: ReadonlySet<string> = new Set(['ad_totals', 'purchase_totals']);
+const NULLABLE: ReadonlySet<string> = new Set(['ad_totals', 'purchase_totals', 'steps', 'revenue']);
 
 /** The index of a dimension in a row. */
 export const columnOfDimension = (name: SegmentDimension): number =>
@@ -66,7 +67,7 @@ export const anonymousRow = (row: DeviceFactsRow, id: string): DeviceFactsRow =>
   return [id, creativeId, activeDays, activeAges, paidDays, ad, purchase, '', '', '', ...segment];
 };
 
-type StoredRows = { columns: string[]; rows: (string | null)[][] };
+type StoredRows = { columns: string[]; rows: unknown[][] };
 
 /** The text of a page's rows. */
 export const writeRows = (rows: readonly DeviceFactsRow[]): string =>
@@ -75,8 +76,8 @@ export const writeRows = (rows: readonly DeviceFactsRow[]): string =>
 /** Reads what `writeRows` wrote, whichever columns there were then. Missing ones are empty, unknown ones are left out. */
 export const readRows = (text: string): DeviceFactsRow[] => readColumns(text, COLUMNS) as DeviceFactsRow[];
 
-/** Funnel steps with their times, and revenue by age: see `StepHistory` and `DeviceRevenue`. */
-export type HistoryRow = [steps: string, revenue: string];
+/** Funnel steps with their times, and revenue by age. */
+export type HistoryRow = [steps: StoredSteps, revenue: StoredRevenue];
 
 const HISTORY_COLUMNS: readonly string[] = ['steps', 'revenue'];
 

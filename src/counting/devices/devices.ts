@@ -122,8 +122,8 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
     creativeId: creativeId || null,
     ...(open ? { creditOpen: true as const } : {}),
     description: described,
-    revenue: counted?.history.revenue ?? '',
-    milestones: firstTimes(counted?.history.steps ?? ''),
+    revenue: counted?.history.revenue ?? null,
+    milestones: firstTimes(counted?.history.steps ?? null),
   };
 }
 

@@ -128,7 +128,7 @@ export class PageWriter {
     const places = new Map(facts.map(([id], place) => [id, place]));
     for (const device of changed) {
       const place = places.get(device.id) ?? facts.length;
-      const [steps, revenue] = histories[place] ?? ['', ''];
+      const [steps, revenue] = histories[place] ?? [null, null];
       try {
         const rows = device.toRows({ steps, revenue });
         if (!rows) continue;

@@ -92,7 +92,7 @@ export function uncountedOf(store: Store, events: readonly StoredEvent[], since:
   );
   const { found } = findCounted(store, acquired);
   const isInstalled = (id: string) => {
-    const steps = found.get(id)?.history.steps ?? '';
+    const steps = found.get(id)?.history.steps ?? null;
     return Object.hasOwn(firstTimes(steps), 'install');
   };
   const erased = erasedAmong(

@@ -1,5 +1,6 @@
 import { attributionOf, isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
+import type { DeviceHistory } from '#rollup';
 import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
 import { columnOfDimension, type DeviceFactsRow, type HistoryRow } from '../devices/device-row.ts';
 import type { Store } from '../store.ts';
@@ -22,7 +23,7 @@ export type CohortFacts = {
   purchaseTotals: string | null;
 };
 
-export type CohortDevice = CohortFacts & { steps: string; revenue: string };
+export type CohortDevice = CohortFacts & DeviceHistory;
 
 function toFacts(acquiredDay: string, row: DeviceFactsRow): CohortFacts {
   const [id, creativeId, , activeAges, paidDays, adTotals, purchaseTotals] = row;
@@ -94,7 +95,7 @@ export function devicesOf(
   return inPortions(store, cohort, (day, page, acquiredDay) => {
     const { facts, histories } = readPage(store, day, page);
     const wanted = facts.flatMap((row, index): CohortDevice[] => {
-      const [steps, revenue]: HistoryRow = histories[index] ?? ['', ''];
+      const [steps, revenue]: HistoryRow = histories[index] ?? [null, null];
       return isWanted(row) ? [{ ...toFacts(acquiredDay, row), steps, revenue }] : [];
     });
     return { wanted, all: facts.length };

@@ -1,6 +1,6 @@
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
-import { REVENUE_DAYS, readRevenue } from '#rollup';
+import { REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
 import { readRuns } from '../devices/day-runs.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
@@ -65,11 +65,11 @@ export function earnedOf(
 }
 
 /** By age band: what a device earned in units of the reporting currency, and the nanos of each currency without a rate. */
-function earnedBy(text: string, rates: Record<string, number>, net: Net | null) {
+function earnedBy(stored: StoredRevenue, rates: Record<string, number>, net: Net | null) {
   const noBands = () => [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
   const earned = noBands();
   const unrated = new Map<string, number[]>();
-  for (const { currency, bands } of readRevenue(text)) {
+  for (const { currency, bands } of readRevenue(stored)) {
     const rate = rates[currency];
     const own = rate === undefined ? noBands() : earned;
     if (rate === undefined) unrated.set(currency, own);

@@ -67,7 +67,7 @@ function knownDevices(
   }
   const others = [...days.keys()].filter((id) => !known.has(id));
   for (const loaded of loadNew(store, applicationId, others, shared)) {
-    known.set(loaded.id, { loaded, history: { steps: '', revenue: '' } });
+    known.set(loaded.id, { loaded, history: { steps: null, revenue: null } });
   }
   return known;
 }

@@ -1,6 +1,6 @@
 import { netOfFee } from '#catalogue';
 import { readRateBook } from '#money';
-import { readRevenue } from '#rollup';
+import { readRevenue, type StoredRevenue } from '#rollup';
 import type { Reported } from '../query.ts';
 
 const NANOS = 1_000_000_000;
@@ -23,7 +23,7 @@ type DeviceRevenue = {
 export async function readDeviceRevenue(
   d1: D1Database,
   application: Reported,
-  revenue: string,
+  revenue: StoredRevenue,
   { currency, day }: { currency: string; day: string },
 ): Promise<DeviceRevenue> {
   const earned = readRevenue(revenue);

@@ -1,9 +1,10 @@
 import type { OwnValues, Segment } from '#catalogue';
 import { DaySet } from '#lib/collections/day-set';
 import { DayVersions, type VersionAt } from './day-versions.ts';
-import { bandOf, DeviceRevenue } from './device-revenue.ts';
+import { addRevenue, bandOf, type StoredRevenue } from './device-revenue.ts';
 import type { Earning, Journal } from './journal.ts';
 import { addLaunch, type Teller } from './launches.ts';
+import type { StoredSteps } from './step-format.ts';
 import { StepHistory } from './step-history.ts';
 
 /** The part of a device's stored state that every event needs. */
@@ -28,9 +29,8 @@ export type DeviceFacts = {
 /** The part of a device's stored state that events only add to. */
 export type DeviceHistory = {
   /** Its funnel steps: see `StepHistory`. */
-  steps: string;
-  /** Its revenue: see `DeviceRevenue`. */
-  revenue: string;
+  steps: StoredSteps;
+  revenue: StoredRevenue;
 };
 
 /** A device's state, as stored by its counter. */
@@ -126,20 +126,22 @@ export class RunningDevice {
   }
 
   /**
-   * The state to store, and whether it changed. `stored` is its history so far. Throws if something was added to a history that cannot be parsed.
+   * The state to store, and whether it changed. `stored` is its history so far, to whose revenue this adds. Throws if something was added to a
+   * history that cannot be read.
    */
   toState(stored: DeviceHistory): { state: DeviceState; isChanged: boolean } {
-    let [history, earned]: [StepHistory | null, DeviceRevenue | null] = [null, null];
-    let hasNewSteps = false;
+    const own: { steps: StepHistory | null; revenue: StoredRevenue } = { steps: null, revenue: stored.revenue };
+    let [hasNewSteps, hasNewRevenue] = [false, false];
     this.journal.visit(
       this.firstEntry,
       (step, second) => {
-        history ??= StepHistory.parse(stored.steps);
-        if (history.add(step, second)) hasNewSteps = true;
+        own.steps ??= StepHistory.read(stored.steps);
+        if (own.steps.add(step, second)) hasNewSteps = true;
       },
       (kind, currency, band, nanos) => {
-        earned ??= DeviceRevenue.parse(stored.revenue);
-        earned.addToBand(kind, currency, band, nanos);
+        own.revenue ??= {};
+        addRevenue(own.revenue, kind, currency, band, nanos);
+        hasNewRevenue = true;
       },
     );
     const { applicationId, acquiredDay, id, test, segment } = this;
@@ -151,10 +153,10 @@ export class RunningDevice {
       launches: this.launches,
       activeVersions: `${this.activeVersions}`,
       paidVersions: `${this.paidVersions}`,
-      steps: hasNewSteps ? `${history}` : stored.steps,
-      revenue: earned === null ? stored.revenue : `${earned}`,
+      steps: own.steps && hasNewSteps ? own.steps.toStored() : stored.steps,
+      revenue: own.revenue,
     };
-    return { state, isChanged: this.hasNewFacts || hasNewSteps || earned !== null };
+    return { state, isChanged: this.hasNewFacts || hasNewSteps || hasNewRevenue };
   }
 
   private note(place: number): void {

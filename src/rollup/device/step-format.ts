@@ -8,7 +8,7 @@ export const TIE_SECONDS = 1;
 const NEVER = -10;
 
 /** The steps of a device. */
-export type StoredHistory = {
+export type Timeline = {
   /** By the name of the step: the epoch seconds at which it happened, each once and in order. After `completeThrough`, only a first one is known. */
   times: Map<string, number[]>;
   /** Infinite if the history is complete. */
@@ -17,48 +17,51 @@ export type StoredHistory = {
   thinnedThrough: number;
 };
 
-/** A history as JSON. Fields that are missing have their usual values, and unknown ones are ignored. */
-type StoredFields = {
+/** The form in a page, which is JSON; null for no steps. Fields that are missing have their usual values, and unknown ones are ignored. */
+export type StoredSteps = {
   /** By step: the first second, and then the seconds since the one before. */
   times?: Record<string, number[]>;
   /** Absent if the history is complete. */
   complete_through?: number;
   thinned_through?: number;
-};
+} | null;
 
-export function readStored(text: string): StoredHistory {
-  const fields: unknown = text === '' ? {} : JSON.parse(text);
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new Error('not a step history');
-  }
+/** Changes nothing in `stored`. Throws on anything that `writeTimeline` could not have written in any release. */
+export function readTimeline(stored: StoredSteps): Timeline {
+  if (typeof stored !== 'object' || Array.isArray(stored)) throw new Error('not a step history');
   const {
     times = {},
     complete_through: completeThrough = Number.POSITIVE_INFINITY,
     thinned_through: thinnedThrough = NEVER,
-  }: StoredFields = fields;
-  for (const own of Object.values(times)) addUp(own);
-  return { times: new Map(Object.entries(times)), completeThrough, thinnedThrough };
+  } = stored ?? {};
+  return {
+    times: new Map(Object.entries(times).map(([step, since]) => [step, addUp(since)])),
+    completeThrough,
+    thinnedThrough,
+  };
 }
 
-export function writeStored({ times, completeThrough, thinnedThrough }: StoredHistory): string {
-  if (times.size === 0 && completeThrough === Number.POSITIVE_INFINITY) return '';
+export function writeTimeline({ times, completeThrough, thinnedThrough }: Timeline): StoredSteps {
+  if (times.size === 0 && completeThrough === Number.POSITIVE_INFINITY) return null;
   const since = (own: readonly number[]) => own.map((second, at) => second - (own[at - 1] ?? 0));
-  const fields: StoredFields = {
+  return {
     times: Object.fromEntries(Array.from(times, ([step, own]) => [step, since(own)])),
     ...(completeThrough === Number.POSITIVE_INFINITY ? {} : { complete_through: completeThrough }),
     ...(thinnedThrough === NEVER ? {} : { thinned_through: thinnedThrough }),
   };
-  return JSON.stringify(fields);
 }
 
-/** In place, because it is done for every device that a run has events of. */
-function addUp(seconds: number[]): void {
-  if (!Array.isArray(seconds)) throw new Error('not a step history');
-  for (let at = 1; at < seconds.length; at++) seconds[at] = (seconds[at] ?? 0) + (seconds[at - 1] ?? 0);
+function addUp(since: readonly number[]): number[] {
+  if (!Array.isArray(since)) throw new Error('not a step history');
+  let second = 0;
+  return since.map((own) => {
+    second += own;
+    return second;
+  });
 }
 
 /** Whether a history with these steps has room for another one. */
-export function hasRoomFor(name: string, known: StoredHistory['times']): boolean {
+export function hasRoomFor(name: string, known: Timeline['times']): boolean {
   const reserved = [...RESERVED_STEPS].filter((own) => known.has(own)).length;
   return RESERVED_STEPS.has(name) || known.size - reserved < MAX_FUNNEL_STEPS - RESERVED_STEPS.size;
 }

@@ -1,4 +1,11 @@
-import { hasRoomFor, readStored, type StoredHistory, TIE_SECONDS, writeStored } from './step-format.ts';
+import {
+  hasRoomFor,
+  readTimeline,
+  type StoredSteps,
+  TIE_SECONDS,
+  type Timeline,
+  writeTimeline,
+} from './step-format.ts';
 
 /** A longer history is shortened … */
 const MAX_ENTRIES = 128;
@@ -17,7 +24,7 @@ type Entry = { step: string; second: number };
  * is kept.
  */
 export class StepHistory {
-  private readonly times: StoredHistory['times'];
+  private readonly times: Timeline['times'];
   /** The history is complete up to this second. */
   private completeThrough: number;
   /** Repeats were removed up to this second. */
@@ -25,16 +32,16 @@ export class StepHistory {
   /** The number of entries up to `completeThrough`. */
   private size: number;
 
-  private constructor({ times, completeThrough, thinnedThrough }: StoredHistory) {
+  private constructor({ times, completeThrough, thinnedThrough }: Timeline) {
     this.times = times;
     this.completeThrough = completeThrough;
     this.thinnedThrough = thinnedThrough;
     this.size = this.dropIncomplete();
   }
 
-  /** Parses what `toString` wrote; empty text is an empty history. Throws on any other text. */
-  static parse(text: string): StepHistory {
-    return new StepHistory(readStored(text));
+  /** Reads what `toStored` returned, without changing it. Throws on anything else. */
+  static read(stored: StoredSteps): StepHistory {
+    return new StepHistory(readTimeline(stored));
   }
 
   /** Adds a step at an epoch second. Returns false if that changes nothing. */
@@ -63,9 +70,9 @@ export class StepHistory {
     return true;
   }
 
-  toString(): string {
+  toStored(): StoredSteps {
     const { times, completeThrough, thinnedThrough } = this;
-    return writeStored({ times, completeThrough, thinnedThrough });
+    return writeTimeline({ times, completeThrough, thinnedThrough });
   }
 
   /** If another step was the last one, a repeat of it that would now follow this one may have been removed. */

@@ -1,4 +1,4 @@
-import { hasRoomFor, readStored, TIE_SECONDS } from './step-format.ts';
+import { hasRoomFor, readTimeline, type StoredSteps, TIE_SECONDS } from './step-format.ts';
 
 /** How far a device gets in a funnel. */
 export type Walk = {
@@ -9,12 +9,16 @@ export type Walk = {
 };
 
 /**
- * Walks a funnel through the history in `text`. Each step is the earliest event of its kind at or after the previous step's event, and at most
+ * Walks a funnel through a history. Each step is the earliest event of its kind at or after the previous step's event, and at most
  * `windowSeconds` after the first. Events within one second of each other count as in order. A step that is repeated takes a different event, of
  * another second. A device's first step is exact however long its history is.
  */
-export function walkSteps(text: string, steps: readonly string[], windowSeconds: number | null): Walk {
-  const { times, completeThrough, thinnedThrough } = readStored(text);
+export function walkSteps(
+  stored: StoredSteps,
+  steps: readonly string[],
+  windowSeconds: number | null,
+): Walk {
+  const { times, completeThrough, thinnedThrough } = readTimeline(stored);
   /** By step: the seconds of its events that are steps of the walk already. */
   const taken = new Map<string, number[]>();
   const walk: Walk = { seconds: [], isComplete: true };
@@ -44,7 +48,7 @@ export function walkSteps(text: string, steps: readonly string[], windowSeconds:
 }
 
 /** The first occurrence of each step, in epoch milliseconds. */
-export function firstTimes(text: string): Record<string, number> {
-  const firsts = Array.from(readStored(text).times, ([step, [first = 0]]) => [step, first * 1_000] as const);
+export function firstTimes(stored: StoredSteps): Record<string, number> {
+  const firsts = Array.from(readTimeline(stored).times, ([step, [first = 0]]) => [step, first * 1_000] as const);
   return Object.fromEntries(firsts.sort(([, left], [, right]) => left - right));
 }
