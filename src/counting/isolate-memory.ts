@@ -1,7 +1,7 @@
 // Several counters may share an isolate, which has 128 MB for all of them. What takes much memory takes a share of this budget first.
 
 /**
- * In bytes as runs weigh them (`RunLimits.weight`): a full run and a quarter of another, which then need about 100 MB of heap.
+ * In bytes as runs weigh them (`RunLimits.weight`): a full run and a seventh of another, which then need about 100 MB of heap.
  */
 const ISOLATE_BYTES = 48_000_000;
 

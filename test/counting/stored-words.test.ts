@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { packEvents } from '#counting';
-import { type HistoryRow, readHistories, readRows, writeHistories } from '../../src/counting/devices/device-row.ts';
+import {
+  type HistoryRow,
+  readHistories,
+  readRows,
+  writeHistories,
+} from '../../src/counting/devices/device-row.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { WordColumns } from '../../src/counting/word-columns.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';

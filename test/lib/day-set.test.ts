@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DaySet } from '#lib/collections/day-set';
+import { countDays, DaySet, readRuns } from '#lib/collections/day-set';
 
 const days = fc.array(fc.integer({ min: -20, max: 60 }));
 const setOf = (added: readonly number[], text = '') => {
@@ -17,9 +17,13 @@ it('contains the same numbers as a Set, and reports which are new', () => {
       for (const day of added) {
         expect(set.add(day)).toBe(!oracle.has(day));
         oracle.add(day);
+        expect(set.add(day)).toBe(false);
       }
-      for (let day = -22; day <= 62; day++) expect(set.has(day)).toBe(oracle.has(day));
-      expect(set.size).toBe(oracle.size);
+      const members = readRuns(`${set}`).flatMap(([first, last]) =>
+        Array.from({ length: last - first + 1 }, (_, at) => first + at),
+      );
+      expect(members).toEqual([...oracle].sort((left, right) => left - right));
+      expect(countDays(`${set}`)).toBe(oracle.size);
       expect(set.last).toBe(added.length === 0 ? null : Math.max(...added));
     }),
   );

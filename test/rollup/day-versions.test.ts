@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoggedEvent, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
+import { type LoggedEvent, ownValues, SegmentBook, UNKNOWN_SEGMENT } from '#catalogue';
 import { DayVersions } from '../../src/rollup/device/day-versions.ts';
 import type { DeviceState } from '../../src/rollup/device/device-state.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
@@ -187,6 +187,7 @@ describe('the version of a device’s day', () => {
         const total = (cells: Record<string, number>) =>
           Object.values(cells).reduce((sum, devices) => sum + devices, 0);
         const cells = count(events.map((event) => [event]));
+        expect(count([events])).toEqual(cells);
         const days = (own: Told[]) => new Set(own.map(({ device, day }) => `${device}/${day}`)).size;
         expect(total(cells.active_devices)).toBe(days(events));
         expect(total(cells.payers)).toBe(days(events.filter(({ pays }) => pays)));
@@ -210,8 +211,11 @@ describe('the version of a device’s day', () => {
 
   it('is read whichever dimensions there were, in whatever order', () => {
     const stored = '[["unknown","sdk_version"],["x","7"],0,50,2,60,["x","8"],3,70,["y","7"],4,80]';
-    expect(String(DayVersions.parse(stored))).toBe(
-      '[["app_version","sdk_version"],["","7"],0,50,2,60,["","8"],3,70,["","7"],4,80]',
+    const versions = new DayVersions(stored);
+    expect(versions.add(4, { own: ownValues(['', '7']), second: 80 }, false)).toBe(null);
+    expect(versions.add(5, { own: ownValues(['', '7']), second: 9 }, true)).toEqual({ former: null });
+    expect(String(versions)).toBe(
+      '[["app_version","sdk_version"],["","7"],0,50,2,60,["","8"],3,70,["","7"],4,80,5,9]',
     );
   });
 
@@ -228,6 +232,7 @@ describe('the version of a device’s day', () => {
     '[',
     'null',
   ])('is not read from %s', (text) => {
-    expect(() => DayVersions.parse(text)).toThrow();
+    const at = { own: ownValues(['1.0', '7']), second: 1 };
+    expect(() => new DayVersions(text).add(0, at, true)).toThrow();
   });
 });

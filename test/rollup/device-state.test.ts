@@ -78,5 +78,8 @@ it('is unchanged by what adds nothing, and changed by a single micro', () => {
   expect(device.isTouched).toBe(false);
   expect(device.toState(NOTHING).isChanged).toBe(false);
   device.earn('ad', 'usd', 0, 1);
-  expect(device.toState(NOTHING)).toMatchObject({ isChanged: true, state: { revenue: { usd: { 0: { ad: 1 } } } } });
+  expect(device.toState(NOTHING)).toMatchObject({
+    isChanged: true,
+    state: { revenue: { usd: { 0: { ad: 1 } } } },
+  });
 });

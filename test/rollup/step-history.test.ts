@@ -218,9 +218,7 @@ describe('the history of a device', () => {
       });
       expect(walked(other)).toEqual(walked(historyOf(events)));
       expect(firsts(other)).toEqual({ ...firsts(historyOf(events)), of_a_later_release: 25_000 });
-      expect(walkOf(historyOf([['purchase', 50]], other), ['ad', 'purchase'], null).seconds).toEqual([
-        0, 20,
-      ]);
+      expect(walkOf(historyOf([['purchase', 50]], other), ['ad', 'purchase'], null).seconds).toEqual([0, 20]);
     });
 
     it('is complete without the fields that it lacks', () => {

@@ -1,7 +1,7 @@
+import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
-import { readRuns } from '../devices/day-runs.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';

@@ -1,7 +1,7 @@
 import { PART_OF } from '#lib/calendar';
+import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import { readRuns } from '../devices/day-runs.ts';
 import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';

@@ -1,7 +1,7 @@
 import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
+import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { NANOS_PER_HIGH } from '#rollup';
-import { readRuns } from '../devices/day-runs.ts';
 import { isAnonymous } from '../devices/device-pages.ts';
 import { columnOfDimension } from '../devices/device-row.ts';
 import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from '../devices/totals.ts';

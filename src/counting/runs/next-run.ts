@@ -8,7 +8,7 @@ import { Run, type RunLimits } from './run.ts';
 
 export type { RunLimits } from './run.ts';
 
-export const FULL_RUN: RunLimits = { events: 200_000, weight: 38_000_000 };
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 42_000_000 };
 
 /**
  * Counts the next batches of the log. Other calls run between its steps, but no other run of the same counter may. Safe to repeat after a failure

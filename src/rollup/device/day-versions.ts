@@ -12,77 +12,85 @@ const MAX_VERSION_DAYS = 7;
 // The stored form is `[["app_version","sdk_version"],["1.4","7"],20,3600,21,50,["1.5","7"],22,7200]`: the names of the values, and then the values
 // of the days that follow, each day with its second.
 
-/** The versions of the latest event on each of a device's last days. */
+/** The versions of the latest event on each of a device's last days. They stay text, because very many devices are in memory at once. */
 export class DayVersions {
-  /** Each day with its second, by ascending day, in one flat array: a run keeps many devices, and an object per day would take three times the memory. */
-  private readonly seconds: number[] = [];
-  /** By day. */
-  private readonly owns: OwnValues[] = [];
+  private stored: string;
+  /** The day that was added to last, and its latest event, if its versions are kept: newer than what is in `stored`. */
+  private day = Number.NaN;
+  private latest: VersionAt | null = null;
+  private isKept = false;
 
-  /**
-   * Parses what `toString` wrote, whichever dimensions there were then; empty text means no days. Throws on any other text.
-   */
-  static parse(text: string): DayVersions {
-    const versions = new DayVersions();
-    if (text === '') return versions;
-    const parsed: unknown = JSON.parse(text);
-    if (!Array.isArray(parsed)) throw new Error(UNREADABLE);
-    const [names, ...parts]: unknown[] = parsed;
-    if (!isTexts(names)) throw new Error(UNREADABLE);
-    const places = EVENT_DIMENSIONS.map((name) => names.indexOf(name));
-    let own: OwnValues | null = null;
-    for (let at = 0; at < parts.length; ) {
-      const part = parts[at];
-      if (isTexts(part)) {
-        own = ownValues(places.map((place) => part[place] ?? ''));
-        at++;
-        continue;
-      }
-      const second = parts[at + 1];
-      if (own === null || typeof part !== 'number' || typeof second !== 'number') throw new Error(UNREADABLE);
-      versions.seconds.push(part, second);
-      versions.owns.push(own);
-      at += 2;
-    }
-    return versions;
+  /** `stored` is what `toString` returned, whichever dimensions there were then; empty text means no days. */
+  constructor(stored: string) {
+    this.stored = stored;
   }
 
   /**
    * Adds an event; `isFirst` if it is the day's first. Returns the versions that the day was under until now, null if it had none; or null if
-   * the event changes nothing, because it is not the latest or its day is not kept.
+   * the event changes nothing, because it is not the latest or its day is not kept. Throws if what is stored cannot be parsed.
    */
-  add(day: number, { own, second }: VersionAt, isFirst: boolean): { former: OwnValues | null } | null {
-    const { seconds, owns } = this;
-    let place = owns.length - 1;
-    while (place >= 0 && (seconds[2 * place] ?? 0) > day) place--;
+  add(day: number, at: VersionAt, isFirst: boolean): { former: OwnValues | null } | null {
+    if (day !== this.day) this.turnTo(day);
+    const former = this.latest;
     if (isFirst) {
-      seconds.splice(2 * (place + 1), 0, day, second);
-      owns.splice(place + 1, 0, own);
-      if (owns.length > MAX_VERSION_DAYS) {
-        seconds.splice(0, 2);
-        owns.shift();
-      }
+      if (this.isKept) this.latest = at;
       return { former: null };
     }
-    const [former, formerSecond = 0] = [owns[place], seconds[2 * place + 1]];
-    if (!former || seconds[2 * place] !== day) return null;
-    if (!isLater({ own, second }, { own: former, second: formerSecond })) return null;
-    owns[place] = own;
-    seconds[2 * place + 1] = second;
-    return { former };
+    if (!former || !isLater(at, former)) return null;
+    this.latest = at;
+    return { former: former.own };
   }
 
   toString(): string {
-    const { seconds, owns } = this;
-    if (owns.length === 0) return '';
-    const parts: unknown[] = [EVENT_DIMENSIONS];
-    for (const [place, own] of owns.entries()) {
-      if (own.text !== owns[place - 1]?.text) parts.push(own.values);
-      parts.push(seconds[2 * place], seconds[2 * place + 1]);
-    }
-    return JSON.stringify(parts);
+    const { day, latest } = this;
+    if (!latest) return this.stored;
+    const days = [...read(this.stored).filter((own) => own.day !== day), { day, ...latest }];
+    days.sort((one, other) => one.day - other.day);
+    return write(days.slice(-MAX_VERSION_DAYS));
+  }
+
+  private turnTo(day: number): void {
+    this.stored = `${this}`;
+    const days = read(this.stored);
+    this.day = day;
+    this.latest = days.find((own) => own.day === day) ?? null;
+    this.isKept = days.length < MAX_VERSION_DAYS || day > (days[0]?.day ?? day);
   }
 }
+
+type DayVersion = VersionAt & { day: number };
+
+function read(text: string): DayVersion[] {
+  if (text === '') return [];
+  const parsed: unknown = JSON.parse(text);
+  if (!Array.isArray(parsed)) throw new Error(UNREADABLE);
+  const [names, ...parts]: unknown[] = parsed;
+  if (!isTexts(names)) throw new Error(UNREADABLE);
+  const places = EVENT_DIMENSIONS.map((name) => names.indexOf(name));
+  const days: DayVersion[] = [];
+  let own: OwnValues | null = null;
+  for (let at = 0; at < parts.length; ) {
+    const part = parts[at];
+    if (isTexts(part)) {
+      own = ownValues(places.map((place) => part[place] ?? ''));
+      at++;
+      continue;
+    }
+    const second = parts[at + 1];
+    if (own === null || typeof part !== 'number' || typeof second !== 'number') throw new Error(UNREADABLE);
+    days.push({ day: part, own, second });
+    at += 2;
+  }
+  return days;
+}
+
+const write = (days: readonly DayVersion[]): string =>
+  JSON.stringify([
+    EVENT_DIMENSIONS,
+    ...days.flatMap(({ day, own, second }, at) =>
+      own.text === days[at - 1]?.own.text ? [day, second] : [own.values, day, second],
+    ),
+  ]);
 
 /** Within a second, the greater values are the later ones. */
 const isLater = (event: VersionAt, latest: VersionAt): boolean =>

@@ -130,7 +130,10 @@ export class RunningDevice {
    * history that cannot be read.
    */
   toState(stored: DeviceHistory): { state: DeviceState; isChanged: boolean } {
-    const own: { steps: StepHistory | null; revenue: StoredRevenue } = { steps: null, revenue: stored.revenue };
+    const own: { steps: StepHistory | null; revenue: StoredRevenue } = {
+      steps: null,
+      revenue: stored.revenue,
+    };
     let [hasNewSteps, hasNewRevenue] = [false, false];
     this.journal.visit(
       this.firstEntry,
@@ -177,4 +180,4 @@ export class RunningDevice {
 
 const parsed = (days: string | DaySet): DaySet => (typeof days === 'string' ? DaySet.parse(days) : days);
 const parsedVersions = (days: string | DayVersions): DayVersions =>
-  typeof days === 'string' ? DayVersions.parse(days) : days;
+  typeof days === 'string' ? new DayVersions(days) : days;

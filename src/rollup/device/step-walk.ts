@@ -13,11 +13,7 @@ export type Walk = {
  * `windowSeconds` after the first. Events within one second of each other count as in order. A step that is repeated takes a different event, of
  * another second. A device's first step is exact however long its history is.
  */
-export function walkSteps(
-  stored: StoredSteps,
-  steps: readonly string[],
-  windowSeconds: number | null,
-): Walk {
+export function walkSteps(stored: StoredSteps, steps: readonly string[], windowSeconds: number | null): Walk {
   const { times, completeThrough, thinnedThrough } = readTimeline(stored);
   /** By step: the seconds of its events that are steps of the walk already. */
   const taken = new Map<string, number[]>();
@@ -49,6 +45,9 @@ export function walkSteps(
 
 /** The first occurrence of each step, in epoch milliseconds. */
 export function firstTimes(stored: StoredSteps): Record<string, number> {
-  const firsts = Array.from(readTimeline(stored).times, ([step, [first = 0]]) => [step, first * 1_000] as const);
+  const firsts = Array.from(
+    readTimeline(stored).times,
+    ([step, [first = 0]]) => [step, first * 1_000] as const,
+  );
   return Object.fromEntries(firsts.sort(([, left], [, right]) => left - right));
 }

@@ -3,7 +3,7 @@ import type { StoredDevice } from '#counting';
 import { findDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
-import { DaySet } from '#lib/collections/day-set';
+import { countDays } from '#lib/collections/day-set';
 import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
@@ -53,7 +53,7 @@ async function SoFar({ env, view, device }: { env: Env; view: View; device: Stor
         {figures.map(([label, value]) => (
           <Figure label={label} value={amounts.text(value)} mark={<Mark amounts={revenue.unconverted} />} />
         ))}
-        <Figure label="Days active" value={count(DaySet.parse(device.activeDays).size)} />
+        <Figure label="Days active" value={count(countDays(device.activeDays))} />
       </dl>
       {revenue.unconverted.length > 0 && (
         <p class="hint">
