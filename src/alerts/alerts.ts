@@ -12,7 +12,7 @@ import { type MetricRule, numberOrText, readRule, ruleText } from './rule.ts';
 
 const MAX_ALERTS = 50;
 
-export type Alert = typeof alerts.$inferSelect;
+export type AlertRow = typeof alerts.$inferSelect;
 
 export const stateFields = {
   kind: z.enum(STATE_KIND_NAMES, { error: `must be one of ${['metric', ...STATE_KIND_NAMES].join(', ')}` }),
@@ -38,7 +38,7 @@ export const listAlerts = (
   db: Database,
   applicationId: string,
   { limit = MAX_ALERTS, after = '' }: { limit?: number; after?: string } = {},
-): Promise<Alert[]> =>
+): Promise<AlertRow[]> =>
   db
     .select()
     .from(alerts)
@@ -52,7 +52,7 @@ const alertNotFound = () => new AppError('not_found', 'Alert not found');
 export async function getAlert(
   { db, team }: Caller,
   id: string,
-): Promise<{ alert: Alert; application: ApplicationRow }> {
+): Promise<{ alert: AlertRow; application: ApplicationRow }> {
   const [row] = await db
     .select({ alert: alerts })
     .from(alerts)
@@ -66,7 +66,7 @@ export async function getAlert(
 export const alertText = (alert: Watched, currency: string): string =>
   alert.rule === null ? stateText(alert) : ruleText(readRule(alert.rule), currency);
 
-type Watched = Pick<Alert, 'kind' | 'threshold' | 'rule'>;
+type Watched = Pick<AlertRow, 'kind' | 'threshold' | 'rule'>;
 
 const subjectOf = ({ name, currency }: ApplicationRow, alert: Watched) =>
   `${name}: ${alertText(alert, currency)}`;
@@ -122,7 +122,7 @@ export async function createAlert(
   caller: Caller,
   application: ApplicationRow,
   alert: NewAlert,
-): Promise<Alert> {
+): Promise<AlertRow> {
   const { db, now } = caller;
   const watched = await toWatched(db, application, alert);
   if ((await db.$count(alerts, eq(alerts.applicationId, application.id))) >= MAX_ALERTS) {
@@ -152,7 +152,7 @@ export async function changeAlert(
   application: ApplicationRow,
   id: string,
   { watches, enabled }: AlertChanges,
-): Promise<Alert> {
+): Promise<AlertRow> {
   const { db, now } = caller;
   const row = await findAlert(db, application, id);
   const watched = watches ? await toWatched(db, application, watches) : row;
@@ -181,7 +181,7 @@ export async function findAlert(
   db: Database,
   application: Pick<ApplicationRow, 'id'>,
   id: string,
-): Promise<Alert> {
+): Promise<AlertRow> {
   const [row] = await db
     .select()
     .from(alerts)

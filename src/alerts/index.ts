@@ -1,5 +1,5 @@
 export {
-  type Alert,
+  type AlertRow,
   alertText,
   changeAlert,
   createAlert,

@@ -1,7 +1,7 @@
 import { count, percent } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays, dayIn } from '#lib/time';
-import type { Alert } from './alerts.ts';
+import type { AlertRow } from './alerts.ts';
 import { checkState, type WatchedApplication, yesterdayOf } from './check.ts';
 import { type Evaluated, evaluateRule, type Judged } from './evaluate.ts';
 import { isStateKind } from './kinds.ts';
@@ -136,7 +136,7 @@ function findingOf(rule: MetricRule, evaluated: Evaluated, currency: string): st
 export async function checkAlert(
   env: Env,
   application: WatchedApplication,
-  alert: Alert,
+  alert: AlertRow,
   now: number,
 ): Promise<RuleOutcome> {
   const before = readFiringGroups(alert.firingGroups);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { idListQuery, invalidRequest, requiredText, toFaults } from '#http';
 import { ReportFilters } from '#reports';
-import { type Alert, checkThreshold, type NewAlert, StateAlert, stateFields } from './alerts.ts';
+import { type AlertRow, checkThreshold, type NewAlert, StateAlert, stateFields } from './alerts.ts';
 import { STATE_KIND_NAMES } from './kinds.ts';
 import { checkRule, isChange, MetricRule, readRule, ruleFields } from './rule.ts';
 
@@ -52,7 +52,10 @@ export const AlertPatch = z
   .refine((changes) => Object.keys(changes).length > 0, 'needs a field to change');
 
 /** What an alert watches after a change. Throws `invalid_request` if that cannot be watched. */
-export function watchesAfter(alert: Alert, changes: Omit<z.infer<typeof AlertPatch>, 'enabled'>): NewAlert {
+export function watchesAfter(
+  alert: AlertRow,
+  changes: Omit<z.infer<typeof AlertPatch>, 'enabled'>,
+): NewAlert {
   const check = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
     const result = schema.safeParse(value);
     if (!result.success) throw invalidRequest(toFaults(result.error));

@@ -4,7 +4,7 @@ import { type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf, requireReportS
 import { list } from '#http/answers';
 import { type ApplicationRow, ownApplication } from '#teams';
 import {
-  type Alert as AlertRow,
+  type AlertRow,
   changeAlert,
   createAlert,
   getAlert,

@@ -1,7 +1,7 @@
 import { present } from '#lib/input/present';
 import { iso, isoOrNull } from '#lib/time';
 import type { ApplicationRow } from '#teams';
-import { type Alert as AlertRow, alertText } from './alerts.ts';
+import { type AlertRow, alertText } from './alerts.ts';
 import type { Alert, AlertPreview } from './answers.ts';
 import type { Evaluated } from './evaluate.ts';
 import { comparedWith, type MetricRule, readFiringGroups, readRule } from './rule.ts';

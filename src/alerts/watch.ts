@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, hasRow } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
-import { type Alert, alertText } from './alerts.ts';
+import { type AlertRow, alertText } from './alerts.ts';
 import type { WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
@@ -36,7 +36,7 @@ async function applicationsOf(
 }
 
 /** What changes when an alert is edited, turned off or checked: a check that began before must not store what it found. */
-const isAsRead = ({ id, rule, threshold, firingGroups }: Alert) =>
+const isAsRead = ({ id, rule, threshold, firingGroups }: AlertRow) =>
   and(
     eq(alerts.id, id),
     eq(alerts.threshold, threshold),
@@ -50,7 +50,7 @@ async function watchAlert(
   env: Env,
   db: Database,
   application: WatchedApplication,
-  alert: Alert,
+  alert: AlertRow,
   now: number,
 ): Promise<void> {
   const { finding, isKnown, firing, told } = await checkAlert(env, application, alert, now);

@@ -33,12 +33,12 @@ const partsOf = (folder: string, table: string, { parts }: Written) =>
   Array.from({ length: parts }, (_, part) => ({ table, key: partKey(folder, table, part) }));
 
 /** The keys of what counters wrote about new devices after a copy, by application and shard. */
-export type NewDevices = (application: string, shard: number, countedBatch: number) => readonly string[];
+export type DevicesSince = (application: string, shard: number, countedBatch: number) => readonly string[];
 
 function stepsOf(
   day: string,
   { id: application, tables, counters }: ApplicationCopy,
-  newDevices: NewDevices,
+  newDevices: DevicesSince,
 ): RestoreStep[] {
   const folder = applicationFolder(day, application);
   return [
@@ -75,7 +75,7 @@ const blankCopy = ({ id, shards }: Manifest['missing'][number]): ApplicationCopy
 export function planRestore(
   day: string,
   manifest: Manifest,
-  { newDevices, erasures }: { newDevices: NewDevices; erasures: readonly string[] },
+  { newDevices, erasures }: { newDevices: DevicesSince; erasures: readonly string[] },
 ): Plan {
   const names = SETTINGS.map((table) => getTableConfig(table).name);
   const settings = names.flatMap((name) => {

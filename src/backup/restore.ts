@@ -28,7 +28,7 @@ import {
   snapshotDays,
   writeJson,
 } from './layout.ts';
-import { type NewDevices, type Plan, planRestore, type RestoreStep, rowsIn, stepsOfFiles } from './plan.ts';
+import { type DevicesSince, type Plan, planRestore, type RestoreStep, rowsIn, stepsOfFiles } from './plan.ts';
 
 /** Where the plan of the restore in progress is. */
 const PLAN = 'restore.json';
@@ -153,7 +153,7 @@ async function listNewer(env: Env, { takenAt }: Manifest) {
   for await (const { key, uploaded } of listObjects(env.RAW_EVENTS, ERASED)) {
     if (uploaded.getTime() >= takenAt) erasures.push(key);
   }
-  const newDevices: NewDevices = (application, shard, countedBatch) =>
+  const newDevices: DevicesSince = (application, shard, countedBatch) =>
     keys.filter(
       (key) => key.startsWith(newDevicesPrefix(application, shard)) && batchOfNewDevices(key) > countedBatch,
     );

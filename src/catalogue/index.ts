@@ -31,6 +31,7 @@ export type {
   EventKind,
   NewTransactionStep,
   Rollups,
+  ShownEvent,
   TransactionStepKind,
 } from './kind.ts';
 export {
@@ -53,6 +54,7 @@ export {
   keepsKeys,
   kindOf,
   LoggedEvent,
+  type StoreEvent,
   shardOf,
 } from './logged-event.ts';
 export {

@@ -1,3 +1,4 @@
+export type { Connector } from './answers.ts';
 export {
   createConnector,
   deleteConnector,

@@ -34,6 +34,7 @@ export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
+export type { Sharded } from './questions/query-counters.ts';
 export type {
   DeviceFilter,
   DeviceGroup,

@@ -27,7 +27,7 @@ const name = requiredName(255);
 const more = { campaign: optionalName(255), adset: optionalName(255) };
 
 /** The names of a new creative. Without a campaign or an ad set, the current week and weekday are used. */
-export const CreativeNames = z.object({ creative: name, ...more });
+export const NewCreativeNames = z.object({ creative: name, ...more });
 type CreativeRequest = Omit<z.infer<typeof NewCreative>, 'app_api_key'>;
 
 /** Body of `POST /v1/creatives`. */

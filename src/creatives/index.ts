@@ -1,5 +1,5 @@
 export { changeExternalId, listIdsWithin } from './change-ids.ts';
-export { CreativeNames, createCreative, parseCreative } from './create-creative.ts';
+export { createCreative, NewCreativeNames, parseCreative } from './create-creative.ts';
 export { ExternalId } from './external-ids.ts';
 export { findCreativeIds, findNewCreatives } from './find-ids.ts';
 export { findNames, MAX_NAMES, searchNames } from './find-names.ts';

@@ -74,7 +74,7 @@ type SentEvent = DeviceEvent extends infer Event
     : never
   : never;
 
-type EventSource = {
+type Sender = {
   application: AuthenticatedApplication;
   claims: TokenClaims;
   keys: string[];
@@ -86,7 +86,7 @@ type EventSource = {
  * Converts a valid envelope to an event: days in the application's time zone, money in nanos, the device from the token. Absent fields may be
  * undefined, because JSON leaves those out.
  */
-function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }: EventSource): SentEvent {
+function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }: Sender): SentEvent {
   const { occurredAt, clockAhead } = toOccurredAt(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
   const hasKeys = keys.length > 0;

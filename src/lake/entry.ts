@@ -1,4 +1,4 @@
-import type { DeviceDimension, LoggedEvent, SEGMENT } from '#catalogue';
+import type { DeviceDimension, DeviceEvent, LoggedEvent, SEGMENT } from '#catalogue';
 
 /** The part of the R2 bucket API that is used here. `put` replaces a whole object; `delete` is idempotent. */
 export type Bucket = {
@@ -27,6 +27,7 @@ export type Placed = { [Name in DeviceDimension as (typeof SEGMENT)[Name]['field
 
 /** An event as stored in files: with the outcome of counting, and the id that its client gave it. */
 export type StoredEvent = LoggedEvent & CountingResult & Placed & { client_event_id?: string };
+export type StoredDeviceEvent = Extract<StoredEvent, DeviceEvent>;
 
 /** A counter's share of an application. */
 export type FileSource = { applicationId: string; shard: number };

@@ -6,6 +6,7 @@ export {
   type FileEntry,
   MissingFileError,
   type Placed,
+  type StoredDeviceEvent,
   type StoredEvent,
 } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';

@@ -1,4 +1,4 @@
-import { type ApplicationHealth, readApplicationHealth, readQueues } from '#counting';
+import { type ApplicationHealth, readApplicationHealth, readQueues, type Sharded } from '#counting';
 import { database } from '#db';
 import { readConnectorProblems } from './connector-problems.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
@@ -9,8 +9,6 @@ import { readLosses } from './store-losses.ts';
 /** The largest number of counters that one request asks. */
 const MAX_COUNTERS = 500;
 const MAX_APPLICATIONS = 200;
-
-type Sharded = { id: string; shards: number };
 
 /**
  * `needsResume`: `resumeApplication` has something to bring back or to accept. `filed`: null if R2 does not respond. `destinations`: null if it

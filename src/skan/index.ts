@@ -1,3 +1,4 @@
+export type { SkanFigures } from './answers.ts';
 export { SKAN_EXAMPLE } from './example.ts';
 export { SKAN_GROUPS, type SkanGroup } from './groups.ts';
 export { keepPostbacks, listPostbacks } from './receive.ts';

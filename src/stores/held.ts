@@ -1,4 +1,5 @@
 import { and, asc, desc, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { StoreEvent } from '#catalogue';
 import { countersOf, homeShard, retryCall } from '#counting';
 import { applications, columnList, type Database, database, retryTransient, storeNotifications } from '#db';
 import { chunksOf } from '#lib/collections/chunks';
@@ -6,7 +7,6 @@ import { newId } from '#lib/ids';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import { sendEvent } from '#rollup';
-import type { StoreEvent } from './to-event.ts';
 
 // An application with several counters: a payment or a refund of no known device is counted by the counter that counted the client's event of the same
 // transaction. It is held until one has.

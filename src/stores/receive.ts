@@ -1,4 +1,5 @@
 import { eq, lt, sql } from 'drizzle-orm';
+import type { StoreEvent } from '#catalogue';
 import { type Database, database, deleteSome, excluded, retryTransient, storeNotifications } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
 import { sha256Hex } from '#lib/crypto';
@@ -8,7 +9,7 @@ import { sendEvent } from '#rollup';
 import type { IntakeApplication } from '#teams';
 import { shardsOfPurchases } from './held.ts';
 import type { StoreNotification } from './notification.ts';
-import { reasonNotCounted, type StoreEvent, toStoreEvent } from './to-event.ts';
+import { reasonNotCounted, toStoreEvent } from './to-event.ts';
 
 /** A customer may have more names than are worth asking for. */
 const MAX_NAMES = 20;

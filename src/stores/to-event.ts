@@ -1,11 +1,10 @@
-import type { LoggedEvent } from '#catalogue';
+import type { StoreEvent } from '#catalogue';
 import type { NamedDevice } from '#devices';
 import { NANOS_LIMIT } from '#lib/money';
 import { eventTimes } from '#lib/time';
 import { EARLIEST } from '#lib/timestamp';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
-export type StoreEvent = Extract<LoggedEvent, { type: 'store' }>;
 type Counted = Exclude<StoreNotification['kind'], 'other'>;
 
 const STATUS = {

@@ -11,7 +11,7 @@ const DEVICES_PER_REQUEST = 200;
 const MAX_WAITING = 20_000;
 
 /** A body of `/fetch-token` without the device's id. */
-export type DeviceMetrics = { created_at: string; data: Record<string, string> };
+export type ImportedMetrics = { created_at: string; data: Record<string, string> };
 
 /** A row of a file, its line, the kind under which the summary counts it, and what is to be done with it. */
 export type ImportedRow = { line: number; kind: string } & (
@@ -19,7 +19,7 @@ export type ImportedRow = { line: number; kind: string } & (
   | { outcome: 'rejected'; error: string; row: unknown }
   | {
       outcome: 'read';
-      device: { id: string; metrics: DeviceMetrics };
+      device: { id: string; metrics: ImportedMetrics };
       /** The events that the row stands for; none if it only introduces its device. */
       envelopes: Iterable<Record<string, unknown>>;
       row: unknown;
@@ -41,7 +41,7 @@ export async function prepareRows(
   const summary: Summary = {};
   const events = createWriteStream(files.events);
   const rejected = createWriteStream(files.rejected);
-  let wanted = new Map<string, DeviceMetrics>();
+  let wanted = new Map<string, ImportedMetrics>();
   let waiting: ReadRow[] = [];
   const reject = async (kind: string, rejection: { line: number; error: string; event: unknown }) => {
     addTo(summary, kind, { rejected: 1 });
@@ -104,7 +104,7 @@ type DeviceAnswer = {
 /** Fetches the tokens of devices and saves them by device id. Returns why devices were refused. */
 async function fetchTokens(
   target: Target,
-  wanted: ReadonlyMap<string, DeviceMetrics>,
+  wanted: ReadonlyMap<string, ImportedMetrics>,
   scratch: Scratch,
 ): Promise<Map<string, string>> {
   const refusals = new Map<string, string>();

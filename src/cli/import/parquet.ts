@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { type DeviceEvent, isOfDevice, kindOf, sentKeyOf } from '#catalogue';
-import { type Bucket, type Placed, type StoredEvent, streamFile } from '#lake';
+import { isOfDevice, kindOf, sentKeyOf } from '#catalogue';
+import { type Bucket, type Placed, type StoredDeviceEvent, type StoredEvent, streamFile } from '#lake';
 
 const MAGIC = 'PAR1';
 
@@ -29,8 +29,6 @@ export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> 
     for (const event of events) if (isKept(event)) yield toArchived(event);
   }
 }
-
-type StoredDeviceEvent = Extract<StoredEvent, DeviceEvent>;
 
 const isKept = (event: StoredEvent): event is StoredDeviceEvent =>
   isOfDevice(event) && (event.outcome === undefined || event.test === true);

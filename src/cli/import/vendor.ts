@@ -3,7 +3,7 @@ import { amountShares } from '#lib/shares';
 import { zoneOffset } from '#lib/time';
 import { readTimestamp } from '#lib/timestamp';
 import { readCsv } from './csv.ts';
-import type { DeviceMetrics, ImportedRow } from './devices.ts';
+import type { ImportedMetrics, ImportedRow } from './devices.ts';
 import type { Target } from './file.ts';
 import { post, RefusedRequest } from './post.ts';
 import type { Scratch } from './scratch.ts';
@@ -140,7 +140,7 @@ const hashOf = (content: unknown) =>
 
 const isoOf = (at: number) => new Date(at).toISOString();
 
-function metricsOf(event: ExportedEvent, installedAt: number, creativeToken: string | null): DeviceMetrics {
+function metricsOf(event: ExportedEvent, installedAt: number, creativeToken: string | null): ImportedMetrics {
   const os = event.os || 'unknown';
   return {
     created_at: isoOf(installedAt),

@@ -119,14 +119,14 @@ export function readPage(store: Store, day: DeviceDay, page: number): PageRows {
 }
 
 /** A device for which something was counted. */
-export type CountedRows = { facts: DeviceFactsRow; history: DeviceHistory };
+export type CountedState = { facts: DeviceFactsRow; history: DeviceHistory };
 
 /** The counted ones among devices (id → acquisition day), and the ids of those whose page cannot be read. Reads each page once. */
 export function findCounted(
   store: Store,
   wanted: ReadonlyMap<string, string>,
-): { found: Map<string, CountedRows>; unreadable: Set<string> } {
-  const found = new Map<string, CountedRows>();
+): { found: Map<string, CountedState>; unreadable: Set<string> } {
+  const found = new Map<string, CountedState>();
   const unreadable = new Set<string>();
   const byDay = Map.groupBy(wanted.keys(), (id) => dayNumber(wanted.get(id) ?? ''));
   for (const [number, ofDay] of byDay) {

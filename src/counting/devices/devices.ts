@@ -7,7 +7,7 @@ import { findCounted } from './device-pages.ts';
 import { anonymiseCounted } from './page-writer.ts';
 
 /** A device, and the click that it is credited with; null if it is organic or came through a deep link. */
-type FoundDevice = { device: DeviceIdentity; clickId: string | null };
+type IdentifiedDevice = { device: DeviceIdentity; clickId: string | null };
 
 const foundColumns = {
   id: devices.id,
@@ -23,7 +23,7 @@ type Columns = {
   clickId: string | null;
   isOpen: number;
 };
-const toFound = ({ clickId, isOpen, ...device }: Columns): FoundDevice => ({
+const toFound = ({ clickId, isOpen, ...device }: Columns): IdentifiedDevice => ({
   device: {
     ...device,
     creativeId: device.creativeId || null,
@@ -67,12 +67,12 @@ const statementsOf = perStore((store) => ({
     .prepare(),
 }));
 
-export function findByAlias(store: Store, alias: string): FoundDevice | null {
+export function findByAlias(store: Store, alias: string): IdentifiedDevice | null {
   const row = statementsOf(store).findByAlias.get({ alias });
   return row ? toFound(row) : null;
 }
 
-export function findById(store: Store, id: string): FoundDevice | null {
+export function findById(store: Store, id: string): IdentifiedDevice | null {
   const row = statementsOf(store).findById.get({ id });
   return row ? toFound(row) : null;
 }

@@ -1,7 +1,6 @@
 import { inArray, lte, sql } from 'drizzle-orm';
 import {
   DEVICE_DIMENSIONS,
-  type DeviceEvent,
   isOfDevice,
   type LoggedEvent,
   ofDimensions,
@@ -11,7 +10,7 @@ import {
   UNKNOWN_SEGMENT,
   withOwnValues,
 } from '#catalogue';
-import { type FileEntry, mayHoldId, type StoredEvent } from '#lake';
+import { type FileEntry, mayHoldId, type StoredDeviceEvent, type StoredEvent } from '#lake';
 import { idTime } from '#lib/ids';
 import { consentIn } from '#networks';
 import { firstTimes } from '#rollup';
@@ -23,8 +22,6 @@ import { type Store, toParameters } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
 
 // Events of raw event files that are newer than the copy from which a counter was restored.
-
-type StoredDeviceEvent = Extract<StoredEvent, DeviceEvent>;
 
 /** Creates the devices of events that this counter does not know, except erased ones. Call it in a transaction. */
 export function createMissing(store: Store, events: readonly StoredEvent[]): void {

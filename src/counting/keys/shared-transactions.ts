@@ -1,5 +1,5 @@
 import { asc, lte } from 'drizzle-orm';
-import type { LoggedEvent, TransactionStepKind } from '#catalogue';
+import type { LoggedEvent, StoreEvent, TransactionStepKind } from '#catalogue';
 import { newId } from '#lib/ids';
 import { hasStep } from '#rollup';
 import type { SharedStep, SharedTransaction } from '../api.ts';
@@ -16,8 +16,6 @@ import { readSteps } from './transaction-book.ts';
 // counters learn of a transaction does not matter, and each step is taken over once, by the id of its event.
 //
 // Of two counters, whichever commits later asks the other one and finds what it has. A counter knows of all before it, which thereby learn of it.
-
-type StoreEvent = Extract<LoggedEvent, { type: 'store' }>;
 
 /** Whether an event is what another counter has: it is counted, but no raw event. */
 export const isTakenOver = (event: LoggedEvent): boolean => 'counted' in event && event.counted !== undefined;

@@ -28,8 +28,8 @@ export const COMPARISONS = {
   year: 'vs. last year',
   none: 'No comparison',
 } as const;
-export type Comparison = keyof typeof COMPARISONS;
-export const DEFAULT_COMPARISON = 'previous' satisfies Comparison;
+export type ComparisonChoice = keyof typeof COMPARISONS;
+export const DEFAULT_COMPARISON = 'previous' satisfies ComparisonChoice;
 
 /** Whether nothing comes before a period that it could be compared with. */
 export const isUncompared = (period: string | null): boolean => period === 'all';
@@ -75,7 +75,7 @@ export type Compared = {
 type ComparedView = Days & {
   period: Period;
   today: string;
-  comparison: Comparison;
+  comparison: ComparisonChoice;
   /** Whether the application has no figures before today. */
   isFirstDay: boolean;
 };

@@ -9,7 +9,7 @@ import { type ApplicationRow, listApplications } from '#teams';
 import type { DashboardContext } from './page-record.ts';
 import {
   COMPARISONS,
-  type Comparison,
+  type ComparisonChoice,
   DEFAULT_COMPARISON,
   DEFAULT_PERIOD,
   daysOfPeriod,
@@ -35,7 +35,7 @@ export type View = {
   today: string;
   /** When the page was requested, in epoch milliseconds. */
   now: number;
-  comparison: Comparison;
+  comparison: ComparisonChoice;
   /** Whether the application has no figures before today, so that there is nothing to compare today with. False if it was not looked up. */
   isFirstDay: boolean;
   /** The filters of the report. */
@@ -128,10 +128,10 @@ export async function requireView(c: DashboardContext): Promise<View> {
   return view;
 }
 
-function readComparison(c: DashboardContext, { period }: Pick<View, 'period'>): Comparison {
+function readComparison(c: DashboardContext, { period }: Pick<View, 'period'>): ComparisonChoice {
   if (isUncompared(period)) return 'none';
   const named = c.req.query('compare') ?? '';
-  return Object.hasOwn(COMPARISONS, named) ? (named as Comparison) : DEFAULT_COMPARISON;
+  return Object.hasOwn(COMPARISONS, named) ? (named as ComparisonChoice) : DEFAULT_COMPARISON;
 }
 
 async function readPeriod(

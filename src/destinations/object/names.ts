@@ -4,10 +4,10 @@ import { Lookup } from './lookup.ts';
 import type { Job } from './store.ts';
 
 type Named = { id: string; name: string };
-export type CreativeNames = { creative: Named; adset: Named; campaign: Named };
+export type AdNames = { creative: Named; adset: Named; campaign: Named };
 type ClickParams = Readonly<Record<string, string>>;
 
-async function readNames(d1: D1Database, ids: readonly string[]): Promise<Map<string, CreativeNames>> {
+async function readNames(d1: D1Database, ids: readonly string[]): Promise<Map<string, AdNames>> {
   const rows = await database(d1)
     .select({
       creative: { id: creatives.id, name: creatives.name },
@@ -62,7 +62,7 @@ export class Names {
     jobs: readonly Job[],
     soon: readonly Job[],
     now: number,
-  ): Promise<{ creatives: ReadonlyMap<string, CreativeNames>; clicks: ReadonlyMap<string, ClickParams> }> {
+  ): Promise<{ creatives: ReadonlyMap<string, AdNames>; clicks: ReadonlyMap<string, ClickParams> }> {
     this.applicationId = applicationId;
     return {
       creatives: await this.creatives.of(creativesOf(jobs), creativesOf(soon), now),

@@ -4,12 +4,12 @@ import type { OutboundItem } from '#counting';
 import { idTime } from '#lib/ids';
 import type { OutboundEvent } from '#networks/outbound';
 import { consentOf } from '#networks/outbound/consent';
-import type { CreativeNames } from './names.ts';
+import type { AdNames } from './names.ts';
 import type { Setup } from './setup.ts';
 
 /** What was looked up of it. */
 type Known = {
-  creative: CreativeNames | undefined;
+  creative: AdNames | undefined;
   click: Readonly<Record<string, string>> | undefined;
 };
 

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import {
   CreativeChanges,
-  CreativeNames,
   changeCreative,
   createCreative,
   INVENTORY_LEVELS,
@@ -9,6 +8,7 @@ import {
   listAdsets,
   listCampaigns,
   MAX_INVENTORY,
+  NewCreativeNames,
   parseCreative,
   tokensOf,
 } from '#creatives';
@@ -278,7 +278,7 @@ const routes = pageRoutes()
   .get('/', (c) => listPage(c))
   .post('/', admin, async (c) => {
     const view = await requireView(c);
-    const names = parseCreative(CreativeNames, await readForm(c));
+    const names = parseCreative(NewCreativeNames, await readForm(c));
     const { creativeId, duplicateOf } = await createCreative(c.env, callerOf(c), view.application, names, {
       linkTo: linkTo(c),
     });

@@ -1,5 +1,5 @@
 import {
-  type Alert,
+  type AlertRow,
   alertText,
   changeAlert,
   createAlert,
@@ -39,7 +39,7 @@ export const alertPath = (view: View, id: string, form = ''): string =>
   `/alerts/${id}${form}${viewQuery({ ...view, filters: {} })}`;
 
 /** The state of an alert: a word, and since when. */
-export const AlertState = ({ alert, timezone }: { alert: Alert; timezone: string }) => {
+export const AlertState = ({ alert, timezone }: { alert: AlertRow; timezone: string }) => {
   const { firingSince, offSince } = alert;
   if (offSince !== null) return <span class="badge">Off</span>;
   if (firingSince !== null) {
@@ -54,7 +54,7 @@ export const AlertState = ({ alert, timezone }: { alert: Alert; timezone: string
 };
 
 /** What the last check found, or what comes next. */
-export const AlertFinding = ({ alert, view }: { alert: Alert; view: View }) => {
+export const AlertFinding = ({ alert, view }: { alert: AlertRow; view: View }) => {
   if (alert.offSince !== null) return <>Turned off {timeText(alert.offSince, view.application.timezone)}</>;
   return (
     <>
@@ -69,7 +69,7 @@ export const AlertFinding = ({ alert, view }: { alert: Alert; view: View }) => {
   );
 };
 
-export const TurnAction = ({ alert, view }: { alert: Alert; view: View }) => {
+export const TurnAction = ({ alert, view }: { alert: AlertRow; view: View }) => {
   const to = alert.offSince === null ? 'off' : 'on';
   return (
     <Action
@@ -81,7 +81,7 @@ export const TurnAction = ({ alert, view }: { alert: Alert; view: View }) => {
 };
 
 /** What an alert watches, as the form's address has it, with its filters. */
-function formQuery(view: View, alert: Alert): string {
+function formQuery(view: View, alert: AlertRow): string {
   if (alert.rule === null) {
     const threshold = String(alert.threshold);
     return viewQuery({ ...view, filters: {} }, { metric: alert.kind, threshold });

@@ -1,5 +1,5 @@
 import {
-  type Alert,
+  type AlertRow,
   alertText,
   canMail,
   changeAlert,
@@ -84,7 +84,7 @@ function AlertsCard({
   rows,
   lastFired,
   mayChange,
-}: PartProps & { rows: Alert[]; lastFired: ReadonlyMap<string, number> }) {
+}: PartProps & { rows: AlertRow[]; lastFired: ReadonlyMap<string, number> }) {
   const { timezone, currency } = view.application;
   return (
     <Card title="Alerts" aside={<span class="muted">Times in {timezone}</span>}>

@@ -1,5 +1,6 @@
 import type { Caller } from '#audit';
 import {
+  type Connector,
   ConnectorChanges,
   fieldsOf,
   getConnector,
@@ -24,8 +25,6 @@ import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 
 export const CONNECTORS = '/connectors';
-
-export type Connector = ReturnType<typeof showConnector>;
 
 const STATES: Record<Connector['state'], readonly [kind: string, text: string]> = {
   running: ['', 'Running'],

@@ -1,5 +1,6 @@
 import {
   CONNECTOR_KINDS,
+  type Connector,
   createConnector,
   deleteConnector,
   fieldsOf,
@@ -24,7 +25,6 @@ import { Action, Blank, Card, FoldedCard, Table } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import {
   CONNECTORS,
-  type Connector,
   ConnectorState,
   connectorName,
   connectorPage,

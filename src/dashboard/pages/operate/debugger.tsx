@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import type { ShownEvent } from '#catalogue';
 import { EVENT_TYPES, eventLabel } from '#catalogue';
 import { database } from '#db';
 import { EventsQuery, listEventsWithStatus } from '#events';
@@ -20,7 +21,7 @@ import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
-import { EventJson, type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
+import { EventJson, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
 import { NeedsApplication } from './get-started.tsx';
 import { NotificationTable, PostbackTable } from './received.tsx';
 

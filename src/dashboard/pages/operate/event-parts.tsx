@@ -1,11 +1,9 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import { METHODS } from '#attribution';
-import { eventLabel, summarise, valueName } from '#catalogue';
+import { eventLabel, type ShownEvent, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
 import { count, money } from '#lib/format';
 import { type View, viewQuery } from '../../shell/view.ts';
-
-export type ShownEvent = Record<string, unknown>;
 
 /** A field of an event as text; empty if it is missing or of another type. */
 export const text = (value: unknown) =>

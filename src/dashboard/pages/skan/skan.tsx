@@ -1,7 +1,15 @@
 import { settingsOf } from '#env';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
-import { reportSkan, SKAN_GROUPS, type SkanGroup, SkanQuery, skanCsv, skanCsvHeaders } from '#skan';
+import {
+  reportSkan,
+  SKAN_GROUPS,
+  type SkanFigures,
+  type SkanGroup,
+  SkanQuery,
+  skanCsv,
+  skanCsvHeaders,
+} from '#skan';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
@@ -25,9 +33,8 @@ const GROUP_LABELS: Readonly<Record<SkanGroup, string>> = {
   window: 'Window',
 };
 
-type SkanReport = Awaited<ReturnType<typeof reportSkan>>;
-type SkanRow = SkanReport['data'][number];
-type SkanFigures = SkanReport['totals'];
+type SkanRow = SkanFigures['data'][number];
+type SkanTotals = SkanFigures['totals'];
 
 const COUNTS = [
   ['postbacks', 'Postbacks', 'Postbacks of all windows, also of ads that did not win the install'],
@@ -36,10 +43,10 @@ const COUNTS = [
   ['reengagements', 'Re-engagements', 'First postbacks of ads that won a re-engagement'],
   ['value_hidden', 'Value hidden', 'Apple hides the value if too few devices had it. Hidden is not zero'],
   ['value_unmapped', 'Unmapped value', 'The conversion schema does not say what the value means'],
-] as const satisfies readonly (readonly [keyof SkanFigures, string, string])[];
+] as const satisfies readonly (readonly [keyof SkanTotals, string, string])[];
 
 const revenueText = (
-  { revenue_estimated: range }: Pick<SkanFigures, 'revenue_estimated'>,
+  { revenue_estimated: range }: Pick<SkanTotals, 'revenue_estimated'>,
   currency: string,
 ) =>
   range === null
@@ -63,7 +70,7 @@ function nameOf(row: SkanRow, by: SkanGroup, today: string): string {
 }
 
 const NULL_RATE = 'The share of postbacks whose value Apple hides';
-const nullRate = ({ value_hidden, postbacks }: SkanFigures): string =>
+const nullRate = ({ value_hidden, postbacks }: SkanTotals): string =>
   percent(postbacks === 0 ? null : value_hidden / postbacks);
 
 const figuresColumns = (rows: readonly SkanRow[], view: View, currency: string): Column<SkanRow>[] => [
@@ -85,7 +92,7 @@ const figuresColumns = (rows: readonly SkanRow[], view: View, currency: string):
   },
 ];
 
-const Arrivals = ({ report, view }: { report: SkanReport; view: View }) => (
+const Arrivals = ({ report, view }: { report: SkanFigures; view: View }) => (
   <p class="zone">
     {report.last_postback_at
       ? `Last postback ${timeText(Date.parse(report.last_postback_at), view.application.timezone)}. `
@@ -100,7 +107,7 @@ const SchemaLink = ({ view }: { view: View }) => (
   <a href={`/skan/schema${viewQuery(view)}`}>Conversion values</a>
 );
 
-const Nothing = ({ report, view }: { report: SkanReport; view: View }) => (
+const Nothing = ({ report, view }: { report: SkanFigures; view: View }) => (
   <Card title="Postbacks" aside={<SchemaLink view={view} />}>
     <Blank
       text={
