@@ -5,7 +5,7 @@ import { dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { deviceDays, devicePages } from '../schema.ts';
 import { perStore, type Store } from '../store.ts';
-import { type DeviceFactsRow, type HistoryRow, readHistories, readRows } from './device-row.ts';
+import { type DeviceFactsRow, type HistoryRow, historyOf, readHistories, readRows } from './device-row.ts';
 
 // The counted state of devices, many of them packed per row. A row is then written once per run however many of its devices changed, and what
 // devices have in common is stored once. Devices acquired on the same day share pages, because they tend to be active at the same time, and
@@ -137,8 +137,7 @@ export function findCounted(
         const own = new Set(ids);
         const { facts, histories } = readPage(store, day, page);
         for (const [index, row] of facts.entries()) {
-          const [steps, revenue] = histories[index] ?? [null, null];
-          if (own.has(row[0])) found.set(row[0], { facts: row, history: { steps, revenue } });
+          if (own.has(row[0])) found.set(row[0], { facts: row, history: historyOf(histories[index]) });
         }
       } catch {
         for (const id of ids) unreadable.add(id);

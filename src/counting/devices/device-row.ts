@@ -5,7 +5,7 @@ import {
   type SegmentDimension,
   valuesOfSegment,
 } from '#catalogue';
-import type { StoredRevenue, StoredSteps } from '#rollup';
+import type { DeviceHistory, StoredRevenue, StoredSteps } from '#rollup';
 
 // A device on its page. A page names the columns of its rows, so that the code may add, remove and move columns.
 
@@ -78,6 +78,9 @@ export const readRows = (text: string): DeviceFactsRow[] => readColumns(text, CO
 
 /** Funnel steps with their times, and revenue by age. */
 export type HistoryRow = [steps: StoredSteps, revenue: StoredRevenue];
+
+/** The history of a device; that of one without a row is empty. */
+export const historyOf = ([steps, revenue]: HistoryRow = [null, null]): DeviceHistory => ({ steps, revenue });
 
 const HISTORY_COLUMNS: readonly string[] = ['steps', 'revenue'];
 

@@ -17,7 +17,7 @@ import {
   pageOf,
   readPage,
 } from './device-pages.ts';
-import { anonymousRow, writeHistories, writeRows } from './device-row.ts';
+import { anonymousRow, historyOf, writeHistories, writeRows } from './device-row.ts';
 
 /**
  * The size that pages have on average: about 130 devices at first, 30 with long histories. Larger pages take fewer written rows and less space, and
@@ -128,9 +128,8 @@ export class PageWriter {
     const places = new Map(facts.map(([id], place) => [id, place]));
     for (const device of changed) {
       const place = places.get(device.id) ?? facts.length;
-      const [steps, revenue] = histories[place] ?? [null, null];
       try {
-        const rows = device.toRows({ steps, revenue });
+        const rows = device.toRows(historyOf(histories[place]));
         if (!rows) continue;
         facts[place] = rows.facts;
         histories[place] = rows.history;

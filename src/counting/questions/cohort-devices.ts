@@ -2,7 +2,7 @@ import { attributionOf, isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
-import { columnOfDimension, type DeviceFactsRow, type HistoryRow } from '../devices/device-row.ts';
+import { columnOfDimension, type DeviceFactsRow, historyOf } from '../devices/device-row.ts';
 import type { Store } from '../store.ts';
 import type { Cohort, DeviceFilter } from './questions.ts';
 
@@ -94,10 +94,9 @@ export function devicesOf(
   const isWanted = matcherOf(filter);
   return inPortions(store, cohort, (day, page, acquiredDay) => {
     const { facts, histories } = readPage(store, day, page);
-    const wanted = facts.flatMap((row, index): CohortDevice[] => {
-      const [steps, revenue]: HistoryRow = histories[index] ?? [null, null];
-      return isWanted(row) ? [{ ...toFacts(acquiredDay, row), steps, revenue }] : [];
-    });
+    const wanted = facts.flatMap((row, index): CohortDevice[] =>
+      isWanted(row) ? [{ ...toFacts(acquiredDay, row), ...historyOf(histories[index]) }] : [],
+    );
     return { wanted, all: facts.length };
   });
 }

@@ -9,6 +9,7 @@ import {
   SharedValues,
 } from '../devices/counted-devices.ts';
 import { findCounted } from '../devices/device-pages.ts';
+import { historyOf } from '../devices/device-row.ts';
 import type { Store } from '../store.ts';
 
 /** Counting this event threw an error. */
@@ -67,7 +68,7 @@ function knownDevices(
   }
   const others = [...days.keys()].filter((id) => !known.has(id));
   for (const loaded of loadNew(store, applicationId, others, shared)) {
-    known.set(loaded.id, { loaded, history: { steps: null, revenue: null } });
+    known.set(loaded.id, { loaded, history: historyOf() });
   }
   return known;
 }
