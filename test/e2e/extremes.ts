@@ -94,11 +94,11 @@ test('signs in with the keyboard only', async () => {
   await page.context().close();
 });
 
-test('shows every page without data', { timeout: 60_000 }, async () => {
+test('shows every page without data', async () => {
   assert.deepEqual(await visitAll(PHONE, PAGES, true), []);
 });
 
-test('shows every page with one event', { timeout: 60_000 }, async () => {
+test('shows every page with one event', async () => {
   const post = async (path: string, body: unknown) => {
     const answer = await fetch(demo.base_url + path, {
       method: 'POST',
@@ -124,7 +124,7 @@ test('shows every page with one event', { timeout: 60_000 }, async () => {
   assert.deepEqual(await visitAll(WIDE, PAGES, true), []);
 });
 
-test('shows every page with two years of 2,000 creatives', { timeout: 170_000 }, async (suite) => {
+test('shows every page with two years of 2,000 creatives', async (suite) => {
   const size = { creatives: 2_000, days: 730, everyDays: 60, daysPerRun: 15 };
   // SQLite would answer the service and the history's many transactions by turns with SQLITE_BUSY.
   await service.stopWhile(() =>

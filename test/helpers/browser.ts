@@ -59,8 +59,18 @@ type Violation = { id: string; nodes: { html: string }[] };
 /** The faults of accessibility that axe finds in a page. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
-    violations: Violation[];
-  };
+  return runAxe(page, {});
+}
+
+/** The faults in the other colour scheme of a page that `violationsOf` has examined: of the rules about colours, since nothing else depends on it. */
+export async function violationsIn(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
+  await page.emulateMedia({ colorScheme });
+  return runAxe(page, { runOnly: ['cat.color'] });
+}
+
+async function runAxe(page: Page, options: { runOnly?: string[] }): Promise<string[]> {
+  const found = await page.evaluate<{ violations: Violation[] }>(
+    `axe.run(${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
+  );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
