@@ -53,10 +53,6 @@ export function unconvertedOfDevices(parts: readonly { unconverted: Readonly<Rec
 export class UnratedSums {
   private readonly sums = new Map<number, Map<string, bigint>>();
 
-  get isUsed(): boolean {
-    return this.sums.size > 0;
-  }
-
   add(at: number, currency: string, amount: bigint): void {
     if (amount !== 0n) addUnrated(this.at(at), currency, amount);
   }
