@@ -36,28 +36,20 @@ export function dayIn(timezone: string, at: number): string {
 
 const QUARTER_MS = 900_000;
 const MAX_OFFSETS = 10_000;
-const offsets = new Map<string, Map<number, number>>();
+
+// Remembered per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
+const offsetsOf = memoize(MAX_ZONES, (timezone: string) =>
+  memoize(MAX_OFFSETS, (quarter: number) => {
+    const start = quarter * QUARTER_MS;
+    return (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
+  }),
+);
 
 /**
  * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012.
  */
-export function zoneOffset(timezone: string, at: number): number {
-  if (timezone === 'UTC') return 0;
-  let known = offsets.get(timezone);
-  if (!known || known.size >= MAX_OFFSETS) {
-    known = new Map();
-    offsets.set(timezone, known);
-  }
-  // Cached per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
-  const quarter = Math.floor(at / QUARTER_MS);
-  let offset = known.get(quarter);
-  if (offset === undefined) {
-    const start = quarter * QUARTER_MS;
-    offset = (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
-    known.set(quarter, offset);
-  }
-  return offset;
-}
+export const zoneOffset = (timezone: string, at: number): number =>
+  timezone === 'UTC' ? 0 : offsetsOf(timezone)(Math.floor(at / QUARTER_MS));
 
 /** The fields of an event that tell when it happened and arrived (epoch milliseconds), for an application in an IANA time zone. */
 export function eventTimes(timezone: string, occurredAt: number, receivedAt: number) {
