@@ -67,14 +67,17 @@ export function clockHour(timezone: string, at: number): number {
   return new Date(at + zoneOffset(timezone, at) * 60_000).getUTCHours();
 }
 
-/** The hour of the clock at an instant, as ISO 8601 with its offset: `2026-11-01T01:00:00-04:00`. */
-export function hourIn(timezone: string, at: number): string {
-  const offset = zoneOffset(timezone, at);
-  const clock = new Date(at + offset * 60_000).toISOString().slice(0, 13);
+const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0');
+
+/** An hour of a day's clock, 0 to 23, with its offset from UTC in minutes, as ISO 8601: `2026-11-01T01:00:00-04:00`. */
+export function hourText(day: string, hour: number, offset: number): string {
   const [sign, size] = offset < 0 ? ['-', -offset] : ['+', offset];
-  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
-  return `${clock}:00:00${sign}${two(size / 60)}:${two(size % 60)}`;
+  return `${day}T${twoDigits(hour)}:00:00${sign}${twoDigits(size / 60)}:${twoDigits(size % 60)}`;
 }
+
+/** The hour of the clock at an instant, in the form of `hourText`. */
+export const hourIn = (timezone: string, at: number): string =>
+  hourText(dayIn(timezone, at), clockHour(timezone, at), zoneOffset(timezone, at));
 
 /** Every hour of the clock on a day, in order: 24, or one more or fewer if clocks change. */
 export function hoursOf(timezone: string, day: string): string[] {
