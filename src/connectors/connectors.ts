@@ -12,7 +12,7 @@ import {
   insertWhere,
   reportedAdRevenue,
 } from '#db';
-import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
+import { AppError, atMostDays, dayText, invalidRequest, oneOf, requiredText } from '#http';
 import { encryptText } from '#lib/crypto';
 import { toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
@@ -192,13 +192,9 @@ export async function scheduleConnector(caller: Caller, id: string): Promise<Con
 const MAX_BACKFILL_DAYS = 731;
 
 /** Body of `POST /v1/connectors/:id/backfill`. */
-export const NewBackfill = z.object({ from: dayText(), to: dayText() }).superRefine(({ from, to }, ctx) => {
-  const days = daysBetween(from, to) + 1;
-  if (days >= 1 && days <= MAX_BACKFILL_DAYS) return;
-  const message =
-    days < 1 ? 'must not be before from' : `must be at most ${MAX_BACKFILL_DAYS} days after from`;
-  ctx.addIssue({ code: 'custom', path: ['to'], message });
-});
+export const NewBackfill = z
+  .object({ from: dayText(), to: dayText() })
+  .superRefine(atMostDays(MAX_BACKFILL_DAYS, `at most ${MAX_BACKFILL_DAYS} days after from`));
 export type NewBackfill = z.infer<typeof NewBackfill>;
 
 /**

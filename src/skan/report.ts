@@ -1,9 +1,17 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
-import { commaSeparated, currencyCode, dayText, repeatable, requiredText, wholeNumber } from '#http';
+import {
+  atMostDays,
+  commaSeparated,
+  currencyCode,
+  dayText,
+  repeatable,
+  requiredText,
+  wholeNumber,
+} from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
-import { daysBetween, iso } from '#lib/time';
+import { iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
 import type { SkanFigures } from './answers.ts';
@@ -37,11 +45,7 @@ export const SkanQuery = z
     limit: wholeNumber(1, MAX_ROWS).default(MAX_ROWS),
     format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
   })
-  .superRefine(({ from, to }, ctx) => {
-    const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
-    if (from > to) fault('must not be before from');
-    else if (daysBetween(from, to) >= MAX_SPAN_DAYS) fault(`must be within ${MAX_SPAN_DAYS} days of from`);
-  });
+  .superRefine(atMostDays(MAX_SPAN_DAYS, `within ${MAX_SPAN_DAYS} days of from`));
 export type SkanQuery = z.infer<typeof SkanQuery>;
 
 /** Postbacks that differ in nothing that the report tells apart. */
