@@ -51,7 +51,7 @@ export async function reportPredictedLtv(
   const today = query.as_of !== undefined && query.as_of < present ? query.as_of : present;
   const to = query.to < today ? query.to : today;
   const currency = query.currency ?? application.currency;
-  const rates = await readRates(db, env.DB, application, { from, to, currency, day: today });
+  const rates = await readRates(env.DB, application, { from, to, currency, day: today });
   const net = query.net ? { storeFeeBasisPoints: application.storeFeeBasisPoints } : null;
   const answer = await askPurchases(env, application, {
     cohort: { from, to },
