@@ -82,7 +82,7 @@ export async function reportPredictedLtv(
   );
   const shown: CohortPurchases[] = cohorts
     .slice(0, limit)
-    .sort((left, right) => Number(fromOf(left) > fromOf(right)) - Number(fromOf(left) < fromOf(right)));
+    .sort((left, right) => Number(left.from > right.from) - Number(left.from < right.from));
   const rest = [
     ...cohorts.slice(limit).flatMap(({ parts }) => parts),
     ...answer.filter(({ key }) => key === null),
@@ -105,5 +105,4 @@ export async function reportPredictedLtv(
   };
 }
 
-const fromOf = ({ columns }: CohortPurchases) => String(columns.cohort_from);
 const sizeOf = (parts: PurchasesAnswer) => parts.reduce((sum, { size }) => sum + size, 0);

@@ -9,10 +9,6 @@ export function addUnrated(sums: Map<string, bigint>, currency: string, amount: 
   sums.set(currency, (sums.get(currency) ?? 0n) + amount);
 }
 
-function addAllUnrated(sums: Map<string, bigint>, added: Unrated | undefined): void {
-  for (const [currency, amount] of added ?? []) addUnrated(sums, currency, amount);
-}
-
 /** Amounts that figures lack, because they cannot be converted, in their own currencies. */
 export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
 
@@ -58,7 +54,7 @@ export class UnratedSums {
   }
 
   addAll(at: number, added: Unrated): void {
-    if (added.size > 0) addAllUnrated(this.at(at), added);
+    for (const [currency, amount] of added) this.add(at, currency, amount);
   }
 
   of(at: number): Unrated {
