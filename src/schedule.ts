@@ -11,7 +11,7 @@ import { outboundFetch, settingsOf } from '#env';
 import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions, reencryptSecondFactors } from '#members';
-import { fetchFurtherRates, fetchReferenceRates, writeNames } from '#money';
+import { fetchSharedRates, writeNames } from '#money';
 import { recordRun, watchStores } from '#operations';
 import { judgeSources } from '#reports';
 import { pruneHours } from '#rollup';
@@ -53,12 +53,12 @@ async function fetchRates(env: Env, now: number): Promise<void> {
   const { EXCHANGE_RATES_URL, FURTHER_RATES_URL } = settingsOf(env);
   const chores: Record<string, Promise<unknown>> = {};
   if (EXCHANGE_RATES_URL) {
-    chores['fetch exchange rates'] = fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
+    chores['fetch exchange rates'] = fetchSharedRates(env.DB, 'reference', EXCHANGE_RATES_URL, now);
   }
   if (FURTHER_RATES_URL) {
     // After the reference rates, because it stores only what these lack, and whether or not they could be fetched.
     chores['fetch further exchange rates'] = Promise.allSettled(Object.values(chores)).then(() =>
-      fetchFurtherRates(env.DB, FURTHER_RATES_URL, now),
+      fetchSharedRates(env.DB, 'further', FURTHER_RATES_URL, now),
     );
   }
   await runChores(chores);

@@ -92,16 +92,6 @@ export const readJson = async (bucket: R2Bucket, key: string): Promise<unknown> 
 export const writeJson = (bucket: R2Bucket, key: string, value: unknown) =>
   bucket.put(key, JSON.stringify(value));
 
-/** All objects under a prefix. */
-export async function* listObjects(bucket: R2Bucket, prefix: string): AsyncGenerator<R2Object> {
-  let cursor: string | undefined;
-  do {
-    const page = await bucket.list({ prefix, ...(cursor ? { cursor } : {}) });
-    yield* page.objects;
-    cursor = page.truncated ? page.cursor : undefined;
-  } while (cursor);
-}
-
 /** The days of the snapshots in a bucket, newest first, complete or not. */
 export async function snapshotDays(bucket: R2Bucket): Promise<string[]> {
   const { delimitedPrefixes } = await bucket.list({ prefix: SNAPSHOTS, delimiter: '/' });

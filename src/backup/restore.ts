@@ -17,9 +17,9 @@ import { ERASED, ErasedDevice, eraseDevice } from '#devices';
 import { AppError } from '#http';
 import { type FileLocation, type FileOutline, filePrefix, outlineFile, readPart } from '#lake';
 import { sha256Hex } from '#lib/crypto';
+import { listObjects } from '#lib/input/list-objects';
 import {
   doneKey,
-  listObjects,
   Manifest,
   manifestKey,
   missingSecrets,

@@ -11,7 +11,7 @@ import {
   MAX_JSON_BODY_BYTES,
   requireWithin,
 } from '#http';
-import { listObjects } from './layout.ts';
+import { listObjects } from '#lib/input/list-objects';
 import { continueRestore, findRestore, type Progress } from './restore.ts';
 
 const Continue = z.object({

@@ -14,6 +14,7 @@ import {
 import { ERASED } from '#devices';
 import { deletePrefix, type Written, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
+import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
 import { dayIn } from '#lib/time';
 import { monthVersions } from '#rollup/months';
@@ -23,7 +24,6 @@ import {
   counterFolder,
   doneKey,
   folderOf,
-  listObjects,
   Manifest,
   manifestKey,
   NEW_DEVICES,

@@ -54,7 +54,6 @@ export const OF_COHORT_DAYS = {
       formula: `net revenue until day ${day} of the attributed devices acquired in the period / spend`,
       hint: `Like ROAS day ${day}, without refunds and the fee of stores`,
       definition: `\`roas_d${day}\` without refunds and the share that stores keep: \`roas\` of the LTV report with \`net=true\`, of the attributed devices.`,
-      source: OURS,
     }),
   ),
   ...ofEachDay('ltv_net', (day) =>
@@ -65,7 +64,6 @@ export const OF_COHORT_DAYS = {
       formula: `net revenue until day ${day} of the devices acquired in the period / these devices`,
       hint: `Like LTV day ${day}, without refunds and the fee of stores`,
       definition: `\`ltv_d${day}\` without refunds and the share that stores keep: \`ltv\` of the LTV report with \`net=true\`.`,
-      source: OURS,
     }),
   ),
   ...ofEachDay('retention', (day) =>

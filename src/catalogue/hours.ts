@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '#lib/time';
+import { DAY_MS, HOUR_MS, hourText } from '#lib/time';
 
 // Figures by hour follow the clock of the application's time zone. When clocks are set back, one hour of the clock occurs twice; the two differ in
 // their UTC offset, so a day has 23, 24 or 25 hours. Lord Howe Island changes its clocks by half an hour, which shortens one hour of the day or
@@ -29,13 +29,6 @@ export function hourIdOf(event: {
   return clockHour * HOUR_ID.perHour + HOUR_ID.ofUtc + Math.round(zone_offset / QUARTER_MINUTES);
 }
 
-const twoDigits = (value: number) => String(value).padStart(2, '0');
-
-/** The hour with an id of `hourIdOf` as ISO 8601 with its offset, such as `2026-11-01T01:00:00-04:00`. */
-export function hourText(day: string, id: number): string {
-  const quarters = (id % HOUR_ID.perHour) - HOUR_ID.ofUtc;
-  const offset = Math.abs(quarters);
-  const [hours, minutes] = [Math.floor(offset / 4), (offset % 4) * 15];
-  const clock = twoDigits(Math.floor(id / HOUR_ID.perHour));
-  return `${day}T${clock}:00:00${quarters < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(minutes)}`;
-}
+/** The hour with an id of `hourIdOf`, in the form of `hourText`. */
+export const hourOfId = (day: string, id: number): string =>
+  hourText(day, Math.floor(id / HOUR_ID.perHour), ((id % HOUR_ID.perHour) - HOUR_ID.ofUtc) * QUARTER_MINUTES);

@@ -24,7 +24,7 @@ export {
 } from './doubts/rule.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
-export { HOURS_KEPT_DAYS, hourIdOf, hourText } from './hours.ts';
+export { HOURS_KEPT_DAYS, hourIdOf, hourOfId } from './hours.ts';
 export type {
   ClientTotal,
   ColumnType,

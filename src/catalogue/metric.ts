@@ -13,7 +13,10 @@ type Unit = 'count' | 'money' | 'percent';
 
 export type Words = { definition: string; source: string };
 
-export type MetricDefinition<Read extends SumName = SumName> = Words & {
+export type MetricDefinition<Read extends SumName = SumName> = OwnDefinition<Read> & Words;
+
+/** What every metric says of itself, but for where its definition is from. */
+type OwnDefinition<Read extends SumName> = Pick<Words, 'definition'> & {
   label: string;
   /**
    * Sums add up over groups and periods, and are 0 without data. Distinct devices are 0 without data, but do not add up over time. Ratios are
@@ -41,11 +44,14 @@ export type MetricDefinition<Read extends SumName = SumName> = Words & {
     | { nanos: (sums: Pick<Sums, Read | Setting>) => bigint }
   );
 
-/** A metric that is computed from these sums, and cannot read others. */
-export const from = <Read extends SumName, Definition extends MetricDefinition<Read>>(
+/** A metric that is computed from these sums, and cannot read others. Without a source, this service defines it. */
+export const from = <
+  Read extends SumName,
+  Definition extends OwnDefinition<Read> & Partial<Pick<Words, 'source'>>,
+>(
   reads: readonly Read[],
   definition: Definition,
-) => ({ ...definition, reads });
+) => ({ source: OURS, ...definition, reads });
 
 /** What a metric that is a sum itself says of it. */
 type SumWords = Pick<MetricDefinition, 'label' | 'definition' | 'hint' | 'more' | 'missing'> & {
@@ -55,13 +61,13 @@ type SumWords = Pick<MetricDefinition, 'label' | 'definition' | 'hint' | 'more' 
 /** A metric that is a sum of counts. */
 export const countOf = <Name extends Count>(name: Name, words: SumWords) =>
   from([name], {
-    ...{ kind: 'sum', unit: 'count', source: OURS, ...words },
+    ...{ kind: 'sum', unit: 'count', ...words },
     value: (sums: Pick<Sums, Name>) => sums[name],
   } as const);
 
 /** A metric that is a sum of amounts. */
 export const amountOf = <Name extends Amount>(name: Name, words: SumWords) =>
   from([name], {
-    ...{ kind: 'sum', unit: 'money', source: OURS, ...words },
+    ...{ kind: 'sum', unit: 'money', ...words },
     nanos: (sums: Pick<Sums, Name>) => sums[name],
   } as const);

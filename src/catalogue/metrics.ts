@@ -1,6 +1,7 @@
+import { camelCase } from '#lib/encoding/camel-case';
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
-import { ADJUST, ADMOB, amountOf, countOf, from, OURS } from './metric.ts';
+import { ADJUST, ADMOB, amountOf, countOf, from } from './metric.ts';
 import { type Amount, type Count, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
@@ -42,7 +43,6 @@ export const METRICS = {
     formula: 'installs - doubted_installs',
     hint: 'Installs that no rule doubted',
     definition: 'Installs less doubtful installs.',
-    source: OURS,
     value: (sums) => sums.installs - sums.doubtedInstalls,
   }),
   ad_impressions_bought: from(['creativeImpressions', 'statedImpressions'], {
@@ -52,7 +52,6 @@ export const METRICS = {
     hint: 'Times that your ads were shown, by costs or by what networks report',
     definition:
       "Times that your ads were shown in other apps: the impressions that costs state, and those that networks report to tracking links. Where costs state impressions of a creative's day, for itself, its ad set or its campaign, these count and what was reported to its link that day does not. Ads shown in your own app are impressions.",
-    source: OURS,
     value: (sums) => sums.creativeImpressions + sums.statedImpressions,
   }),
   ctr: from(['clicks', 'creativeImpressions', 'statedImpressions'], {
@@ -150,7 +149,6 @@ export const METRICS = {
     hint: 'Distinct devices that paid',
     definition:
       'Distinct devices with a successful purchase in the period of the row. On a day, a device counts under the app version of its latest purchase; a purchase that arrives when the device has paid on seven later days no longer changes that.',
-    source: OURS,
     value: (sums) => sums.payers,
   }),
   purchase_revenue: amountOf('purchaseRevenue', {
@@ -164,7 +162,6 @@ export const METRICS = {
     formula: 'ad_revenue + purchase_revenue',
     hint: 'Purchases and ads',
     definition: 'Ad revenue + purchase revenue.',
-    source: OURS,
     nanos: revenueOf,
   }),
   refunds: countOf('refunds', {
@@ -191,7 +188,6 @@ export const METRICS = {
     hint: 'Revenue without refunds and the fee of stores',
     definition:
       'Ad revenue, and purchase revenue without what has been refunded of the purchases of the period, whenever, and without the share that stores keep (`store_fee`). A refund changes the day of its purchase, at the exchange rate of that day.',
-    source: OURS,
     nanos: netRevenueOf,
   }),
   trials: countOf('trials', {
@@ -223,7 +219,6 @@ export const METRICS = {
     missing: 'by hour',
     hint: 'Like ARPDAU, without refunds and the fee of stores',
     definition: 'Net revenue per daily active user: `arpdau` of `net_revenue`.',
-    source: OURS,
     value: (sums) => per(units(netRevenueOf(sums)), sums.activeDevices),
   }),
   arppu: from(['purchaseRevenue', 'payers'], {
@@ -246,7 +241,6 @@ export const METRICS = {
     hint: 'Like ARPPU, without refunds and the fee of stores',
     definition:
       'Net purchase revenue per paying user: `arppu` without what was refunded of the purchases of the period, and without the share that stores keep. Who got everything back counts as a payer.',
-    source: OURS,
     value: (sums) => per(units(netPurchasesOf(sums)), sums.payers),
   }),
   spend: amountOf('spend', {
@@ -262,7 +256,6 @@ export const METRICS = {
     formula: 'revenue - spend',
     hint: 'Revenue minus spend; negative for a loss',
     definition: 'Revenue - spend, both of the period. Negative for a loss.',
-    source: OURS,
     nanos: (sums) => revenueOf(sums) - sums.spend,
   }),
   profit_net: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue', 'spend'], {
@@ -273,7 +266,6 @@ export const METRICS = {
     missing: 'by hour',
     hint: 'Net revenue minus spend; negative for a loss',
     definition: 'Net revenue - spend, both of the period. Negative for a loss.',
-    source: OURS,
     nanos: (sums) => netRevenueOf(sums) - sums.spend,
   }),
   cpi: from(['spend', 'attributedInstalls'], {
@@ -318,7 +310,6 @@ export const METRICS = {
     hint: 'Like ROAS, without refunds and the fee of stores',
     definition:
       'Net return on ad spend: `roas` without what was refunded of the purchases of these devices, and without the share that stores keep.',
-    source: OURS,
     value: (sums) => {
       const { attributedPurchaseRevenue: purchased, attributedReturnedRevenue: returned } = sums;
       const net = sums.attributedRevenue - purchased + netOfFee(purchased, returned, sums);
@@ -333,7 +324,6 @@ export const METRICS = {
     hint: 'Like net ROAS, but including organic devices',
     definition:
       '`roas_blended` without what was refunded of the purchases of these devices, and without the share that stores keep.',
-    source: OURS,
     value: (sums) => {
       const { acquiredPurchaseRevenue: purchased, acquiredReturnedRevenue: returned } = sums;
       const net = sums.acquiredRevenue - purchased + netOfFee(purchased, returned, sums);
@@ -373,8 +363,7 @@ export const metricsWithin = (sums: readonly string[]): readonly Metric[] =>
   ALL_METRICS.filter((metric) => readsOf(metric).every((sum) => sums.includes(sum)));
 
 /** The sum of a measure: `adRevenue` of `ad_revenue`. */
-export const sumOf = (measure: string) =>
-  measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
+export const sumOf = (measure: string) => camelCase(measure) as Amount | Count;
 
 export const OF_SPEND = metricsFrom('spend');
 /** Metrics that need the impressions of costs. */

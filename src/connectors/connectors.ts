@@ -12,7 +12,7 @@ import {
   insertWhere,
   reportedAdRevenue,
 } from '#db';
-import { AppError, dayText, invalidRequest, oneOf, requiredText } from '#http';
+import { AppError, atMostDays, dayText, invalidRequest, oneOf, requiredText } from '#http';
 import { encryptText } from '#lib/crypto';
 import { toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
@@ -126,7 +126,7 @@ export async function createConnector(
   application: ApplicationRow,
   { kind, settings, credentials }: Omit<NewConnector, 'application_id'>,
   encryptionSecret: string,
-): Promise<ConnectorRow> {
+): Promise<Connector> {
   const { db, now } = caller;
   const others = await listConnectors(db, application.id);
   if (others.length >= MAX_CONNECTORS) {
@@ -158,7 +158,7 @@ export async function createConnector(
     insertWhere(db, connectors, row, isThere),
     auditStatement(caller, 'connector.created', subjectOf(row, application), isThere),
   ]);
-  return row;
+  return showConnector(row, now);
 }
 
 /** The team's connector and its application. Throws `not_found` for another team's, too. */
@@ -178,7 +178,7 @@ export async function getConnector(
 }
 
 /** Makes a connector due, so that it runs within a minute. Throws `not_found`. */
-export async function scheduleConnector(caller: Caller, id: string): Promise<ConnectorRow> {
+export async function scheduleConnector(caller: Caller, id: string): Promise<Connector> {
   const { db, team, now } = caller;
   const { connector, application } = await getConnector(db, team.id, id);
   const own = eq(connectors.id, id);
@@ -186,19 +186,15 @@ export async function scheduleConnector(caller: Caller, id: string): Promise<Con
     auditStatement(caller, 'connector.run', subjectOf(connector, application)),
     db.update(connectors).set({ nextRunAt: now }).where(own),
   ]);
-  return { ...connector, nextRunAt: now };
+  return showConnector({ ...connector, nextRunAt: now }, now);
 }
 
 const MAX_BACKFILL_DAYS = 731;
 
 /** Body of `POST /v1/connectors/:id/backfill`. */
-export const NewBackfill = z.object({ from: dayText(), to: dayText() }).superRefine(({ from, to }, ctx) => {
-  const days = daysBetween(from, to) + 1;
-  if (days >= 1 && days <= MAX_BACKFILL_DAYS) return;
-  const message =
-    days < 1 ? 'must not be before from' : `must be at most ${MAX_BACKFILL_DAYS} days after from`;
-  ctx.addIssue({ code: 'custom', path: ['to'], message });
-});
+export const NewBackfill = z
+  .object({ from: dayText(), to: dayText() })
+  .superRefine(atMostDays(MAX_BACKFILL_DAYS, `at most ${MAX_BACKFILL_DAYS} days after from`));
 export type NewBackfill = z.infer<typeof NewBackfill>;
 
 /**
@@ -209,7 +205,7 @@ export async function startBackfill(
   caller: Caller,
   id: string,
   { from, to }: NewBackfill,
-): Promise<ConnectorRow> {
+): Promise<Connector> {
   const { db, team, now } = caller;
   const { connector, application } = await getConnector(db, team.id, id);
   const kind = kindOf(connector.kind);
@@ -232,12 +228,12 @@ export async function startBackfill(
     auditStatement(caller, 'connector.backfill', `${from} to ${to} of ${subjectOf(connector, application)}`),
     db.update(connectors).set(set).where(eq(connectors.id, id)),
   ]);
-  return { ...connector, ...set };
+  return showConnector({ ...connector, ...set }, now);
 }
 
 /** Deletes a connector with what it fetched. Throws `not_found`. */
-export async function deleteConnector(caller: Caller, id: string): Promise<ConnectorRow> {
-  const { db, team } = caller;
+export async function deleteConnector(caller: Caller, id: string): Promise<Connector> {
+  const { db, team, now } = caller;
   const { connector, application } = await getConnector(db, team.id, id);
   const own = eq(connectors.id, id);
   await db.batch([
@@ -253,5 +249,5 @@ export async function deleteConnector(caller: Caller, id: string): Promise<Conne
     deleteFetchedCosts(db, connector.applicationId, id),
     db.delete(connectors).where(own),
   ]);
-  return connector;
+  return showConnector(connector, now);
 }

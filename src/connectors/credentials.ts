@@ -4,8 +4,8 @@ import { auditStatement, type Caller } from '#audit';
 import { connectors } from '#db';
 import { AppError, invalidRequest, toFaults } from '#http';
 import { encryptText } from '#lib/crypto';
-import type { ConnectorRow } from './connector-row.ts';
-import { getConnector, subjectOf, texts } from './connectors.ts';
+import type { Connector } from './answers.ts';
+import { getConnector, showConnector, subjectOf, texts } from './connectors.ts';
 import { kindOf } from './kinds.ts';
 
 /** What was fetched belongs to one account. */
@@ -29,7 +29,7 @@ export async function replaceCredentials(
   id: string,
   { credentials }: ConnectorChanges,
   encryptionSecret: string,
-): Promise<ConnectorRow> {
+): Promise<Connector> {
   const { db, team, now } = caller;
   const { connector, application } = await getConnector(db, team.id, id);
   const kind = kindOf(connector.kind);
@@ -48,5 +48,5 @@ export async function replaceCredentials(
     auditStatement(caller, 'connector.credentials_replaced', subjectOf(connector, application)),
     db.update(connectors).set(set).where(eq(connectors.id, id)),
   ]);
-  return { ...connector, ...set };
+  return showConnector({ ...connector, ...set }, now);
 }

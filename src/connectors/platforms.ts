@@ -28,12 +28,17 @@ const get = (fetcher: Fetch, url: string, headers: Record<string, string> = {}) 
 const refusalOf = async (what: string, answer: Response): Promise<ReportFault> =>
   refusal(what, { status: answer.status, text: await answer.text(), retryAfterSeconds: null });
 
-async function readFile(fetcher: Fetch, what: string, address: string): Promise<NetworkSums> {
+async function readFile(
+  fetcher: Fetch,
+  what: string,
+  address: string,
+  sums?: NetworkSums,
+): Promise<NetworkSums> {
   const fault = await receiverFault(address, { ports: '443' });
   if (fault) throw new Error(`${what} named a report whose address ${fault}`);
   const file = await get(fetcher, address);
   if (!file.ok || !file.body) throw await refusalOf(`the report of ${what}`, file);
-  return sumByNetwork(file.body);
+  return sumByNetwork(file.body, sums);
 }
 
 async function readJson<Schema extends z.ZodType>(answer: Response, schema: Schema, what: string) {
@@ -118,12 +123,7 @@ const levelplay: Platform = {
       what,
     );
     const sums: NetworkSums = new Map();
-    for (const url of urls) {
-      for (const [network, { impressions, nanos }] of await readFile(fetcher, what, url)) {
-        const sum = sums.get(network) ?? { impressions: 0, nanos: 0n };
-        sums.set(network, { impressions: sum.impressions + impressions, nanos: sum.nanos + nanos });
-      }
-    }
+    for (const url of urls) await readFile(fetcher, what, url, sums);
     return sums;
   },
 };

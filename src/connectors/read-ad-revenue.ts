@@ -19,7 +19,7 @@ export async function readAdRevenue(
   { from, to }: Window,
   { credentials, fetcher, when }: { credentials: Record<string, string>; fetcher: Fetch; when: SQL },
 ): Promise<Replacement> {
-  const { applicationId, connectorId, day, network, revenue } = reportedAdRevenue;
+  const { applicationId, connectorId, day, revenue } = reportedAdRevenue;
   const own = and(eq(applicationId, row.applicationId), eq(connectorId, row.id), between(day, from, to));
   const days = daysOf(from, to);
   const read: { day: string; sums: NetworkSums }[] = [];
@@ -42,18 +42,10 @@ export async function readAdRevenue(
   return {
     statements: (): BatchItem<'sqlite'>[] => [
       db.delete(reportedAdRevenue).where(own),
+      // In the order of the table's columns.
       db.insert(reportedAdRevenue).select(
-        db
-          .select({
-            applicationId: sql<string>`${row.applicationId}`.as(applicationId.name),
-            connectorId: sql<string>`${row.id}`.as(connectorId.name),
-            day: sql<string>`value ->> 0`.as(day.name),
-            network: sql<string>`value ->> 1`.as(network.name),
-            impressions: sql<number>`value ->> 2`.as('impressions'),
-            revenue: sql<number>`CAST(value ->> 3 AS INTEGER)`.as(revenue.name),
-          })
-          .from(sql`json_each(${JSON.stringify(values)})`)
-          .where(when),
+        sql`SELECT ${row.applicationId}, ${row.id}, value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS INTEGER)
+          FROM json_each(${JSON.stringify(values)}) WHERE ${when}`,
       ),
     ],
     change: {

@@ -1,9 +1,8 @@
 import { and, between, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, reportedAdRevenue } from '#db';
-import { dayText, requiredText } from '#http';
+import { atMostDays, dayText, requiredText } from '#http';
 import { amountField, toNanos } from '#lib/money';
-import { daysBetween } from '#lib/time';
 import { MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
 import type { ApplicationRow } from '#teams';
 import type { Reconciliation } from './answers.ts';
@@ -17,12 +16,7 @@ const CURRENCY = 'usd';
 /** Query of `GET /v1/reports/ad-revenue`. */
 export const ReconciliationQuery = z
   .object({ application_id: requiredText(128), from: dayText(), to: dayText() })
-  .superRefine(({ from, to }, ctx) => {
-    const days = daysBetween(from, to) + 1;
-    if (days >= 1 && days <= MAX_DAYS) return;
-    const message = days < 1 ? 'must not be before from' : `must be at most ${MAX_DAYS} days after from`;
-    ctx.addIssue({ code: 'custom', path: ['to'], message });
-  });
+  .superRefine(atMostDays(MAX_DAYS, `at most ${MAX_DAYS} days after from`));
 type Query = z.infer<typeof ReconciliationQuery>;
 
 type AdSums = { impressions: number; nanos: bigint };

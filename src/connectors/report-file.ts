@@ -74,11 +74,13 @@ const COLUMNS = {
 export const demandOf = (text: string): string => toNetwork(text.replace(/[ _-]?bidding$/i, '')) || 'unknown';
 
 /**
- * The sums of a report by network. Throws if it lacks a column or has an amount that is none. Negative amounts, by which networks say that they
+ * Adds up a report by network. Throws if it lacks a column or has an amount that is none. Negative amounts, by which networks say that they
  * do not know one, count as 0.
  */
-export async function sumByNetwork(body: ReadableStream<Uint8Array>): Promise<NetworkSums> {
-  const sums: NetworkSums = new Map();
+export async function sumByNetwork(
+  body: ReadableStream<Uint8Array>,
+  sums: NetworkSums = new Map(),
+): Promise<NetworkSums> {
   const demand = new Map<string, string>();
   let places: { network: number; revenue: number } | null = null;
   for await (const line of lines(body)) {

@@ -107,10 +107,8 @@ export const connectorEndpoints: Endpoint[] = [
       409: 'The application has 10 connectors already, or one that fetches the same costs.',
     },
     async handle(c, { body: { application_id, ...wanted } }) {
-      const caller = apiCaller(c);
       const application = await ownApplication(c, application_id);
-      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-      return showConnector(await createConnector(caller, application, wanted, secret), caller.now);
+      return createConnector(apiCaller(c), application, wanted, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     },
   }),
   endpoint({
@@ -135,10 +133,9 @@ export const connectorEndpoints: Endpoint[] = [
       examples: { meta: { credentials: { access_token: 'the-new-token' } } },
     },
     answer: runs,
-    async handle(c, { params, body }) {
-      const caller = apiCaller(c);
+    handle(c, { params, body }) {
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-      return showConnector(await replaceCredentials(caller, params.connector_id, body, secret), caller.now);
+      return replaceCredentials(apiCaller(c), params.connector_id, body, secret);
     },
   }),
   endpoint({
@@ -147,10 +144,7 @@ export const connectorEndpoints: Endpoint[] = [
     path: '/v1/connectors/{connector_id}/run',
     summary: 'Run a connector now',
     answer: { ...runs, status: 202 },
-    async handle(c, { params }) {
-      const caller = apiCaller(c);
-      return showConnector(await scheduleConnector(caller, params.connector_id), caller.now);
-    },
+    handle: (c, { params }) => scheduleConnector(apiCaller(c), params.connector_id),
   }),
   endpoint({
     ...{ ...shared, ...one },
@@ -161,10 +155,7 @@ export const connectorEndpoints: Endpoint[] = [
       'Reads the days again and replaces what is stored of them, a week per run. `backfill` of the connector tells how far it is. It takes the place of an earlier one; the daily runs go on.',
     body: { schema: NewBackfill, examples: { month: { from: EXAMPLE.from, to: EXAMPLE.to } } },
     answer: { ...runs, status: 202 },
-    async handle(c, { params, body }) {
-      const caller = apiCaller(c);
-      return showConnector(await startBackfill(caller, params.connector_id, body), caller.now);
-    },
+    handle: (c, { params, body }) => startBackfill(apiCaller(c), params.connector_id, body),
   }),
   endpoint({
     ...{ ...shared, ...one },
@@ -172,10 +163,7 @@ export const connectorEndpoints: Endpoint[] = [
     summary: 'Delete a connector',
     description: 'Deletes the costs or the reported ad revenue that it fetched, too.',
     answer: { description: 'The deleted connector.', schema: Connector },
-    async handle(c, { params }) {
-      const caller = apiCaller(c);
-      return showConnector(await deleteConnector(caller, params.connector_id), caller.now);
-    },
+    handle: (c, { params }) => deleteConnector(apiCaller(c), params.connector_id),
   }),
   endpoint({
     ...shared,

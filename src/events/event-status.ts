@@ -59,18 +59,17 @@ export async function eventStatus(
     .where(ofTeam);
   const counters = own
     .filter((application) => applicationId === undefined || application.id === applicationId)
-    .flatMap(({ id: owner, shards }) => Array.from({ length: shards }, (_, shard) => ({ owner, shard })));
+    .flatMap((owner) => Array.from({ length: owner.shards }, (_, shard) => ({ owner, shard })));
   for (const group of chunksOf(counters, ASKED_AT_ONCE)) {
     const answers = await Promise.all(
       group.map(async ({ owner, shard }) => {
-        const shards = own.find((application) => application.id === owner)?.shards ?? 1;
-        const find = () => findIn(env, { id: owner, shards }, shard, id);
+        const find = () => findIn(env, owner, shard, id);
         let found = await find();
         if (found?.status === 'queued') {
-          await settleCounters(env, { id: owner, shards });
+          await settleCounters(env, owner);
           found = await find();
         }
-        return found && { ...base, application_id: owner, ...found };
+        return found && { ...base, application_id: owner.id, ...found };
       }),
     );
     const status = answers.find((answer) => answer !== null);

@@ -20,6 +20,7 @@ import { settingsOf } from '#env';
 import { invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
 import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
+import { present } from '#lib/input/present';
 import { fromNanos } from '#lib/money';
 import { isDay } from '#lib/time';
 import type { Event } from './answers.ts';
@@ -153,16 +154,8 @@ async function findEvents(env: Env, application: ShardedApplication, query: Even
     query.campaign_id || query.adset_id
       ? await findCreativeIds(database(env.DB), application.id, query)
       : query.creative_id;
-  const filter = {
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(type ? { type } : {}),
-    ...(eventName ? { eventName } : {}),
-    ...(deviceId ? { deviceId } : {}),
-    ...(creativeIds ? { creativeIds } : {}),
-    ...(attribution ? { attribution } : {}),
-    segment: ofDimensions(SEGMENT_DIMENSIONS, (name) => query[name]?.map(storedValue)),
-  };
+  const segment = ofDimensions(SEGMENT_DIMENSIONS, (name) => query[name]?.map(storedValue));
+  const filter = present({ from, to, type, eventName, deviceId, creativeIds, attribution, segment });
   // A token names its device's counter.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
   const place = { applicationId: application.id, shards };

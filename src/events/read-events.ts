@@ -7,7 +7,7 @@ import {
   missingAmong,
   readEvents as readFileEvents,
 } from '#lake';
-import { chunksOf } from '#lib/collections/chunks';
+import { inParallel } from '#lib/collections/in-parallel';
 import { idAfter } from '#lib/ids';
 import { logError } from '#lib/log';
 
@@ -49,12 +49,10 @@ async function readLogs(
   limit: number,
 ): Promise<LogPage> {
   let page: LogPage = { events: [], through: null };
-  for (const group of chunksOf(shards, ASKED_AT_ONCE)) {
-    const pages = await Promise.all(
-      group.map((shard) => counterOf(env, applicationId, shard).readLog(filter, before, limit)),
-    );
-    page = mergePages([page, ...pages], limit);
-  }
+  await inParallel(shards, ASKED_AT_ONCE, async (shard) => {
+    const own = await counterOf(env, applicationId, shard).readLog(filter, before, limit);
+    page = mergePages([page, own], limit);
+  });
   return page;
 }
 
@@ -110,15 +108,11 @@ async function listFiles(
 ): Promise<{ files: FileEntry[]; next: string | null }> {
   const files: FileEntry[] = [];
   let next: string | null = null;
-  for (const group of chunksOf(shards, ASKED_AT_ONCE)) {
-    const pages = await Promise.all(
-      group.map((shard) => counterOf(env, applicationId, shard).listFiles(filter, range)),
-    );
-    for (const page of pages) {
-      files.push(...page.files);
-      if (page.next !== null && (next === null || page.next > next)) next = page.next;
-    }
-  }
+  await inParallel(shards, ASKED_AT_ONCE, async (shard) => {
+    const page = await counterOf(env, applicationId, shard).listFiles(filter, range);
+    files.push(...page.files);
+    if (page.next !== null && (next === null || page.next > next)) next = page.next;
+  });
   return { files, next };
 }
 
@@ -130,15 +124,10 @@ export async function withoutErased<Event extends LoggedEvent>(
 ): Promise<Event[]> {
   const byShard = Map.groupBy(events, (event) => shardOf(event));
   const erased = new Set<string>();
-  for (const group of chunksOf(byShard.keys(), ASKED_AT_ONCE)) {
-    const answers = await Promise.all(
-      group.map((shard) => {
-        const ids = new Set((byShard.get(shard) ?? []).flatMap(idsOf));
-        return counterOf(env, applicationId, shard).erasedAmong([...ids]);
-      }),
-    );
-    for (const id of answers.flat()) erased.add(id);
-  }
+  await inParallel([...byShard], ASKED_AT_ONCE, async ([shard, own]) => {
+    const ids = new Set(own.flatMap(idsOf));
+    for (const id of await counterOf(env, applicationId, shard).erasedAmong([...ids])) erased.add(id);
+  });
   return events.filter((event) => !idsOf(event).some((id) => erased.has(id)));
 }
 

@@ -21,16 +21,13 @@ function answerEvents(
   if (format === 'json') return c.json<z.input<typeof Events>>(page);
   if (page.next_cursor) c.header('X-Next-Cursor', page.next_cursor);
   if (format === 'ndjson') {
-    c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
-    return c.body(page.data.map((event) => `${JSON.stringify(event)}\n`).join(''));
-  }
-  for (const [name, value] of Object.entries(csvHeaders(['events', application, from, to]))) {
-    c.header(name, value);
+    const lines = page.data.map((event) => `${JSON.stringify(event)}\n`);
+    return c.body(lines.join(''), 200, { 'Content-Type': 'application/x-ndjson; charset=utf-8' });
   }
   const rows = page.data.map((event) =>
     Object.fromEntries(Object.entries(event).map(([column, value]) => [column, toCell(value)])),
   );
-  return c.body(toCsv(SHOWN_COLUMNS, rows));
+  return c.body(toCsv(SHOWN_COLUMNS, rows), 200, csvHeaders(['events', application, from, to]));
 }
 
 export const eventEndpoints: Endpoint[] = [

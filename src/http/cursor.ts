@@ -1,4 +1,6 @@
+import { type Column, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
+import { commaList } from '#db';
 import { fromBase64Url, toBase64Url } from '#lib/encoding/base64url';
 import { invalidRequest } from './errors.ts';
 
@@ -31,9 +33,20 @@ export const idOf = ({ id }: { id: string }): string => id;
 export const toKeyCursor = (key: readonly string[]): string =>
   toBase64Url(new TextEncoder().encode(JSON.stringify(key)));
 
-/** The key of the previous page's last row; null for the first page. Throws `invalid_request` if the cursor is malformed. */
-export function readKeyCursor(cursor: string, length: number): string[] | null {
-  if (cursor === '') return null;
+/**
+ * The condition for the rows after a cursor, in a list that is ordered by these columns. `newest`: the first one is a day, the latest first.
+ * Throws `invalid_request` if the cursor is malformed.
+ */
+export function afterKeyCursor(cursor: string, columns: readonly Column[], newest = false): SQL | undefined {
+  if (cursor === '') return undefined;
+  const key = readKey(cursor, columns.length).map((part) => sql`${part}`);
+  const isAfter = (from: number) =>
+    sql`(${commaList(columns.slice(from))}) > (${commaList(key.slice(from))})`;
+  const [day, lastDay] = [columns[0], key[0]];
+  return newest ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${isAfter(1)}))` : isAfter(0);
+}
+
+function readKey(cursor: string, length: number): string[] {
   try {
     const text = new TextDecoder().decode(fromBase64Url(cursor) ?? new Uint8Array());
     return z.array(z.string()).length(length).parse(JSON.parse(text));

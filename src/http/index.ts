@@ -9,7 +9,7 @@ export {
   requireDataCollection,
 } from './credentials.ts';
 export { INGESTION_PATHS } from './cross-origin.ts';
-export { idOf, keyCursor, pageOf, readKeyCursor, toKeyCursor } from './cursor.ts';
+export { afterKeyCursor, idOf, keyCursor, pageOf, toKeyCursor } from './cursor.ts';
 export {
   commaSeparated,
   type Endpoint,

@@ -14,7 +14,7 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { dayIn, daysBetween, zoneOffset } from '#lib/time';
+import { daysBetween, eventTimes } from '#lib/time';
 import { timeWarnings, toOccurredAt } from '#lib/timestamp';
 import {
   type EventLine,
@@ -36,11 +36,13 @@ const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }]
  * The claims of a token that may send events to the application. `invalid_request` for a forged token and for one that expired longer ago than
  * its lifetime, and `forbidden` for another application's token.
  */
-function authorise(
-  claims: TokenClaims | null,
+async function authorise(
+  env: Env,
   application: AuthenticatedApplication,
+  token: string,
   now: number,
-): TokenClaims | AppError {
+): Promise<TokenClaims | AppError> {
+  const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
   if (!claims) return invalidRequest(fault('is not a token of this service'));
   if (claims.applicationId !== application.id) return accessDenied();
   if (takesEventsUntil(claims) <= now) return invalidRequest(fault('has expired; fetch a new one'));
@@ -50,15 +52,10 @@ function authorise(
 /** The result of an accepted event. `warnings` is present only if something was dropped or replaced. */
 type AcceptedEvent = { event_id: string; warnings?: Fault[] };
 
-const acceptedEvent = (id: string, warnings: Fault[]): AcceptedEvent => ({
-  event_id: id,
-  ...(warnings.length > 0 ? { warnings } : {}),
-});
-
-const warningsOf = ({ created_at, warnings }: EventEnvelope, now: number): Fault[] => [
-  ...timeWarnings(created_at, now),
-  ...warnings,
-];
+function acceptedEvent(id: string, envelope: EventEnvelope, now: number): AcceptedEvent {
+  const warnings = [...timeWarnings(envelope.created_at, now), ...envelope.warnings];
+  return { event_id: id, ...(warnings.length > 0 ? { warnings } : {}) };
+}
 
 /** The first line of a message of this version with events whose tokens agree in `creditOpen`. */
 const headOf = (env: Env, { id }: AuthenticatedApplication, creditOpen = false): string =>
@@ -88,7 +85,7 @@ type Sender = {
  */
 function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }: Sender): SentEvent {
   const { occurredAt, clockAhead } = toOccurredAt(envelope.created_at, now);
-  const day = dayIn(application.timezone, occurredAt);
+  const times = eventTimes(application.timezone, occurredAt, now);
   const hasKeys = keys.length > 0;
   return {
     id,
@@ -96,10 +93,7 @@ function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }
     shard: claims.shard || undefined,
     creative_id: claims.creativeId,
     acquired_day: claims.acquiredDay,
-    day,
-    occurred_at: occurredAt,
-    received_at: now,
-    zone_offset: zoneOffset(application.timezone, occurredAt) || undefined,
+    ...times,
     token_id: claims.tokenId,
     token_expired: claims.expiresAt <= now || undefined,
     keys: hasKeys ? keys : undefined,
@@ -108,7 +102,7 @@ function toEvent(envelope: EventEnvelope, { application, claims, keys, id, now }
     clock_ahead: clockAhead || undefined,
     device: deviceOf(envelope),
     warnings: envelope.warnings.length > 0 ? envelope.warnings : undefined,
-    ...fieldsOf(envelope, Math.max(0, daysBetween(claims.acquiredDay, day))),
+    ...fieldsOf(envelope, Math.max(0, daysBetween(claims.acquiredDay, times.day))),
   };
 }
 
@@ -137,8 +131,7 @@ export async function acceptEvent(c: AppContext, { body: envelope }: { body: Eve
   const application = c.get('application');
   const header = idempotencyKeyOf(c);
   const now = Date.now();
-  const read = await readToken(envelope.creativeToken, settingsOf(env).TOKEN_SECRET);
-  const claims = authorise(read, application, now);
+  const claims = await authorise(env, application, envelope.creativeToken, now);
   if (claims instanceof AppError) throw claims;
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
@@ -146,7 +139,7 @@ export async function acceptEvent(c: AppContext, { body: envelope }: { body: Eve
   const head = headOf(env, application, claims.creditOpen);
   if (!(await enqueueEvent(env, place, head, JSON.stringify(event)))) throw unavailable();
   c.set('eventId', id);
-  const accepted = acceptedEvent(id, warningsOf(envelope, now));
+  const accepted = acceptedEvent(id, envelope, now);
   return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
 }
 
@@ -173,22 +166,9 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
   });
 }
 
-/** What `authorise` returns for each of these tokens. */
-async function authoriseAll(
-  env: Env,
-  application: AuthenticatedApplication,
-  tokens: ReadonlySet<string>,
-  now: number,
-): Promise<Map<string, TokenClaims | AppError>> {
-  const secret = settingsOf(env).TOKEN_SECRET;
-  const list = [...tokens];
-  const read = await Promise.all(list.map((token) => readToken(token, secret)));
-  return new Map(list.map((token, index) => [token, authorise(read[index] ?? null, application, now)]));
-}
-
 type Item =
   | { result: ItemResult }
-  | { id: string; line: EventLine & { shard: number; head: string }; warnings: Fault[] };
+  | { line: EventLine & { shard: number; head: string }; accepted: AcceptedEvent };
 
 /**
  * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if no queue accepted anything. If
@@ -204,7 +184,11 @@ export async function acceptBatch(
   const headerKeys = header ? await batchKeys(header, items) : [];
   const parsed = items.map((item) => EventEnvelope.safeParse(item));
   const tokens = new Set(parsed.flatMap(({ data }) => data?.creativeToken ?? []));
-  const claimsByToken = await authoriseAll(env, application, tokens, now);
+  const claimsByToken = new Map(
+    await Promise.all(
+      Array.from(tokens, async (token) => [token, await authorise(env, application, token, now)] as const),
+    ),
+  );
   const [settled, open] = [headOf(env, application), headOf(env, application, true)];
   const outcomes = parsed.map(({ data: envelope, error }, index): Item => {
     if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
@@ -217,7 +201,7 @@ export async function acceptBatch(
     const bytes = measureEvent(text);
     if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
     const line = { text, bytes, shard: claims.shard, head: claims.creditOpen ? open : settled };
-    return { id, line, warnings: warningsOf(envelope, now) };
+    return { line, accepted: acceptedEvent(id, envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
   const accepted = await enqueueEvents(env, application.id, events);
@@ -225,7 +209,7 @@ export async function acceptBatch(
   const isAccepted = accepted.values();
   return outcomes.map((outcome, index) => {
     if ('result' in outcome) return outcome.result;
-    if (isAccepted.next().value) return { index, ...acceptedEvent(outcome.id, outcome.warnings) };
+    if (isAccepted.next().value) return { index, ...outcome.accepted };
     return { index, error: 'Temporarily unavailable; retry this event', details: [] };
   });
 }

@@ -1,6 +1,6 @@
-import { and, desc, eq, gt, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, lt, or, sql } from 'drizzle-orm';
 import { routePath } from 'hono/route';
-import { database, rejections, teams } from '#db';
+import { database, jsonValues, rejections, teams } from '#db';
 import type { DeviceResult } from '#devices';
 import { type AppContext, type AppError, describeFaults, type Fault, INGESTION_PATHS } from '#http';
 import { logWarning } from '#lib/log';
@@ -87,37 +87,20 @@ function hold(kind: Omit<RejectionKind, 'count'>): void {
   }
 }
 
+const COLUMNS = jsonValues(Object.values(getTableColumns(rejections)));
+
 async function flush(d1: D1Database): Promise<void> {
   const db = database(d1);
-  const rows = [...held.values()].map((kind) => [
-    kind.applicationId,
-    kind.endpoint,
-    kind.status,
-    kind.error,
-    kind.count,
-    kind.at,
-    JSON.stringify(kind.sample),
-  ]);
+  const rows = [...held.values()].map(({ applicationId, at, sample, ...kind }) => ({
+    ...{ application_id: applicationId, ...kind },
+    ...{ first_at: at, last_at: at, sample: JSON.stringify(sample) },
+  }));
   held.clear();
   if (rows.length === 0) return;
   try {
     await db
       .insert(rejections)
-      .select(
-        db
-          .select({
-            applicationId: sql<string>`value ->> 0`.as('application_id'),
-            endpoint: sql<string>`value ->> 1`.as('endpoint'),
-            status: sql<number>`value ->> 2`.as('status'),
-            error: sql<string>`value ->> 3`.as('error'),
-            count: sql<number>`value ->> 4`.as('count'),
-            firstAt: sql<number>`value ->> 5`.as('first_at'),
-            lastAt: sql<number>`value ->> 5`.as('last_at'),
-            sample: sql<string>`value ->> 6`.as('sample'),
-          })
-          .from(sql`json_each(${JSON.stringify(rows)})`)
-          .where(sql`true`),
-      )
+      .select(sql`SELECT ${COLUMNS} FROM json_each(${JSON.stringify(rows)}) WHERE true`)
       .onConflictDoUpdate({
         target: [rejections.applicationId, rejections.endpoint, rejections.status, rejections.error],
         set: {
@@ -156,10 +139,12 @@ async function bodyOf(c: AppContext, status: number): Promise<unknown> {
   return status === 400 ? c.req.json().catch(() => undefined) : undefined;
 }
 
-/** A failure to record must not turn an answer into an error. */
-function noteQuietly(note: () => void): void {
+/** Holds rejections, and writes them later. A failure to record must not turn an answer into an error. */
+function noteQuietly(c: AppContext, note: (at: number) => void): void {
+  const now = Date.now();
   try {
-    note();
+    note(now);
+    scheduleFlush(c, now);
   } catch (error) {
     logWarning('rejection not noted', error);
   }
@@ -170,53 +155,41 @@ export async function noteRejection(c: AppContext, error: AppError, status: numb
   const isSomebodys = c.get('application') || c.get('claimedApplicationId') !== undefined;
   if (!INGESTION_PATHS.has(c.req.path) && !isSomebodys) return;
   const body = await bodyOf(c, status);
-  noteQuietly(() => holdRejection(c, error, status, body));
-}
-
-function holdRejection(c: AppContext, error: AppError, status: number, body: unknown): void {
-  const now = Date.now();
-  const credential = [...c.req.raw.headers.keys()].some((name) => name.endsWith('-api-key'));
-  const unauthenticated = credential ? 'Unknown API key' : 'No API key header';
-  const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
-  hold({
-    applicationId: c.get('application')?.id ?? c.get('claimedApplicationId') ?? '',
-    // The pattern, because a path may contain a secret.
-    endpoint: `${c.req.method} ${routePath(c, -1)}`,
-    status,
-    error: short(
-      error.code === 'unauthenticated' && INGESTION_PATHS.has(c.req.path) ? unauthenticated : text,
-      MAX_ERROR_LENGTH,
-    ),
-    at: now,
-    sample: sampleOf(c.get('requestId'), body, error.details),
+  noteQuietly(c, (at) => {
+    const credential = [...c.req.raw.headers.keys()].some((name) => name.endsWith('-api-key'));
+    const unauthenticated = credential ? 'Unknown API key' : 'No API key header';
+    const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
+    const isOfKey = error.code === 'unauthenticated' && INGESTION_PATHS.has(c.req.path);
+    hold({
+      applicationId: c.get('application')?.id ?? c.get('claimedApplicationId') ?? '',
+      // The pattern, because a path may contain a secret.
+      endpoint: `${c.req.method} ${routePath(c, -1)}`,
+      status,
+      error: short(isOfKey ? unauthenticated : text, MAX_ERROR_LENGTH),
+      at,
+      sample: sampleOf(c.get('requestId'), body, error.details),
+    });
   });
-  scheduleFlush(c, now);
 }
 
 type Results = readonly (ItemResult | DeviceResult)[];
 
 /** Records the refused items of an accepted batch. Never throws. */
 export function noteRejectedItems(c: AppContext, items: unknown[], results: Results): void {
-  noteQuietly(() => holdItems(c, items, results));
-}
-
-function holdItems(c: AppContext, items: unknown[], results: Results): void {
-  const now = Date.now();
-  for (const result of results) {
-    if (!('error' in result)) continue;
-    hold({
-      applicationId: c.get('application').id,
-      endpoint: `${c.req.method} ${c.req.path}`,
-      status: 400,
-      error: short(
-        result.details.length > 0 ? describeFaults(result.details) : result.error,
-        MAX_ERROR_LENGTH,
-      ),
-      at: now,
-      sample: sampleOf(c.get('requestId'), items[result.index], result.details),
-    });
-  }
-  scheduleFlush(c, now);
+  noteQuietly(c, (at) => {
+    for (const result of results) {
+      if (!('error' in result)) continue;
+      const { error, details, index } = result;
+      hold({
+        applicationId: c.get('application').id,
+        endpoint: `${c.req.method} ${c.req.path}`,
+        status: 400,
+        error: short(details.length > 0 ? describeFaults(details) : error, MAX_ERROR_LENGTH),
+        at,
+        sample: sampleOf(c.get('requestId'), items[index], details),
+      });
+    }
+  });
 }
 
 /** Keeps the table small: deletes old rows and all but the newest kinds of each application. */

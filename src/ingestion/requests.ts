@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { listOfUpTo } from '#http';
 
 /** The largest length of an `Idempotency-Key`, in characters. */
 export const MAX_KEY_LENGTH = 512;
@@ -7,16 +8,6 @@ export const MAX_KEY_LENGTH = 512;
 
 export const VerifyToken = z.lazy(() => z.object({ token: z.unknown().optional() }));
 
-const batchError = 'must be a list of 1 to 500 events';
-export const Batch = z.lazy(() =>
-  z.object({
-    events: z.array(z.unknown(), { error: batchError }).min(1, batchError).max(500, batchError),
-  }),
-);
+export const Batch = z.lazy(() => z.object({ events: listOfUpTo(500, z.unknown(), 'events') }));
 
-const devicesError = 'must be a list of 1 to 200 devices';
-export const DeviceBatch = z.lazy(() =>
-  z.object({
-    devices: z.array(z.unknown(), { error: devicesError }).min(1, devicesError).max(200, devicesError),
-  }),
-);
+export const DeviceBatch = z.lazy(() => z.object({ devices: listOfUpTo(200, z.unknown(), 'devices') }));

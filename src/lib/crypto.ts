@@ -21,25 +21,21 @@ export const secretsIn = (secret: string): string[] => secret.split(' ').filter(
 
 const newestOf = (secret: string): string => secretsIn(secret)[0] ?? secret;
 
-// Importing a key costs more than using it, and an isolate sees only a handful of secrets.
-const importers = { hmac: importHmacKey, aes: importAesKey };
-const importedKeys = { hmac: new Map<string, CryptoKey>(), aes: new Map<string, CryptoKey>() };
+// Importing a key costs more than using it, every request needs one, and an isolate sees only a handful of secrets.
+const hmacKeys = new Map<string, CryptoKey>();
 
-async function importKey(purpose: keyof typeof importers, secret: string): Promise<CryptoKey> {
-  const key = await importers[purpose](secret);
-  importedKeys[purpose].set(secret, key);
+async function importHmacKey(secret: string): Promise<CryptoKey> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const usages = ['sign', 'verify'];
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, usages);
+  hmacKeys.set(secret, key);
   return key;
 }
 
-const importedKey = (purpose: keyof typeof importers, secret: string): CryptoKey | Promise<CryptoKey> =>
-  importedKeys[purpose].get(secret) ?? importKey(purpose, secret);
+const hmacKeyOf = (secret: string): CryptoKey | Promise<CryptoKey> =>
+  hmacKeys.get(secret) ?? importHmacKey(secret);
 
-function importHmacKey(secret: string): Promise<CryptoKey> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign', 'verify']);
-}
-
-async function importAesKey(secret: string): Promise<CryptoKey> {
+async function aesKeyOf(secret: string): Promise<CryptoKey> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(secret));
   return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt']);
 }
@@ -47,7 +43,7 @@ async function importAesKey(secret: string): Promise<CryptoKey> {
 /** HMAC-SHA-256 with the newest secret, 32 bytes. */
 export async function hmac(secret: string, message: Uint8Array | string): Promise<Uint8Array> {
   const data = typeof message === 'string' ? encoder.encode(message) : message;
-  const key = await importedKey('hmac', newestOf(secret));
+  const key = await hmacKeyOf(newestOf(secret));
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, data));
 }
 
@@ -58,7 +54,7 @@ export async function verifyHmac(
   signature: Uint8Array,
 ): Promise<boolean> {
   for (const one of secretsIn(secret)) {
-    if (await crypto.subtle.verify('HMAC', await importedKey('hmac', one), signature, message)) return true;
+    if (await crypto.subtle.verify('HMAC', await hmacKeyOf(one), signature, message)) return true;
   }
   return false;
 }
@@ -66,7 +62,7 @@ export async function verifyHmac(
 /** AES-256-GCM under SHA-256(newest secret): base64url of a random 12-byte nonce and the ciphertext with its tag. */
 export async function encryptText(secret: string, plain: string): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(12));
-  const key = await importedKey('aes', newestOf(secret));
+  const key = await aesKeyOf(newestOf(secret));
   const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, encoder.encode(plain));
   const joined = new Uint8Array(nonce.length + cipher.byteLength);
   joined.set(nonce);
@@ -94,7 +90,7 @@ export async function reencryptText(secret: string, encrypted: string): Promise<
 }
 
 async function decryptWith(secret: string, joined: Uint8Array): Promise<string | null> {
-  const key = await importedKey('aes', secret);
+  const key = await aesKeyOf(secret);
   try {
     const iv = joined.slice(0, 12);
     return new TextDecoder().decode(

@@ -36,28 +36,20 @@ export function dayIn(timezone: string, at: number): string {
 
 const QUARTER_MS = 900_000;
 const MAX_OFFSETS = 10_000;
-const offsets = new Map<string, Map<number, number>>();
+
+// Remembered per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
+const offsetsOf = memoize(MAX_ZONES, (timezone: string) =>
+  memoize(MAX_OFFSETS, (quarter: number) => {
+    const start = quarter * QUARTER_MS;
+    return (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
+  }),
+);
 
 /**
  * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012.
  */
-export function zoneOffset(timezone: string, at: number): number {
-  if (timezone === 'UTC') return 0;
-  let known = offsets.get(timezone);
-  if (!known || known.size >= MAX_OFFSETS) {
-    known = new Map();
-    offsets.set(timezone, known);
-  }
-  // Cached per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
-  const quarter = Math.floor(at / QUARTER_MS);
-  let offset = known.get(quarter);
-  if (offset === undefined) {
-    const start = quarter * QUARTER_MS;
-    offset = (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
-    known.set(quarter, offset);
-  }
-  return offset;
-}
+export const zoneOffset = (timezone: string, at: number): number =>
+  timezone === 'UTC' ? 0 : offsetsOf(timezone)(Math.floor(at / QUARTER_MS));
 
 /** The fields of an event that tell when it happened and arrived (epoch milliseconds), for an application in an IANA time zone. */
 export function eventTimes(timezone: string, occurredAt: number, receivedAt: number) {
@@ -75,14 +67,17 @@ export function clockHour(timezone: string, at: number): number {
   return new Date(at + zoneOffset(timezone, at) * 60_000).getUTCHours();
 }
 
-/** The hour of the clock at an instant, as ISO 8601 with its offset: `2026-11-01T01:00:00-04:00`. */
-export function hourIn(timezone: string, at: number): string {
-  const offset = zoneOffset(timezone, at);
-  const clock = new Date(at + offset * 60_000).toISOString().slice(0, 13);
+const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0');
+
+/** An hour of a day's clock, 0 to 23, with its offset from UTC in minutes, as ISO 8601: `2026-11-01T01:00:00-04:00`. */
+export function hourText(day: string, hour: number, offset: number): string {
   const [sign, size] = offset < 0 ? ['-', -offset] : ['+', offset];
-  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
-  return `${clock}:00:00${sign}${two(size / 60)}:${two(size % 60)}`;
+  return `${day}T${twoDigits(hour)}:00:00${sign}${twoDigits(size / 60)}:${twoDigits(size % 60)}`;
 }
+
+/** The hour of the clock at an instant, in the form of `hourText`. */
+export const hourIn = (timezone: string, at: number): string =>
+  hourText(dayIn(timezone, at), clockHour(timezone, at), zoneOffset(timezone, at));
 
 /** Every hour of the clock on a day, in order: 24, or one more or fewer if clocks change. */
 export function hoursOf(timezone: string, day: string): string[] {

@@ -5,6 +5,7 @@ import { costs } from '#db';
 import {
   currencyCode,
   invalidRequest,
+  listOfUpTo,
   optionalCount,
   optionalName,
   requiredName,
@@ -24,11 +25,8 @@ const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
 
-const rowsError = `must be a list of 1 to ${MAX_COST_ROWS} rows`;
-
 /** A list of rows, as sent to `PUT` and `DELETE /v1/costs`. */
-export const costRows = <Row extends z.ZodType>(row: Row) =>
-  z.array(row, { error: rowsError }).min(1, rowsError).max(MAX_COST_ROWS, rowsError);
+export const costRows = <Row extends z.ZodType>(row: Row) => listOfUpTo(MAX_COST_ROWS, row, 'rows');
 
 /** A row of costs as sent. */
 export const CostEntry = CostKey.extend({

@@ -91,29 +91,23 @@ export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<
   return rates.length;
 }
 
-/** Stores the reference rates that all teams share. Idempotent. */
-export async function saveReferenceRates(
-  d1: D1Database,
-  rates: readonly NewRate[],
-  now: number,
-): Promise<void> {
-  await saveStatement(database(d1), SHARED.reference, rates, now).run();
-}
-
 const known = alias(exchangeRates, 'known');
 
-/** Stores the further rates of those currencies that the reference rates do not have, for all teams. Idempotent. */
-export async function saveFurtherRates(
+/** All other further rates would rank behind a reference rate. */
+const lacksReference = sql`NOT EXISTS (
+  SELECT 1 FROM ${exchangeRates} AS known WHERE ${known.teamId} = ${SHARED.reference}
+    AND ${known.currency} = value ->> 'currency' AND ${known.base} = value ->> 'base'
+    AND ${known.day} BETWEEN date(value ->> 'day', ${`-${FURTHER_RANKS_DAYS_OLDER} days`}) AND value ->> 'day')`;
+
+/** Stores rates that all teams share: the further ones only of currencies that the reference rates do not have. Idempotent. */
+export async function saveSharedRates(
   d1: D1Database,
+  source: keyof typeof SHARED,
   rates: readonly NewRate[],
   now: number,
 ): Promise<void> {
-  // All others would rank behind a reference rate.
-  const lacksReference = sql`NOT EXISTS (
-    SELECT 1 FROM ${exchangeRates} AS known WHERE ${known.teamId} = ${SHARED.reference}
-      AND ${known.currency} = value ->> 'currency' AND ${known.base} = value ->> 'base'
-      AND ${known.day} BETWEEN date(value ->> 'day', ${`-${FURTHER_RANKS_DAYS_OLDER} days`}) AND value ->> 'day')`;
-  await saveStatement(database(d1), SHARED.further, rates, now, lacksReference).run();
+  const where = source === 'further' ? lacksReference : sql`true`;
+  await saveStatement(database(d1), SHARED[source], rates, now, where).run();
 }
 
 const rate = alias(exchangeRates, 'rate');

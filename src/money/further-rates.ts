@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
-import { addDays, dayIn, isDay } from '#lib/time';
-import { type NewRate, saveFurtherRates } from './exchange-rates.ts';
-import { fetchRates } from './fetch-rates.ts';
+import { isDay } from '#lib/time';
+import type { NewRate } from './exchange-rates.ts';
 
 /** Units of each currency per euro, of one day. Codes are lower-case; many are of cryptocurrencies. */
 const DayOfRates = z.object({
@@ -24,16 +23,4 @@ export function parseFurtherRates(text: string, lastDay: string): NewRate[] {
     const units = toDecimal(number);
     return parseDecimal(units) === null ? [] : [{ currency, base: 'eur', day: data.date, units, worth: '1' }];
   });
-}
-
-/**
- * Fetches rates of the currencies that the reference rates do not have, stores them for all teams and returns how many the source has. Idempotent.
- * Throws if the source does not respond or returns no rate; earlier rates are kept.
- */
-export async function fetchFurtherRates(db: D1Database, url: string, now: number): Promise<number> {
-  // A day begins up to 14 hours earlier in other time zones.
-  const lastDay = addDays(dayIn('UTC', now), 1);
-  const rates = await fetchRates(url, (text) => parseFurtherRates(text, lastDay));
-  await saveFurtherRates(db, rates, now);
-  return rates.length;
 }

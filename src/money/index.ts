@@ -11,9 +11,10 @@ export {
 export { Costs, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
 export { ExchangeRates, readRateBook, saveRates, selectRates } from './exchange-rates.ts';
+export { fetchSharedRates } from './fetch-rates.ts';
 export { deleteFetchedCosts, replaceFetchedCosts } from './fetched-costs.ts';
 export { findFirstSpendDay } from './first-spend.ts';
-export { fetchFurtherRates, parseFurtherRates } from './further-rates.ts';
+export { parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export { type PulledCosts, readPulledCosts } from './pulled-costs.ts';
@@ -26,6 +27,6 @@ export {
   RateBook,
   type RateSource,
 } from './rate-book.ts';
-export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
+export { parseReferenceRates } from './reference-rates.ts';
 export { saveCostFile } from './save-cost-file.ts';
 export { writeNames } from './write-names.ts';

@@ -1,15 +1,15 @@
 import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions, shownValue } from '#catalogue';
-import { commaList, costs, type Database } from '#db';
+import { costs, type Database } from '#db';
 import {
+  afterKeyCursor,
   keyCursor,
   listQuery,
   oneOf,
   optionalDay,
   optionalText,
   pageOf,
-  readKeyCursor,
   requiredText,
   toKeyCursor,
 } from '#http';
@@ -17,7 +17,7 @@ import { amountField } from '#lib/money';
 import { iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsListed } from './answers.ts';
-import { ROW_COLUMNS } from './cost-key.ts';
+import { keyOf, ROW_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
 
 /** `?from=&to=`, both inclusive and optional. */
@@ -61,20 +61,13 @@ export async function listCosts(
           query.to === undefined ? undefined : lte(day, query.to),
           query.campaign === undefined ? undefined : eq(campaign, query.campaign),
           query.unmatched === 'true' ? not(isKnown) : undefined,
-          afterCursor(query),
+          afterKeyCursor(query.cursor, ROW_COLUMNS, query.order === 'newest'),
         ),
       )
       .orderBy(byDay, ...ROW_COLUMNS.slice(1).map((column) => asc(column)))
       .limit(limit);
   const page = await pageOf(query.limit, read, ({ row }) =>
-    toKeyCursor([
-      row.day,
-      row.campaign,
-      row.adset,
-      row.creative,
-      ...COST_DIMENSIONS.map((name) => row[name]),
-      row.connectorId,
-    ]),
+    toKeyCursor([...keyOf({ ...row, date: row.day }), row.connectorId]),
   );
   return {
     ...page,
@@ -93,16 +86,4 @@ export async function listCosts(
       updated_at: iso(row.updatedAt),
     })),
   };
-}
-
-/** The condition for rows after the cursor's. */
-function afterCursor({ cursor, order }: CostsQuery) {
-  const last = readKeyCursor(cursor, ROW_COLUMNS.length)?.map((part) => sql`${part}`);
-  if (!last) return undefined;
-  const { day } = costs;
-  const [lastDay, ...others] = last;
-  const isAfter = sql`(${commaList(ROW_COLUMNS.slice(1))}) > (${commaList(others)})`;
-  return order === 'newest'
-    ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${isAfter}))`
-    : sql`(${commaList(ROW_COLUMNS)}) > (${commaList(last)})`;
 }

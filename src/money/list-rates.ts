@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gte, inArray, lte } from 'drizzle-orm';
 import type * as z from 'zod';
 import { type Database, exchangeRates } from '#db';
-import { currencyCode, keyCursor, listQuery, pageOf, readKeyCursor, toKeyCursor } from '#http';
+import { afterKeyCursor, currencyCode, keyCursor, listQuery, pageOf, toKeyCursor } from '#http';
 import type { RatesListed } from './answers.ts';
 import { ownersFor, sourceOf } from './exchange-rates.ts';
 import { dayRange } from './list-costs.ts';
@@ -18,12 +18,6 @@ export type RatesQuery = z.infer<typeof RatesQuery>;
 /** One page of the rates that convert a team's amounts, its own and those that all teams share, newest day first. */
 export async function listRates(db: Database, teamId: string, query: RatesQuery): Promise<RatesListed> {
   const { day, currency, base, teamId: owner } = exchangeRates;
-  const after = readKeyCursor(query.cursor, 4);
-  const [lastDay = '', ...rest] = after ?? [];
-  const place = sql.join(
-    rest.map((part) => sql`${part}`),
-    sql`, `,
-  );
   const read = (limit: number) =>
     db
       .select()
@@ -35,9 +29,7 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
           query.to === undefined ? undefined : lte(day, query.to),
           query.currency === undefined ? undefined : eq(currency, query.currency),
           query.base === undefined ? undefined : eq(base, query.base),
-          after
-            ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND (${currency}, ${base}, ${owner}) > (${place})))`
-            : undefined,
+          afterKeyCursor(query.cursor, [day, currency, base, owner], true),
         ),
       )
       .orderBy(desc(day), asc(currency), asc(base), asc(owner))

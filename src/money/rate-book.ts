@@ -42,7 +42,6 @@ const byPrecedence = (left: Quote, right: Quote) =>
 export class RateBook {
   /** base → currency → quotes, by precedence. */
   private readonly bases = new Map<string, Map<string, Quote[]>>();
-  private readonly found = new Map<string, Fraction | null>();
 
   constructor(rates: readonly Rate[]) {
     for (const [base, ofBase] of Map.groupBy(rates, (rate) => rate.base)) {
@@ -62,16 +61,6 @@ export class RateBook {
    */
   rate(from: string, to: string, day: string): Fraction | null {
     if (from === to) return ONE;
-    const key = `${from}/${to}/${day}`;
-    let rate = this.found.get(key);
-    if (rate === undefined) {
-      rate = this.find(from, to, day);
-      this.found.set(key, rate);
-    }
-    return rate;
-  }
-
-  private find(from: string, to: string, day: string): Fraction | null {
     let best: { since: string; order: number; rate: Fraction } | null = null;
     for (const base of [...this.bases.keys()].sort()) {
       const source = this.valueIn(base, from, day);

@@ -1,8 +1,7 @@
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal } from '#lib/decimal';
 import { isDay } from '#lib/time';
-import { type NewRate, saveReferenceRates } from './exchange-rates.ts';
-import { fetchRates } from './fetch-rates.ts';
+import type { NewRate } from './exchange-rates.ts';
 
 const CUBE = /<Cube\s+([^>]*?)\/?>/g;
 const ATTRIBUTE = /(\w+)\s*=\s*['"]([^'"]*)['"]/g;
@@ -26,14 +25,4 @@ export function parseReferenceRates(xml: string): NewRate[] {
     rates.push({ currency, base: 'eur', day, units: found.rate, worth: '1' });
   }
   return rates;
-}
-
-/**
- * Fetches the reference rates, stores them for all teams and returns how many. Idempotent.
- * Throws if the source does not respond or returns no rate; earlier rates are kept.
- */
-export async function fetchReferenceRates(db: D1Database, url: string, now: number): Promise<number> {
-  const rates = await fetchRates(url, parseReferenceRates);
-  await saveReferenceRates(db, rates, now);
-  return rates.length;
 }

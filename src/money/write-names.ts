@@ -15,6 +15,7 @@ import {
 } from '#db';
 import { NAMES, namesPrefix } from '#lake';
 import { loadParquet } from '#lib/encoding/parquet';
+import { listObjects } from '#lib/input/list-objects';
 import { dayNumber, HOUR_MS } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
@@ -70,16 +71,11 @@ const COST_COLUMNS: Readonly<Record<string, NameColumn>> = {
 /** Writes the files of applications that have none of the last 20 hours, as many as one run can. Can be repeated. */
 export async function writeNames(stores: Stores, now: number): Promise<void> {
   const recent = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await stores.RAW_EVENTS.list({ prefix: NAMES, ...(cursor ? { cursor } : {}) });
-    for (const { key, uploaded } of page.objects) {
-      if (key.endsWith('/costs.parquet') && uploaded.getTime() > now - WRITTEN_EVERY_MS) {
-        recent.add(key.split('/')[1] ?? '');
-      }
+  for await (const { key, uploaded } of listObjects(stores.RAW_EVENTS, NAMES)) {
+    if (key.endsWith('/costs.parquet') && uploaded.getTime() > now - WRITTEN_EVERY_MS) {
+      recent.add(key.split('/')[1] ?? '');
     }
-    cursor = page.truncated ? page.cursor : undefined;
-  } while (cursor);
+  }
   const all = await database(stores.DB).select({ id: applications.id }).from(applications);
   for (const { id } of all.filter(({ id }) => !recent.has(id)).slice(0, MAX_APPLICATIONS)) {
     await writeFile(

@@ -1,14 +1,14 @@
-import { and, asc, eq, gt, gte, lte, or } from 'drizzle-orm';
+import { and, asc, eq, gte, lte } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { type Database, notes } from '#db';
 import {
   AppError,
+  afterKeyCursor,
   dayText,
   keyCursor,
   listQuery,
   pageOf,
-  readKeyCursor,
   requiredName,
   requiredText,
   toKeyCursor,
@@ -47,7 +47,6 @@ export async function listNotes(
   { id, teamId }: Pick<ApplicationRow, 'id' | 'teamId'>,
   { from, to, limit, cursor }: Omit<z.infer<typeof NotesQuery>, 'application_id'>,
 ): Promise<NotesListed> {
-  const [day = '', after = ''] = readKeyCursor(cursor, 2) ?? [];
   const read = (rows: number) =>
     db
       .select()
@@ -58,7 +57,7 @@ export async function listNotes(
           eq(notes.applicationId, id),
           from === undefined ? undefined : gte(notes.day, from),
           to === undefined ? undefined : lte(notes.day, to),
-          cursor === '' ? undefined : or(gt(notes.day, day), and(eq(notes.day, day), gt(notes.id, after))),
+          afterKeyCursor(cursor, [notes.day, notes.id]),
         ),
       )
       .orderBy(asc(notes.day), asc(notes.id))

@@ -92,12 +92,7 @@ export function answerCsv(
     ...headersOf({ ...fields, counted_through: isoOrNull(countedThrough) }),
     ...(uncounted === 0 ? {} : headersOf({ uncounted: uncounted ?? 'unknown' })),
   };
-  for (const [header, value] of Object.entries(headers)) c.header(header, value);
   const rows = data.flatMap(flatten);
-  return c.body(
-    toCsv(
-      columnsOf(rows, columns, fields.unconverted !== undefined || columns.includes('unconverted')),
-      rows,
-    ),
-  );
+  const hasAmounts = fields.unconverted !== undefined || columns.includes('unconverted');
+  return c.body(toCsv(columnsOf(rows, columns, hasAmounts), rows), 200, headers);
 }

@@ -6,7 +6,6 @@ import { database } from '#db';
 import {
   COUNTRY_FAULT,
   currencyCode,
-  type Fault,
   invalidRequest,
   isCountryFilter,
   optionalDay,
@@ -35,34 +34,29 @@ export const CompareQuery = z
     currency: currencyCode().optional(),
     net: netOrGross(),
   })
-  .superRefine((query, ctx) => {
-    checkPeriod(query, ctx);
-    for (const { path, message } of faultsOfSides(query)) {
-      ctx.addIssue({ code: 'custom', path: [path], message });
-    }
-  });
+  .superRefine(checkPeriod)
+  .superRefine(checkSides);
 export type CompareQuery = z.infer<typeof CompareQuery>;
 
 type Sides = Pick<CompareQuery, 'by' | 'a' | 'b' | 'b_from' | 'b_to'>;
 
-function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
-  const faults: Fault[] = [];
+function checkSides({ by, a, b, b_from, b_to }: Sides, ctx: z.RefinementCtx): void {
+  const fault = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });
   const require = (fields: Record<string, string | undefined>, isWanted: boolean) => {
     for (const [path, value] of Object.entries(fields)) {
-      if (isWanted && value === undefined) faults.push({ path, message: `is required with by=${by}` });
-      if (!isWanted && value !== undefined) faults.push({ path, message: `must not be used with by=${by}` });
+      if (isWanted && value === undefined) fault(path, `is required with by=${by}`);
+      if (!isWanted && value !== undefined) fault(path, `must not be used with by=${by}`);
     }
   };
   require({ a, b }, by !== 'period');
   require({ b_from, b_to }, by === 'period');
-  if (b_from && b_to && b_from > b_to) faults.push({ path: 'b_to', message: 'must not be before b_from' });
+  if (b_from && b_to && b_from > b_to) fault('b_to', 'must not be before b_from');
   for (const [path, value] of Object.entries({ a, b })) {
     if (by === 'country' && value !== undefined && !isCountryFilter(value.toLowerCase())) {
-      faults.push({ path, message: COUNTRY_FAULT });
+      fault(path, COUNTRY_FAULT);
     }
   }
-  if (a !== undefined && a === b) faults.push({ path: 'b', message: 'must not be the same as a' });
-  return faults;
+  if (a !== undefined && a === b) fault('b', 'must not be the same as a');
 }
 
 type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
@@ -73,13 +67,12 @@ type Side = { name: string | null; from: string; to: string; filter: DeviceFilte
  * `invalid_request` if the application has no `a` or `b`.
  */
 export async function reportCompare(env: Env, application: Reported, query: CompareQuery, now: number) {
-  const db = database(env.DB);
   const today = dayIn(application.timezone, now);
   const currency = query.currency ?? application.currency;
   const [a, b] = await sidesOf(env, application.id, query);
   const last = a.to > b.to ? a.to : b.to;
   const rateDay = last < today ? last : today;
-  const rates = await readRates(db, env.DB, application, {
+  const rates = await readRates(env.DB, application, {
     from: a.from < b.from ? a.from : b.from,
     to: last,
     currency,

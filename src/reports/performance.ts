@@ -130,14 +130,9 @@ function metricsOf(
 export type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
   MetricValues & { day?: string | null; is_other?: true };
 
-export type PerformanceReport = Omit<
-  Performance,
-  'data' | 'total_rows' | 'totals' | 'counted_through' | 'uncounted'
-> & {
+export type PerformanceReport = Omit<Performance, 'data' | 'totals' | 'counted_through' | 'uncounted'> & {
   /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */
   data: PerformanceRow[];
-  /** How many groups there are, whether or not they have a row. */
-  total_rows: number;
   totals: MetricValues;
 };
 

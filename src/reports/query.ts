@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ATTRIBUTIONS, segmentFilters } from '#catalogue';
 import type { applications } from '#db';
-import { dayText, repeatable, requiredText, searchText, wholeNumber } from '#http';
-import { daysBetween } from '#lib/time';
+import { atMostDays, dayText, repeatable, requiredText, searchText, wholeNumber } from '#http';
 
 /** The longest period that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
@@ -48,11 +47,7 @@ export const listOf = (text: string) =>
   [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '');
 
 /** Checks a period for faults that its fields alone do not show. */
-export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void {
-  const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
-  if (from > to) fault('must not be before from');
-  else if (daysBetween(from, to) >= MAX_SPAN_DAYS) fault(`must be within ${MAX_SPAN_DAYS} days of from`);
-}
+export const checkPeriod = atMostDays(MAX_SPAN_DAYS, `within ${MAX_SPAN_DAYS} days of from`);
 
 /** The application of a report, already checked to be the caller's own. */
 export type Reported = Pick<

@@ -3,7 +3,7 @@ import {
   type DeviceEvent,
   type EventKind,
   hourIdOf,
-  hourText,
+  hourOfId,
   isOfDevice,
   isSent,
   kindOf,
@@ -217,7 +217,7 @@ export class Tally extends AddingUp implements Rollups {
   private numberOfHour(day: string, id: number): number {
     const known = this.hours.get(day) ?? new Map<number, number>();
     this.hours.set(day, known);
-    const number = known.get(id) ?? this.numberOf(hourText(day, id));
+    const number = known.get(id) ?? this.numberOf(hourOfId(day, id));
     known.set(id, number);
     return number;
   }

@@ -22,18 +22,11 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-const imported = new Map<string, CryptoKey>();
-
 /** Whether a key signs postbacks of devices in development. */
 export const isDevelopmentKey = (kid: string): boolean => kid !== SKADNETWORK_KEY;
 
 /** One of Apple's keys; null for a `kid` that is none of them. */
 export async function appleKey(kid: string): Promise<CryptoKey | null> {
-  const known = imported.get(kid);
-  if (known) return known;
   const spki = KEYS.get(kid);
-  if (spki === undefined) return null;
-  const key = await importEs256Key(spki);
-  imported.set(kid, key);
-  return key;
+  return spki === undefined ? null : importEs256Key(spki);
 }

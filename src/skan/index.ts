@@ -2,5 +2,5 @@ export type { SkanFigures } from './answers.ts';
 export { SKAN_EXAMPLE } from './example.ts';
 export { SKAN_GROUPS, type SkanGroup } from './groups.ts';
 export { keepPostbacks, listPostbacks } from './receive.ts';
-export { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';
+export { answerSkanCsv, reportSkan, SkanQuery } from './report.ts';
 export { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from './schema.ts';

@@ -1,16 +1,24 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, skanPostbacks } from '#db';
-import { commaSeparated, currencyCode, dayText, repeatable, requiredText, wholeNumber } from '#http';
+import {
+  type AppContext,
+  atMostDays,
+  commaSeparated,
+  currencyCode,
+  dayText,
+  repeatable,
+  requiredText,
+  wholeNumber,
+} from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
-import { daysBetween, iso } from '#lib/time';
+import { iso } from '#lib/time';
 import { readRateBook } from '#money';
 import type { ApplicationRow } from '#teams';
 import type { SkanFigures } from './answers.ts';
 import { GROUPS, SKAN_GROUPS, type SkanGroup } from './groups.ts';
-import type { Postback } from './postback.ts';
 import { readSchema, type SchemaVersion } from './schema.ts';
-import { type Rates, RowSums, SKAN_METRICS } from './sums.ts';
+import { type Rates, RowSums, SKAN_METRICS, type SummedPostback } from './sums.ts';
 
 const { applicationId, test, day, receivedAt, sequence, fine, coarse, country } = skanPostbacks;
 
@@ -37,21 +45,14 @@ export const SkanQuery = z
     limit: wholeNumber(1, MAX_ROWS).default(MAX_ROWS),
     format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
   })
-  .superRefine(({ from, to }, ctx) => {
-    const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
-    if (from > to) fault('must not be before from');
-    else if (daysBetween(from, to) >= MAX_SPAN_DAYS) fault(`must be within ${MAX_SPAN_DAYS} days of from`);
-  });
+  .superRefine(atMostDays(MAX_SPAN_DAYS, `within ${MAX_SPAN_DAYS} days of from`));
 export type SkanQuery = z.infer<typeof SkanQuery>;
 
 /** Postbacks that differ in nothing that the report tells apart. */
-type CountedPostback = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
+type CountedPostback = SummedPostback & {
   key: string | null;
   /** The place of the schema's version; -1 before the first. */
   version: number;
-  didWin: number;
-  count: number;
-  conflicts: number;
 };
 
 const amongTexts = (column: SQLWrapper, texts: readonly string[] | undefined) =>
@@ -159,20 +160,13 @@ function namesOf(key: string | null, groups: readonly SkanGroup[]): GroupNames {
 const byFirstDay = (left: GroupNames, right: GroupNames): number =>
   String(left.day ?? '~').localeCompare(String(right.day ?? '~'), 'en');
 
-/** The headers of a report as a CSV file: its name, time zone, currency and number of rows. */
-export const skanCsvHeaders = (
-  { timezone, currency, total_rows }: SkanFigures,
+/** Answers a report's rows as a CSV file, and its other fields as headers. Ranges and lists have columns of their own, or are JSON. */
+export function answerSkanCsv(
+  c: Pick<AppContext, 'body'>,
+  { data, timezone, currency, total_rows }: SkanFigures,
   { name }: { name: string },
-  { from, to }: SkanQuery,
-): Record<string, string> => ({
-  ...csvHeaders(['skan', name, from, to]),
-  'X-Timezone': timezone,
-  'X-Currency': currency,
-  'X-Total-Rows': String(total_rows),
-});
-
-/** The rows of a report as CSV. Ranges and lists have columns of their own, or are JSON. */
-export function skanCsv({ data }: SkanFigures, { group_by }: SkanQuery): string {
+  { group_by, from, to }: SkanQuery,
+): Response {
   const flat = data.map(
     ({ revenue_estimated, events, unconverted, ...row }): Record<string, CsvCell> => ({
       ...row,
@@ -184,5 +178,8 @@ export function skanCsv({ data }: SkanFigures, { group_by }: SkanQuery): string 
   );
   const revenue = ['revenue_estimated_low', 'revenue_estimated_high', 'events', 'unconverted'];
   const other = data.some(({ is_other }) => is_other) ? ['is_other'] : [];
-  return toCsv([...group_by, ...SKAN_METRICS, ...revenue, ...other], flat);
+  return c.body(toCsv([...group_by, ...SKAN_METRICS, ...revenue, ...other], flat), 200, {
+    ...csvHeaders(['skan', name, from, to]),
+    ...{ 'X-Timezone': timezone, 'X-Currency': currency, 'X-Total-Rows': String(total_rows) },
+  });
 }

@@ -30,7 +30,7 @@ import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
 import { SKAN_EXAMPLE } from './example.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
-import { reportSkan, SkanQuery, skanCsv, skanCsvHeaders } from './report.ts';
+import { answerSkanCsv, reportSkan, SkanQuery } from './report.ts';
 import { NewConversionSchema, readSchema, saveSchema } from './schema.ts';
 import { readSkanPostback } from './skadnetwork.ts';
 
@@ -227,9 +227,7 @@ export const skanEndpoints: Endpoint[] = [
       const report = await reportSkan(c.env.DB, application, query);
       if (query.format === 'json') return { ...report, counted_through: through };
       c.header('X-Counted-Through', through);
-      for (const [header, value] of Object.entries(skanCsvHeaders(report, application, query)))
-        c.header(header, value);
-      return c.body(skanCsv(report, query));
+      return answerSkanCsv(c, report, application, query);
     },
   }),
 ];

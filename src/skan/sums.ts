@@ -23,7 +23,7 @@ const CONVERSION_METRIC = {
 } as const satisfies Record<Postback['conversion'], SkanMetric>;
 
 export type Rates = { book: RateBook; currency: string; day: string };
-type SummedPostback = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
+export type SummedPostback = Pick<Postback, 'sequence' | 'fine' | 'coarse' | 'conversion'> & {
   didWin: number;
   count: number;
   conflicts: number;

@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../src/counting/index.ts';
 import { versionOf } from '../../src/env.ts';
 import { filePrefix } from '../../src/lake/index.ts';
-import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
+import { saveSharedRates } from '../../src/money/exchange-rates.ts';
 import { type EventLine, eventText, measureEvent, messageHead } from '../../src/rollup/index.ts';
 import { packMessages } from '../../src/rollup/message.ts';
 import { ROLLUP_TABLES } from '../../src/rollup/tables.ts';
@@ -70,7 +70,7 @@ async function insertSpend(db: D1Database, applicationId: string): Promise<void>
       worth: `0.9${index}`,
     })),
   );
-  await saveReferenceRates(db, rates.flat(), 0);
+  await saveSharedRates(db, 'reference', rates.flat(), 0);
 }
 
 export type Load = {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
-import { fetchReferenceRates, parseReferenceRates } from '#money';
+import { fetchSharedRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
 import { createCreative } from '../helpers/creatives.ts';
@@ -277,7 +277,7 @@ describe('the daily reference rates', () => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer());
     const count = () => env.DB.prepare('SELECT count(*) AS n FROM exchange_rates').first('n');
     const before = await count();
-    await expect(fetchReferenceRates(env.DB, 'https://rates.test/', 1)).rejects.toThrow(message);
+    await expect(fetchSharedRates(env.DB, 'reference', 'https://rates.test/', 1)).rejects.toThrow(message);
     expect(await count()).toBe(before);
   });
 });

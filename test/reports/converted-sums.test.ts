@@ -59,11 +59,11 @@ it('keeps every digit of many of the largest amounts, between sums that are adde
   expect(sums.of(2)).toBeUndefined();
 });
 
-it('tells whether anything was added', () => {
+it('knows the groups that anything was added to', () => {
   const [sums, whole] = [new ConvertedSums(), new ConvertedSums()];
-  expect([sums.isUsed, sums.of(0)]).toEqual([false, undefined]);
+  expect(sums.of(0)).toBeUndefined();
   const rates = new RateDigits();
   sums.add(0, 1, 0, rates, rates.add(5n));
   whole.addWhole(9, 1n);
-  expect([sums.isUsed, sums.of(0), whole.isUsed, whole.of(9)]).toEqual([true, 5n, true, 1n]);
+  expect([sums.of(0), whole.of(9), whole.of(0)]).toEqual([5n, 1n, undefined]);
 });

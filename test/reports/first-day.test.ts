@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { database } from '#db';
 import { addDays } from '#lib/time';
 import { findFirstDay } from '#reports';
 import { addFigures } from '../helpers/figures.ts';
@@ -15,7 +14,7 @@ const MAX_DAYS = 1_100;
 
 const countOn = ({ application }: Tenant, day: string) =>
   addFigures(env.DB, application.id, 'rollup_daily', [{ creative_id: '', day, currency: '', installs: 1 }]);
-const firstDay = ({ application }: Tenant) => findFirstDay(database(env.DB), application.id, TODAY);
+const firstDay = ({ application }: Tenant) => findFirstDay(env.DB, application.id, TODAY);
 
 it('is the first day with figures or with costs, of the application alone', async () => {
   const [counted, spent, none] = [await createTenant(), await createTenant(), await createTenant()];

@@ -70,9 +70,9 @@ async function findCurrencies(db: Database, { application, from, to }: View): Pr
 }
 
 /** Whether a view up to today has no figures of earlier days. */
-async function lacksEarlierDays(db: Database, { application, to, today }: View): Promise<boolean> {
+async function lacksEarlierDays(d1: D1Database, { application, to, today }: View): Promise<boolean> {
   if (to < today) return false;
-  const first = await findFirstDay(db, application.id, today);
+  const first = await findFirstDay(d1, application.id, today);
   return first === null || first >= today;
 }
 
@@ -82,11 +82,11 @@ export async function settleView(c: DashboardContext, view: View): Promise<View>
   const [progress, currenciesUsed, lacked] = await Promise.all([
     settleCounters(c.env, view.application),
     findCurrencies(db, view),
-    lacksEarlierDays(db, view),
+    lacksEarlierDays(c.env.DB, view),
   ]);
   const { countedThrough, uncounted } = progress;
   // What has just been counted may be of an earlier day.
-  const isFirstDay = lacked && (await lacksEarlierDays(db, view));
+  const isFirstDay = lacked && (await lacksEarlierDays(c.env.DB, view));
   return { ...view, countedThrough, uncounted, isFirstDay, isSettled: progress.settled, currenciesUsed };
 }
 

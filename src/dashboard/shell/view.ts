@@ -146,8 +146,7 @@ async function readPeriod(
     const first = isDay(from) ? from : daysOfPeriod(DEFAULT_PERIOD, last).from;
     return { period: 'custom', ...(first <= last ? { from: first, to: last } : { from: last, to: first }) };
   }
-  const firstDay =
-    period === 'all' ? await findFirstDay(database(c.env.DB), application.id, today) : undefined;
+  const firstDay = period === 'all' ? await findFirstDay(c.env.DB, application.id, today) : undefined;
   return {
     period: period ?? DEFAULT_PERIOD,
     ...daysOfPeriod(period ?? DEFAULT_PERIOD, today, firstDay ?? today),

@@ -1,4 +1,3 @@
-import { database } from '#db';
 import { findFirstDay } from '#reports';
 import { Blank, Card } from '../shell/parts.tsx';
 import { FILTER_NAMES, type Here, viewQuery } from '../shell/view.ts';
@@ -57,7 +56,7 @@ export async function NoFigures({
   ...shown
 }: Omit<EmptyReportProps, 'way' | 'isElsewhere'> & { env: Env }) {
   const { application, today } = shown.view;
-  const firstDay = await findFirstDay(database(env.DB), application.id, today);
+  const firstDay = await findFirstDay(env.DB, application.id, today);
   const way: Way = ['Send the first event', `/get-started${viewQuery(shown.view)}`];
   return <EmptyReport {...shown} way={way} isElsewhere={firstDay !== null} />;
 }

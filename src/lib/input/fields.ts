@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CURRENCIES } from '../currencies.ts';
 import { type IdPrefix, isId } from '../ids.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
-import { isDay } from '../time.ts';
+import { daysBetween, isDay } from '../time.ts';
 import { keeps, keptBy } from './keeps.ts';
 import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
 
@@ -170,6 +170,16 @@ export const dayText = () => requiredText(10).refine(isDay, NOT_A_DAY);
 export const optionalDay = () =>
   optionalText(10).refine((text) => text === undefined || isDay(text), NOT_A_DAY);
 
+/** Checks that a period does not end before it starts and has at most `max` days: else `to` must be as `form` says. */
+export const atMostDays =
+  (max: number, form: string) =>
+  ({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void => {
+    const days = daysBetween(from, to) + 1;
+    if (days >= 1 && days <= max) return;
+    const message = days < 1 ? 'must not be before from' : `must be ${form}`;
+    ctx.addIssue({ code: 'custom', path: ['to'], message });
+  };
+
 /** A whole number in a query, from `min` to `max`. `form` is what the error calls it. */
 export function wholeNumber(min: number, max: number, form = 'a whole number') {
   const error = `must be ${form} from ${min} to ${max}`;
@@ -209,6 +219,12 @@ export const EMAIL_FAULT = 'must be a complete email address, such as ann@exampl
 
 /** An email address, in lower case. */
 export const emailAddress = () => requiredText(254).toLowerCase().pipe(z.email(EMAIL_FAULT));
+
+/** A list of 1 to `max` items, which the error calls `form`. */
+export function listOfUpTo<Item extends z.ZodType>(max: number, item: Item, form: string) {
+  const error = `must be a list of 1 to ${max} ${form}`;
+  return z.array(item, { error }).min(1, error).max(max, error);
+}
 
 /** The `?limit=&cursor=` query of every list. */
 export const listQuery = z.object({

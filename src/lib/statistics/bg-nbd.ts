@@ -1,3 +1,4 @@
+import { memoize } from '../collections/memoize.ts';
 import { lnGamma } from './gamma.ts';
 import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 
@@ -11,37 +12,32 @@ export type PurchaseHistory = { x: number; lastAt: number; age: number; count: n
 
 export type BgNbd = { r: number; alpha: number; a: number; b: number };
 
-const NAMES = ['r', 'alpha', 'a', 'b'] as const;
-
 export const toBgNbd = (logs: readonly number[]): BgNbd => {
   const [r = 0, alpha = 0, a = 0, b = 0] = logs.map(Math.exp);
   return { r, alpha, a, b };
 };
-export const bgNbdLogs = (model: BgNbd): number[] => NAMES.map((name) => Math.log(model[name]));
 
 /** The total log-likelihood of many customers. */
 export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonly PurchaseHistory[]): number {
   const base = r * Math.log(alpha) - lnGamma(r);
   const lnBeta = (left: number, right: number) => lnGamma(left) + lnGamma(right) - lnGamma(left + right);
   const lnBetaAB = lnBeta(a, b);
-  // Cached by the number of purchases, which most customers share.
-  const ofCount = new Map<number, [alive: number, left: number]>();
+  // Most customers share their number of purchases.
+  const ofCount = memoize(Number.POSITIVE_INFINITY, (x: number) => ({
+    alive: base + lnGamma(r + x) + lnBeta(a, b + x) - lnBetaAB,
+    left: Math.log(a) - Math.log(b + Math.max(x, 1) - 1),
+  }));
   let sum = 0;
   for (const { x, lastAt, age, count } of histories) {
-    let known = ofCount.get(x);
-    if (!known) {
-      const alive = base + lnGamma(r + x) + lnBeta(a, b + x) - lnBetaAB;
-      known = [alive, Math.log(a) - Math.log(b + Math.max(x, 1) - 1)];
-      ofCount.set(x, known);
-    }
+    const { alive, left } = ofCount(x);
     const stays = -(r + x) * Math.log(alpha + age);
     if (x === 0) {
-      sum += count * (known[0] + stays);
+      sum += count * (alive + stays);
       continue;
     }
-    const leaves = known[1] - (r + x) * Math.log(alpha + lastAt);
+    const leaves = left - (r + x) * Math.log(alpha + lastAt);
     const [high, low] = stays > leaves ? [stays, leaves] : [leaves, stays];
-    sum += count * (known[0] + high + Math.log1p(Math.exp(low - high)));
+    sum += count * (alive + high + Math.log1p(Math.exp(low - high)));
   }
   return sum;
 }
@@ -53,10 +49,10 @@ export function fitBgNbd(histories: readonly PurchaseHistory[]): Fitted<BgNbd> &
   const scaled = histories.map((own) => ({ ...own, lastAt: own.lastAt / scale, age: own.age / scale }));
   const cost = (logs: readonly number[]) => penalty(logs) - bgNbdLogLikelihood(toBgNbd(logs), scaled);
   const { at } = minimize(cost, [-0.5, -0.5, 0, 0.5]);
-  const found = toBgNbd(at);
-  const model = { ...found, alpha: found.alpha * scale };
+  const logs = at.with(1, (at[1] ?? 0) + Math.log(scale));
+  const model = toBgNbd(logs);
   return {
-    model,
+    ...{ model, logs },
     logLikelihood: bgNbdLogLikelihood(model, histories),
     // Rescaling only shifts the logarithm of alpha.
     hessian: hessian(cost, at),

@@ -14,7 +14,6 @@ export const toFirstPurchase = ([k = 0, beta = 0]: readonly number[]): FirstPurc
   k: Math.exp(k),
   beta: Math.exp(beta),
 });
-export const firstPurchaseLogs = ({ k, beta }: FirstPurchase): number[] => [Math.log(k), Math.log(beta)];
 
 const lnWaits = ({ k, beta }: FirstPurchase, age: number) => -k * Math.log1p(age / beta);
 
@@ -36,7 +35,7 @@ export function fitFirstPurchase(
     return sum;
   };
   const { at } = minimize(cost, [-2, 1]);
-  return { model: toFirstPurchase(at), hessian: hessian(cost, at) };
+  return { model: toFirstPurchase(at), logs: at, hessian: hessian(cost, at) };
 }
 
 /** The probability that a customer who has not bought by day `age` buys in the time `ahead`. */

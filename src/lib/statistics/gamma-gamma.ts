@@ -1,3 +1,4 @@
+import { memoize } from '../collections/memoize.ts';
 import { lnGamma } from './gamma.ts';
 import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 
@@ -14,25 +15,22 @@ export const toGammaGamma = (logs: readonly number[]): GammaGamma => {
   const [p = 0, q = 0, gamma = 0] = logs.map(Math.exp);
   return { p, q, gamma };
 };
-export const gammaGammaLogs = ({ p, q, gamma }: GammaGamma): number[] => [p, q, gamma].map(Math.log);
 
 function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly Spending[]): number {
   const base = q * Math.log(gamma) - lnGamma(q);
-  const ofCount = new Map<number, number>();
+  const ofCount = memoize(
+    Number.POSITIVE_INFINITY,
+    (x: number) => base + lnGamma(p * x + q) - lnGamma(p * x) + p * x * Math.log(x),
+  );
   let sum = 0;
   for (const { x, mean, count } of spending) {
-    let known = ofCount.get(x);
-    if (known === undefined) {
-      known = base + lnGamma(p * x + q) - lnGamma(p * x) + p * x * Math.log(x);
-      ofCount.set(x, known);
-    }
-    sum += count * (known + (p * x - 1) * Math.log(mean) - (p * x + q) * Math.log(gamma + mean * x));
+    sum += count * (ofCount(x) + (p * x - 1) * Math.log(mean) - (p * x + q) * Math.log(gamma + mean * x));
   }
   return sum;
 }
 
 /** The maximum-likelihood parameters; q > 1, so that the mean over all customers exists. */
-export function fitGammaGamma(spending: readonly Spending[]): Fitted<GammaGamma> & { logLikelihood: number } {
+export function fitGammaGamma(spending: readonly Spending[]): Fitted<GammaGamma> {
   const total = spending.reduce((sum, { count }) => sum + count, 0);
   const scale = spending.reduce((sum, { mean, count }) => sum + mean * count, 0) / total || 1;
   const scaled = spending.map((own) => ({ ...own, mean: own.mean / scale }));
@@ -41,9 +39,8 @@ export function fitGammaGamma(spending: readonly Spending[]): Fitted<GammaGamma>
       ? Number.POSITIVE_INFINITY
       : penalty(logs) - gammaGammaLogLikelihood(toGammaGamma(logs), scaled);
   const { at } = minimize(cost, [1, 1, 1]);
-  const found = toGammaGamma(at);
-  const model = { ...found, gamma: found.gamma * scale };
-  return { model, logLikelihood: gammaGammaLogLikelihood(model, spending), hessian: hessian(cost, at) };
+  const logs = at.with(2, (at[2] ?? 0) + Math.log(scale));
+  return { model: toGammaGamma(logs), logs, hessian: hessian(cost, at) };
 }
 
 /** The expected mean value of a customer's future purchases, given `x` so far of mean value `mean`, and its variance. */

@@ -1,4 +1,4 @@
-type Minimum = { at: number[]; value: number; evaluations: number };
+type Vertex = { at: number[]; value: number };
 
 const MAX_EVALUATIONS = 3_000;
 const TOLERANCE = 1e-10;
@@ -7,20 +7,18 @@ const TOLERANCE = 1e-10;
  * Minimizes a function with the Nelder-Mead simplex method, restarting from the result until that no longer improves it. The function
  * may return infinity where it is not defined.
  */
-export function minimize(value: (at: readonly number[]) => number, start: readonly number[]): Minimum {
+export function minimize(value: (at: readonly number[]) => number, start: readonly number[]): Vertex {
   let best = descend(value, start, 0.5);
   for (let round = 0; round < 4; round++) {
     const again = descend(value, best.at, 0.1);
     const gain = best.value - again.value;
-    best = { ...(gain > 0 ? again : best), evaluations: best.evaluations + again.evaluations };
+    if (gain > 0) best = again;
     if (gain < 1e-7) break;
   }
   return best;
 }
 
-type Vertex = { at: number[]; value: number };
-
-function descend(value: (at: readonly number[]) => number, start: readonly number[], step: number): Minimum {
+function descend(value: (at: readonly number[]) => number, start: readonly number[], step: number): Vertex {
   let evaluations = 0;
   const vertex = (at: number[]): Vertex => {
     evaluations++;
@@ -38,9 +36,7 @@ function descend(value: (at: readonly number[]) => number, start: readonly numbe
     const second = simplex[size - 1] ?? worst;
     if (!best || !worst || !second) throw new Error('a simplex needs one more vertex than it has dimensions');
     const spread = Math.abs(worst.value - best.value);
-    if (evaluations >= MAX_EVALUATIONS || spread <= TOLERANCE * (1 + Math.abs(best.value))) {
-      return { ...best, evaluations };
-    }
+    if (evaluations >= MAX_EVALUATIONS || spread <= TOLERANCE * (1 + Math.abs(best.value))) return best;
     const center = start.map(
       (_, axis) => simplex.slice(0, size).reduce((sum, { at }) => sum + (at[axis] ?? 0), 0) / size,
     );
@@ -76,8 +72,8 @@ const SOFT_BOUND = 6;
 export const penalty = (logs: readonly number[]): number =>
   logs.reduce((sum, log) => sum + Math.max(0, Math.abs(log) - SOFT_BOUND) ** 2, 0);
 
-/** A model's most likely parameters, and the Hessian of the negative log-likelihood with respect to their logarithms, in their order. */
-export type Fitted<Model> = { model: Model; hessian: number[][] };
+/** A model's most likely parameters, their logarithms, and the Hessian of the negative log-likelihood with respect to these. */
+export type Fitted<Model> = { model: Model; logs: number[]; hessian: number[][] };
 
 const HESSIAN_STEP = 1e-3;
 

@@ -1,8 +1,7 @@
-import { type BgNbd, bgNbdLogs, expectBgNbd, fitBgNbd, type PurchaseHistory, toBgNbd } from './bg-nbd.ts';
+import { type BgNbd, expectBgNbd, fitBgNbd, type PurchaseHistory, toBgNbd } from './bg-nbd.ts';
 import {
   buysWithin,
   type FirstPurchase,
-  firstPurchaseLogs,
   fitFirstPurchase,
   toFirstPurchase,
   type Waiting,
@@ -11,12 +10,11 @@ import {
   expectSpending,
   fitGammaGamma,
   type GammaGamma,
-  gammaGammaLogs,
   type Spending,
   toGammaGamma,
 } from './gamma-gamma.ts';
 import { type Interval, intervalAround } from './interval.ts';
-import { quadraticForm } from './minimize.ts';
+import { type Fitted, quadraticForm } from './minimize.ts';
 
 /**
  * Customers with one history of repeat purchases since their first. The values of `valued` of the repeats of each are known; `value` is the
@@ -56,11 +54,8 @@ export function predictRevenue(data: Purchases, ahead: number): Prediction | nul
   const isOneValue = Math.max(...values) <= 1.02 * Math.min(...values);
   const value = isOneValue ? null : fitGammaGamma(data.spending);
   const first = fitFirstPurchase(data.firsts, data.waiting);
-  const parts = [
-    { logs: bgNbdLogs(buying.model), hessian: buying.hessian },
-    { logs: value ? gammaGammaLogs(value.model) : [], hessian: value?.hessian ?? [] },
-    { logs: first ? firstPurchaseLogs(first.model) : [], hessian: first?.hessian ?? [] },
-  ];
+  const nothing = { logs: [], hessian: [] };
+  const parts: Omit<Fitted<unknown>, 'model'>[] = [buying, value ?? nothing, first ?? nothing];
   const expectAt = (logs: readonly (readonly number[])[]) => {
     const [ofBuying = [], ofValue = [], ofFirst = []] = logs;
     return expectAll(

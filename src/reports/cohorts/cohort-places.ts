@@ -1,3 +1,4 @@
+import { memoize } from '#lib/collections/memoize';
 import { daysBetween } from '#lib/time';
 import { type Chunk, columnOf } from '../engine/chunk.ts';
 import type { GroupCells } from '../engine/group-cells.ts';
@@ -28,8 +29,7 @@ export class CohortPlaces {
   readonly numbers: readonly number[];
   private readonly lookup: GroupCells;
   private readonly rowOf: (group: number) => number;
-  private readonly today: string;
-  private readonly known = new Map<string, CohortDay>();
+  private readonly dayOf: (day: string) => CohortDay;
 
   // Of the open chunk.
   private days: CohortDay[] = [];
@@ -42,8 +42,12 @@ export class CohortPlaces {
     lookup: GroupCells,
     rowOf: (group: number) => number,
   ) {
-    this.today = today;
-    this.numbers = [...new Set(days)].sort((left, right) => left - right);
+    const numbers = [...new Set(days)].sort((left, right) => left - right);
+    this.numbers = numbers;
+    this.dayOf = memoize(Number.POSITIVE_INFINITY, (day) => {
+      const ago = daysBetween(day, today);
+      return { ago, tail: numbers.findLastIndex((number) => number < ago) };
+    });
     this.lookup = lookup;
     this.rowOf = rowOf;
   }
@@ -52,18 +56,8 @@ export class CohortPlaces {
     const column = acquiredColumn(chunk);
     this.groups = await this.lookup.find(chunk, column, NO_GROUP);
     const { values, numbers } = columnOf(chunk, column);
-    this.days = values.map((day) => this.dayOf(day));
+    this.days = values.map(this.dayOf);
     this.dayNumbers = numbers;
-  }
-
-  private dayOf(day: string): CohortDay {
-    let found = this.known.get(day);
-    if (!found) {
-      const ago = daysBetween(day, this.today);
-      found = { ago, tail: this.numbers.findLastIndex((number) => number < ago) };
-      this.known.set(day, found);
-    }
-    return found;
   }
 
   dayAt(entry: number): CohortDay {

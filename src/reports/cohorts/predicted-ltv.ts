@@ -51,7 +51,7 @@ export async function reportPredictedLtv(
   const today = query.as_of !== undefined && query.as_of < present ? query.as_of : present;
   const to = query.to < today ? query.to : today;
   const currency = query.currency ?? application.currency;
-  const rates = await readRates(db, env.DB, application, { from, to, currency, day: today });
+  const rates = await readRates(env.DB, application, { from, to, currency, day: today });
   const net = query.net ? { storeFeeBasisPoints: application.storeFeeBasisPoints } : null;
   const answer = await askPurchases(env, application, {
     cohort: { from, to },
@@ -82,7 +82,7 @@ export async function reportPredictedLtv(
   );
   const shown: CohortPurchases[] = cohorts
     .slice(0, limit)
-    .sort((left, right) => Number(fromOf(left) > fromOf(right)) - Number(fromOf(left) < fromOf(right)));
+    .sort((left, right) => Number(left.from > right.from) - Number(left.from < right.from));
   const rest = [
     ...cohorts.slice(limit).flatMap(({ parts }) => parts),
     ...answer.filter(({ key }) => key === null),
@@ -105,5 +105,4 @@ export async function reportPredictedLtv(
   };
 }
 
-const fromOf = ({ columns }: CohortPurchases) => String(columns.cohort_from);
 const sizeOf = (parts: PurchasesAnswer) => parts.reduce((sum, { size }) => sum + size, 0);

@@ -1,5 +1,5 @@
 import { and, between, eq } from 'drizzle-orm';
-import { cohortRevenue, type Database } from '#db';
+import { cohortRevenue, database } from '#db';
 import { readRateBook } from '#money';
 import type { Reported } from '../query.ts';
 
@@ -9,12 +9,11 @@ import type { Reported } from '../query.ts';
  * change of rates does not look like a difference between devices.
  */
 export async function readRates(
-  db: Database,
   d1: D1Database,
   application: Reported,
   { from, to, currency, day }: { from: string; to: string; currency: string; day: string },
 ): Promise<Record<string, number>> {
-  const rows = await db
+  const rows = await database(d1)
     .selectDistinct({ currency: cohortRevenue.currency })
     .from(cohortRevenue)
     .where(

@@ -61,8 +61,6 @@ export class RateDigits {
 
 /** Exact sums of converted amounts by group, in units of 10^-36 nanos. */
 export class ConvertedSums {
-  /** Whether any amount was added. */
-  isUsed = false;
   /** By group: the digits of its sum, lowest first. They are not carried. */
   private digits = new Float64Array(0);
   /** By group: how many amounts its digits contain. */
@@ -72,7 +70,6 @@ export class ConvertedSums {
 
   /** Adds an amount in two parts. */
   add(group: number, low: number, high: number, rates: RateDigits, rate: number): void {
-    this.isUsed = true;
     const nanos = high * NANOS_PER_HIGH + low;
     // Beyond 2^53, the sum of the two parts may be rounded.
     const factors = nanos >= 0 && nanos <= Number.MAX_SAFE_INTEGER ? rates.digitsOf(rate) : null;
@@ -104,7 +101,6 @@ export class ConvertedSums {
 
   /** Adds a sum, in units of 10^-36 nanos. */
   addWhole(group: number, parts: bigint): void {
-    this.isUsed = true;
     this.whole[group] = (this.whole[group] ?? 0n) + parts;
   }
 

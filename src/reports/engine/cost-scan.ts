@@ -2,6 +2,7 @@ import { and, between, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { type CostDimension, isCostDimension, ofDimensions, type Segment, UNKNOWN_SEGMENT } from '#catalogue';
 import { commaList, costs, database, named } from '#db';
 import { Dictionary } from '#lib/collections/dictionary';
+import { memoize } from '#lib/collections/memoize';
 import { NANOS_PER_HIGH } from '#rollup';
 import { type DimensionName, isNamed, isTime } from '../dimensions.ts';
 import { costCondition } from '../filters.ts';
@@ -88,11 +89,11 @@ export const costDaysSql = (asked: CostPeriod): SQL =>
 export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator<Chunk> {
   const db = database(d1);
   const days = await db.all<{ day: string; count: number }>(costDaysSql(scan));
-  const segments = new CostSegments(scan.names);
+  const segmentOf = segmentsBy(scan.names);
   for (const page of pagesOf(days)) {
     const rows = await db.all<CostRow>(costsSql({ ...scan, ...page }));
     for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
-      yield toChunk(day || page.to, own, scan.names, segments);
+      yield toChunk(day || page.to, own, scan.names, segmentOf);
     }
   }
 }
@@ -109,24 +110,14 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
   return pages;
 }
 
-/** The segments of a scan, which have the values of the dimensions that are grouped by. */
-class CostSegments {
-  private readonly dimensions: readonly CostDimension[];
-  private readonly known = new Map<string, Segment>();
-
-  constructor(names: readonly DimensionName[]) {
-    this.dimensions = names.filter(isCostDimension);
-  }
-
-  of(row: CostRow): Segment {
-    const key = this.dimensions.map((name) => row[name] ?? '').join('\0');
-    let segment = this.known.get(key);
-    if (!segment) {
-      segment = { ...UNKNOWN_SEGMENT, ...ofDimensions(this.dimensions, (name) => row[name] ?? '') };
-      this.known.set(key, segment);
-    }
-    return segment;
-  }
+/** The segment of a row, which has the values of the dimensions that are grouped by: for the same values, the same object. */
+function segmentsBy(names: readonly DimensionName[]): (row: CostRow) => Segment {
+  const dimensions = names.filter(isCostDimension);
+  const segmentOf = memoize(Number.POSITIVE_INFINITY, (key: string) => {
+    const values = key.split('\0');
+    return { ...UNKNOWN_SEGMENT, ...ofDimensions(dimensions, (_, index) => values[index] ?? '') };
+  });
+  return (row) => segmentOf(dimensions.map((name) => row[name] ?? '').join('\0'));
 }
 
 /** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `costNames`. */
@@ -134,7 +125,7 @@ function toChunk(
   day: string,
   rows: readonly CostRow[],
   names: readonly DimensionName[],
-  known: CostSegments,
+  segmentOf: (row: CostRow) => Segment,
 ): Chunk {
   const numbered = <Value>(read: (row: CostRow) => Value) => {
     const own = new Dictionary<Value>();
@@ -155,6 +146,6 @@ function toChunk(
     columnOf(({ high }) => high),
     hasImpressions ? columnOf(({ impressions }) => impressions ?? 0) : null,
   ];
-  const segments = numbered((row) => known.of(row));
+  const segments = numbered(segmentOf);
   return { isOfCosts: true, size: rows.length, columns, segments, sums };
 }

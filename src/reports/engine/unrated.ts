@@ -9,10 +9,6 @@ export function addUnrated(sums: Map<string, bigint>, currency: string, amount: 
   sums.set(currency, (sums.get(currency) ?? 0n) + amount);
 }
 
-function addAllUnrated(sums: Map<string, bigint>, added: Unrated | undefined): void {
-  for (const [currency, amount] of added ?? []) addUnrated(sums, currency, amount);
-}
-
 /** Amounts that figures lack, because they cannot be converted, in their own currencies. */
 export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
 
@@ -53,16 +49,12 @@ export function unconvertedOfDevices(parts: readonly { unconverted: Readonly<Rec
 export class UnratedSums {
   private readonly sums = new Map<number, Map<string, bigint>>();
 
-  get isUsed(): boolean {
-    return this.sums.size > 0;
-  }
-
   add(at: number, currency: string, amount: bigint): void {
     if (amount !== 0n) addUnrated(this.at(at), currency, amount);
   }
 
   addAll(at: number, added: Unrated): void {
-    if (added.size > 0) addAllUnrated(this.at(at), added);
+    for (const [currency, amount] of added) this.add(at, currency, amount);
   }
 
   of(at: number): Unrated {

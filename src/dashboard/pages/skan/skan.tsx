@@ -1,15 +1,7 @@
 import { settingsOf } from '#env';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
-import {
-  reportSkan,
-  SKAN_GROUPS,
-  type SkanFigures,
-  type SkanGroup,
-  SkanQuery,
-  skanCsv,
-  skanCsvHeaders,
-} from '#skan';
+import { answerSkanCsv, reportSkan, SKAN_GROUPS, type SkanFigures, type SkanGroup, SkanQuery } from '#skan';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
@@ -134,11 +126,7 @@ function skanPage(c: DashboardContext) {
       ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
     });
     const report = await reportSkan(c.env.DB, application, query);
-    if (wantsCsv(c)) {
-      for (const [name, value] of Object.entries(skanCsvHeaders(report, application, query)))
-        c.header(name, value);
-      return c.body(skanCsv(report, query));
-    }
+    if (wantsCsv(c)) return answerSkanCsv(c, report, application, query);
     const setUp = (
       <SetUp
         domain={settingsOf(c.env).POSTBACK_DOMAIN}
