@@ -33,7 +33,7 @@ export type View = {
   from: string;
   to: string;
   today: string;
-  /** When the page was requested, in epoch milliseconds. */
+  /** When the page was requested, in epoch milliseconds: the time of all of its figures. */
   now: number;
   comparison: ComparisonChoice;
   /** Whether the application has no figures before today, so that there is nothing to compare today with. False if it was not looked up. */
@@ -90,9 +90,10 @@ async function readApplications(c: DashboardContext, teamId: string) {
  * Reads the view from the URL and adds defaults; null if the team has no application. Throws `invalid_request` for a filter that reports do not
  * accept.
  */
-export async function readView(c: DashboardContext, now: number): Promise<View | null> {
+export async function readView(c: DashboardContext): Promise<View | null> {
   const { applications, application } = await readApplications(c, c.get('person').team.id);
   if (!application) return null;
+  const now = Date.now();
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';
   const currencyChosen = CURRENCIES.has(currency);
@@ -123,7 +124,7 @@ export async function zoneOf(c: DashboardContext, teamId = c.get('person').team.
 
 /** The view of a request that needs an application. Throws `not_found` where the team has none yet. */
 export async function requireView(c: DashboardContext): Promise<View> {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   if (!view) throw new AppError('not_found', 'The team has no application yet');
   return view;
 }

@@ -51,7 +51,6 @@ export async function readCompared(
     metrics?: readonly MetricName[];
     totals?: boolean;
   },
-  now: number,
   { compares = [], metric, report: known, onlyTotals = false }: ComparedOptions = {},
 ): Promise<ComparedReport> {
   const sharing = { ...env, DB: sharedReads(env.DB) };
@@ -72,7 +71,7 @@ export async function readCompared(
     ...(onlyTotals ? { group_by: [] } : {}),
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
-    reportPerformance(sharing, view.application, { ...query, ...changes }, now);
+    reportPerformance(sharing, view.application, { ...query, ...changes }, view.now);
   if (!periods) {
     const report = await (known ?? read({}));
     return { periods, report, shown: report, before: null, earlier: null };

@@ -33,7 +33,7 @@ const PAGE = 50;
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
   const chosen = readChosen(c.req.query(), SHOWN);
-  return renderReport(c, { carry: chosen.carry }, async (view, now, here) => {
+  return renderReport(c, { carry: chosen.carry }, async (view, here) => {
     if (refused) c.status(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
@@ -50,12 +50,10 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const shared = sharedReads(c.env.DB);
     const [compared, page, markers, notes] = await Promise.all([
       // The file has the API's columns.
-      readCompared(
-        c.env,
-        view,
-        { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }) },
-        now,
-      ),
+      readCompared(c.env, view, {
+        group_by: unit,
+        ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }),
+      }),
       listCosts(db, view.application, ledger),
       readMarkers(shared, view, placesIn(view, unit)),
       readNotes(shared, view),

@@ -187,7 +187,7 @@ function fieldFaults(
 }
 
 export async function uploadRates(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   if (!view) return c.redirect('/costs/rates', 303);
   const data = await requireForm(c, ExchangeRates, ({ date, base, currency = '', rate }) => ({
     date,

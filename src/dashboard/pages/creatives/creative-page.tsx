@@ -154,8 +154,8 @@ export async function creativePage(
       inner: pathOf(id),
       carry: chosen.carry,
     },
-    async (view, now, here) => {
-      const { application } = view;
+    async (view, here) => {
+      const { application, now } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
@@ -163,7 +163,7 @@ export async function creativePage(
       const unit = chosen.unit(view);
       const env = { ...c.env, DB: sharedReads(c.env.DB) };
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
-        readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }, now),
+        readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }),
         reportRetention(env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
@@ -259,7 +259,6 @@ export async function creativePage(
             creative={creative}
             view={view}
             click={click}
-            now={now}
             apiKey={apiKey}
             isNew={Number(compared.report.totals.clicks) <= FEW_CLICKS}
           />
@@ -280,7 +279,7 @@ export async function showKey(c: DashboardContext) {
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
 export async function clicksPage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   const { id } = await ownCreative(c);
   const click = view
     ? await findLatestClick(database(c.env.DB), view.application.id, id, Date.now() - TEST_CLICK_MS)

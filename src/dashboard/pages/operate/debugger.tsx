@@ -77,17 +77,7 @@ const NoEvents = ({ view, isFiltered, hasOlder }: { view: View; isFiltered: bool
     </>
   );
 
-function EventTable({
-  view,
-  events,
-  now,
-  empty,
-}: {
-  view: View;
-  events: readonly ShownEvent[];
-  now: number;
-  empty: Child;
-}) {
+function EventTable({ view, events, empty }: { view: View; events: readonly ShownEvent[]; empty: Child }) {
   const query = (id: unknown) => viewQuery(view, { id: text(id) });
   return (
     <Table
@@ -100,7 +90,7 @@ function EventTable({
           cell: (event) => (
             <a
               href={`/debugger/event${query(event.event_id)}`}
-              title={ago(receivedAt(event), now)}
+              title={ago(receivedAt(event), view.now)}
               data-event
             >
               {exactTimeText(receivedAt(event), view.application.timezone)}
@@ -141,7 +131,7 @@ function EventTable({
   );
 }
 
-const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone: string; now: number }) => (
+const RejectionTable = ({ rows, view: { application, now } }: { rows: readonly Rejection[]; view: View }) => (
   <Table
     caption="Rejected requests by error and endpoint"
     rows={rows}
@@ -149,7 +139,9 @@ const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone:
     columns={[
       {
         label: 'Last',
-        cell: (row) => <span title={exactTimeText(row.lastAt, zone)}>{ago(row.lastAt, now)}</span>,
+        cell: (row) => (
+          <span title={exactTimeText(row.lastAt, application.timezone)}>{ago(row.lastAt, now)}</span>
+        ),
       },
       { label: 'Count', numeric: true, cell: (row) => count(row.count) },
       { label: 'Endpoint', cell: (row) => <code>{row.endpoint}</code> },
@@ -207,8 +199,7 @@ const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LA
 };
 
 async function debuggerPage(c: DashboardContext) {
-  const now = Date.now();
-  const view = await readView(c, now);
+  const view = await readView(c);
   if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={false} />);
   const type = c.req.query('type') ?? '';
   const token = c.req.query('token')?.trim() ?? '';
@@ -307,7 +298,6 @@ async function debuggerPage(c: DashboardContext) {
             <EventTable
               view={view}
               events={page?.data ?? []}
-              now={now}
               empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
             />
             <NextPart
@@ -317,16 +307,16 @@ async function debuggerPage(c: DashboardContext) {
           </Card>
           {notifications.length > 0 && (
             <Card title="Store notifications" id="stores">
-              <NotificationTable rows={notifications} view={view} now={now} />
+              <NotificationTable rows={notifications} view={view} />
             </Card>
           )}
           {postbacks.length > 0 && (
             <Card title="Postbacks of Apple" id="postbacks">
-              <PostbackTable rows={postbacks} view={view} now={now} />
+              <PostbackTable rows={postbacks} view={view} />
             </Card>
           )}
           <Card title="Rejected requests" id="rejected">
-            <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
+            <RejectionTable rows={rejections} view={view} />
             <p class="hint">
               Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
               invalid values.

@@ -39,12 +39,12 @@ function figureColumns(rows: readonly Figures[], currency: string) {
 }
 
 /** What arrived beside what platforms report, of the last days of the period. */
-async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; now: number }) {
+async function Reconciled({ c, view }: { c: DashboardContext; view: View }) {
   const { application, to } = view;
   const from =
     daysBetween(view.from, to) >= MAX_RECONCILED_DAYS ? addDays(to, 1 - MAX_RECONCILED_DAYS) : view.from;
   const query = ask(ReconciliationQuery, { application_id: application.id, from, to });
-  const report = await reconcileAdRevenue(c.env, application, query, now);
+  const report = await reconcileAdRevenue(c.env, application, query, view.now);
   const columns = figureColumns([...report.networks, report.totals], report.currency);
   const networkOf = {
     label: 'Network',
@@ -91,10 +91,10 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
 }
 
 const page = (c: DashboardContext) =>
-  renderReport(c, { bar: ['app', 'period'], inner: PATH }, async (view, now) => {
+  renderReport(c, { bar: ['app', 'period'], inner: PATH }, async (view) => {
     const connectors = await listConnectors(database(c.env.DB), view.application.id);
     if (connectors.some(({ kind }) => kindOf(kind)?.family === 'ad_revenue')) {
-      return Reconciled({ c, view, now });
+      return Reconciled({ c, view });
     }
     return (
       <Card title="Ad revenue check">

@@ -99,7 +99,7 @@ function breakdownPage(c: DashboardContext) {
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [], set: c.req.query('set') === 'all' ? 'all' : '' };
   const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
-  return renderReport(c, { ...named, carry }, async (view, now, here) => {
+  return renderReport(c, { ...named, carry }, async (view, here) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -117,7 +117,7 @@ function breakdownPage(c: DashboardContext) {
     const metrics = [...new Set([...shown, ...sorted])];
     const wanted = { ...listingOf(c), group_by: groups.join(','), metrics };
     const [compared, notes] = await Promise.all([
-      readCompared(c.env, view, wanted, now, { compares: [metric], metric }),
+      readCompared(c.env, view, wanted, { compares: [metric], metric }),
       // In a table with several rows of a day they would be repeated.
       groups.length === 1 && isTimeGroup(groups[0] ?? '') ? readNotes(c.env.DB, view) : [],
     ]);

@@ -40,7 +40,6 @@ async function optionsOf(
   by: string,
   chosen: readonly string[],
   q: string,
-  now: number,
 ): Promise<Option[]> {
   const filter = (NAMED.includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
@@ -66,7 +65,7 @@ async function optionsOf(
     limit: MAX_NAMES - chosen.length,
     metrics: ['installs' as const],
   };
-  const report = await reportPerformance(c.env, view.application, query, now);
+  const report = await reportPerformance(c.env, view.application, query, view.now);
   const column = kind ? filter : by;
   const counted = sortRows(report.data, '-installs').flatMap((row) =>
     row.is_other || row[column] == null ? [] : [String(row[column])],
@@ -90,9 +89,9 @@ function comparePage(c: DashboardContext) {
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
     bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
   };
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
-    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
+    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q);
     const [first, second] = options;
     const a = c.req.query('a') || (first?.[0] ?? '');
     const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
@@ -158,7 +157,7 @@ function comparePage(c: DashboardContext) {
         </>
       );
     }
-    const report = await reportCompare(c.env, view.application, query, now);
+    const report = await reportCompare(c.env, view.application, query, view.now);
     if (wantsCsv(c)) {
       return answerCsv(c, report, tableColumns('compare', []), view);
     }

@@ -179,17 +179,17 @@ function doubtsPage(c: DashboardContext) {
   const named = c.req.query('by');
   const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
   const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {
       const query = named === 'rule' ? asked : { ...asked, group_by: by };
-      return answerReportCsv(c, 'doubts', query, view, now);
+      return answerReportCsv(c, 'doubts', query, view);
     }
     const doubts = await findDoubts(
       c.env,
       view.application,
       ask(DoubtsQuery, { ...asked, group_by: by }),
-      now,
+      view.now,
     );
     const { totals, groups } = doubts;
     if (totals.attributed_installs === 0) {

@@ -187,7 +187,7 @@ function funnelsPage(c: DashboardContext) {
     carry,
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
@@ -201,7 +201,7 @@ function funnelsPage(c: DashboardContext) {
       ...EVENTS_ONLY,
     };
     const [events, views] = await Promise.all([
-      reportPerformance(c.env, view.application, names, now),
+      reportPerformance(c.env, view.application, names, view.now),
       // A guest sees one view, and not the names of the others.
       isGuest(c.get('person')) ? [] : listViews(database(c.env.DB), c.get('person').team.id),
     ]);

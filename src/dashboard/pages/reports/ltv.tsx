@@ -68,7 +68,7 @@ function ltvPage(c: DashboardContext) {
   const ahead = chosen ?? DEFAULT_HORIZON;
   const isNet = isNetAsked(c);
   const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: revenueIn(isNet) };
-  return renderReport(c, { carry }, async (view, now, here) => {
+  return renderReport(c, { carry }, async (view, here) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
     const net = String(isNet);
@@ -77,7 +77,7 @@ function ltvPage(c: DashboardContext) {
         c.env,
         view.application,
         ask(LtvQuery, { ...ofView, net, days: days.join(','), ...changes }),
-        now,
+        view.now,
       );
     const grouped = cohortsAsked(asked);
     const predict = (changes: Record<string, unknown>) =>
@@ -90,14 +90,14 @@ function ltvPage(c: DashboardContext) {
           ...{ net, horizon_days: ahead },
           ...changes,
         }),
-        now,
+        view.now,
       );
     if (wantsCsv(c)) {
       const isPredicted = ahead !== 'none' && c.req.query('table') === 'predicted';
       const [name, more] = isPredicted
         ? (['predicted-ltv', { horizon_days: ahead, net }] as const)
         : (['ltv', { days: DAYS.join(','), net }] as const);
-      return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view, now);
+      return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view);
     }
     // The table's days are a subset of the curves' days.
     const [report, found] = await Promise.all([

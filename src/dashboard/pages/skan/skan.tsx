@@ -127,7 +127,7 @@ function skanPage(c: DashboardContext) {
     carry: { by },
     bar: ['app', 'period', 'currency'],
   } as const;
-  return renderReport(c, page, async (view, _now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const { application, from, to, currency } = view;
     const query = ask(SkanQuery, {
       ...{ application_id: application.id, from, to, currency, group_by: by },
