@@ -79,15 +79,13 @@ async function lacksEarlierDays(db: Database, { application, to, today }: View):
 /** Settles an application's counters, within a time that a person is willing to wait. */
 export async function settleView(c: DashboardContext, view: View): Promise<View> {
   const db = database(c.env.DB);
-  const [progress, currenciesUsed, lacked] = await Promise.all([
+  const [{ countedThrough, uncounted, settled: isSettled }, currenciesUsed] = await Promise.all([
     settleCounters(c.env, view.application),
     findCurrencies(db, view),
-    lacksEarlierDays(db, view),
   ]);
-  const { countedThrough, uncounted } = progress;
-  // What has just been counted may be of an earlier day.
-  const isFirstDay = lacked && (await lacksEarlierDays(db, view));
-  return { ...view, countedThrough, uncounted, isFirstDay, isSettled: progress.settled, currenciesUsed };
+  // After counting, which may be of an earlier day.
+  const isFirstDay = await lacksEarlierDays(db, view);
+  return { ...view, countedThrough, uncounted, isFirstDay, isSettled, currenciesUsed };
 }
 
 /**
