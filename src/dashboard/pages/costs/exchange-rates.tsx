@@ -91,7 +91,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   const page = {
     title: 'Exchange rates',
     inner: '/costs/rates',
-    bar: ['app', 'period'],
+    bar: ['period'],
   } as const;
   return renderReport(c, page, async (view) => {
     const currency = c.req.query('of_currency')?.trim().toLowerCase() ?? '';

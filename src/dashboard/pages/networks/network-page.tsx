@@ -205,7 +205,7 @@ export function networkPage(c: DashboardContext) {
   const page = {
     title: network.name,
     within: (view: View) => <a href={`${PATH}${viewQuery(view)}`}>Network set-up</a>,
-    bar: ['app', 'period', 'currency'],
+    bar: ['period', 'currency'],
     inner: `${PATH}/${network.id}`,
   } as const;
   return renderReport(c, page, async (view) => {

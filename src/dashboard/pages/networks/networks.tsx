@@ -24,7 +24,7 @@ const Costs = ({ state: { network, connectors } }: { state: State }) => {
 };
 
 const listPage = (c: DashboardContext) =>
-  renderReport(c, { bar: ['app', 'period', 'currency'] }, async (view) => {
+  renderReport(c, { bar: ['period', 'currency'] }, async (view) => {
     const { report, states } = await readStates(c, view);
     return (
       <>

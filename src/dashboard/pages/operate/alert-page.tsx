@@ -220,7 +220,7 @@ export async function alertFormPage(c: DashboardContext, id: string | null, subm
       title: alert ? 'Edit alert' : 'New alert',
       within: <a href={alert ? alertPath(view, alert.id) : alertsPath(view)}>{alert ? 'Alert' : 'Alerts'}</a>,
       view,
-      filters: <Filters view={view} path={path} shown={['app', 'filters']} carry={carry} chips={chips} />,
+      filters: <Filters view={view} path={path} shown={['filters']} carry={carry} chips={chips} />,
       status: faults && faults.length > 0 ? 400 : 200,
     },
     <>

@@ -248,7 +248,7 @@ async function debuggerPage(c: DashboardContext) {
         <Filters
           view={view}
           path="/debugger"
-          shown={['app', 'filters']}
+          shown={['filters']}
           carry={own}
           chips={await readChips(c.env.DB, view)}
         />

@@ -286,7 +286,7 @@ async function statusPage(c: DashboardContext) {
     c,
     {
       view,
-      ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
+      ...(view ? { filters: <Filters view={view} path="/status" shown={['period']} /> } : {}),
     },
     <>
       {inspected && (

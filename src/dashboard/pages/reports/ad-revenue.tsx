@@ -91,7 +91,7 @@ async function Reconciled({ c, view }: { c: DashboardContext; view: View }) {
 }
 
 const page = (c: DashboardContext) =>
-  renderReport(c, { bar: ['app', 'period'], inner: PATH }, async (view) => {
+  renderReport(c, { bar: ['period'], inner: PATH }, async (view) => {
     const connectors = await listConnectors(database(c.env.DB), view.application.id);
     if (connectors.some(({ kind }) => kindOf(kind)?.family === 'ad_revenue')) {
       return Reconciled({ c, view });

@@ -87,7 +87,7 @@ function comparePage(c: DashboardContext) {
   const q = isNamed ? searchOf(c) : '';
   const page = {
     carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
-    bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
+    bar: isByPeriod ? undefined : (['period', 'filters', 'currency'] as const),
   };
   return renderReport(c, page, async (view, here) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');

@@ -178,7 +178,7 @@ const groupColumns = (view: View, by: string, places: number): Column<GroupRow>[
 function doubtsPage(c: DashboardContext) {
   const named = c.req.query('by');
   const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
-  const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
+  const page = { carry: { by }, bar: ['period', 'filters'] } as const;
   return renderReport(c, page, async (view, here) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {

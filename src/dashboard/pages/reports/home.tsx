@@ -23,7 +23,7 @@ async function homePage(c: DashboardContext) {
   }
   const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
-    const filters = <Filters view={view} path="/" shown={['app']} />;
+    const filters = <Filters view={view} path="/" shown={[]} />;
     return renderPage(c, { view, filters }, await GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);

@@ -40,7 +40,7 @@ function retentionPage(c: DashboardContext) {
   const carry = { ...asked, kind };
   const page = {
     carry,
-    bar: ['app', 'period', 'comparison', 'filters'] as const,
+    bar: ['period', 'comparison', 'filters'] as const,
   };
   return renderReport(c, page, async (view, here) => {
     const compared = comparedWholeDays(view);

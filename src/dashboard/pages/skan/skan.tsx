@@ -125,7 +125,7 @@ function skanPage(c: DashboardContext) {
   const by = SKAN_GROUPS.find((name) => name === c.req.query('by')) ?? 'day';
   const page = {
     carry: { by },
-    bar: ['app', 'period', 'currency'],
+    bar: ['period', 'currency'],
   } as const;
   return renderReport(c, page, async (view, here) => {
     const { application, from, to, currency } = view;
