@@ -62,12 +62,10 @@ export async function readCompared(
   // Without totals to compare, rows of whole days have no hours.
   const hasNoHours = metric !== undefined && isByTime && !isByHour;
   const periods = hasNoHours && found?.untilHour ? null : found;
-  const { metrics, totals, limit, ...parameters } = asked;
+  const { group_by, q, ...wanted } = asked;
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(metrics ? { metrics } : {}),
-    ...(totals === undefined ? {} : { totals }),
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by, q }),
+    ...wanted,
     ...(onlyTotals ? { group_by: [] } : {}),
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
@@ -101,7 +99,7 @@ export async function readCompared(
 type ComparedOptions = {
   compares?: readonly MetricName[];
   metric?: MetricName;
-  report?: PerformanceReport;
+  report?: PerformanceReport | undefined;
   onlyTotals?: boolean;
 };
 

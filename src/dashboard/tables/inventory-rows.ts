@@ -161,12 +161,11 @@ export async function readTotals(
   const metric = comparedMetric(asked);
   const wanted = { compares: metricsOf(asked), metric, onlyTotals: true };
   const read = async (of: View, known?: PerformanceReport) => {
-    const own = known ? { report: known } : {};
     const compared = await readCompared(
       c.env,
       of,
       { group_by: asked.level, metrics: metricsOf(asked) },
-      { ...wanted, ...own },
+      { ...wanted, report: known },
     );
     const was = earlierOf(metric, compared.before?.totals);
     return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));
