@@ -2,7 +2,7 @@ import { findLatestClick } from '#attribution';
 import { getCreative, listIdsWithin, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
-import { amountsIn, count, type FigureFormat, RATIOS } from '#lib/format';
+import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
 import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
@@ -72,12 +72,13 @@ const LifetimeTable = ({
   ltv: RetentionDays;
   view: View;
 }) => {
-  const shares = figuresAt((age) => retention[age]?.classic, RATIOS);
-  const amounts = figuresAt((age) => ltv[age]?.ltv, amountsIn(view.currency));
+  const ages = AGES.map(String);
+  const shares = columnText(RATIOS, ages, (age) => retention[age]?.classic);
+  const amounts = columnText(amountsIn(view.currency), ages, (age) => ltv[age]?.ltv);
   return (
     <Table
       caption="Retention and LTV by days since the install"
-      rows={AGES.map(String)}
+      rows={ages}
       columns={[
         { label: 'Day', cell: (age) => `Day ${age}` },
         { label: 'Devices', numeric: true, cell: (age) => count(retention[age]?.eligible ?? 0) },
@@ -87,12 +88,6 @@ const LifetimeTable = ({
     />
   );
 };
-
-/** The texts of a figure by age, with the same decimals. */
-function figuresAt(valueAt: (age: string) => number | null | undefined, { text, places }: FigureFormat) {
-  const decimals = places(AGES.flatMap((age) => valueAt(String(age)) ?? []));
-  return (age: string) => text(valueAt(age) ?? null, decimals);
-}
 
 /** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
 const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>

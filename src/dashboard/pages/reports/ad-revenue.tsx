@@ -7,7 +7,7 @@ import {
   reconcileAdRevenue,
 } from '#connectors';
 import { database } from '#db';
-import { amountsIn, count } from '#lib/format';
+import { amountsIn, columnText, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -24,10 +24,8 @@ type Figures = Report['totals'];
 function figureColumns(rows: readonly Figures[], currency: string) {
   const amounts = amountsIn(currency);
   const unit = { unit: currency.toUpperCase() };
-  const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') => {
-    const places = amounts.places(rows.map((row) => row[name]));
-    return (row: Figures) => amounts.text(row[name], places);
-  };
+  const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') =>
+    columnText(amounts, rows, (row) => row[name]);
   return [
     { label: 'Impressions', numeric: true, cell: (row: Figures) => count(row.impressions_arrived) },
     { label: 'Reported impressions', numeric: true, cell: (row: Figures) => count(row.impressions_reported) },
