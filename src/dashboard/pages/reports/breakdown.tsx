@@ -59,17 +59,7 @@ const SUMMARY: readonly MetricName[] = [
 /** Groupings that have fewer of them show all that they have. */
 const MIN_SUMMARY = 3;
 
-type BreakdownRequest = {
-  by: string;
-  and: string;
-  metric: MetricName;
-  sort: string | null;
-  q: string;
-  /** The metrics that were chosen; null if none were. */
-  columns: readonly MetricName[] | null;
-  /** Whether all metrics are shown. A file has all unless some were chosen. */
-  isAll: boolean;
-};
+type BreakdownRequest = ReturnType<typeof readAsked>;
 
 function columnsOf(
   { columns, isAll }: BreakdownRequest,
@@ -79,7 +69,7 @@ function columnsOf(
   return columns ?? (isAll || summary.length < MIN_SUMMARY ? SHOWN_METRICS : summary);
 }
 
-function readAsked(c: DashboardContext): BreakdownRequest {
+function readAsked(c: DashboardContext) {
   const by = c.req.query('by') ?? 'day';
   return {
     by,
@@ -87,7 +77,9 @@ function readAsked(c: DashboardContext): BreakdownRequest {
     metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
     sort: c.req.query('sort') ?? null,
     q: searchOf(c),
+    /** The metrics that were chosen; null if none were. */
     columns: readColumns(c),
+    /** Whether all metrics are shown. A file has all unless some were chosen. */
     isAll: c.req.query('set') === 'all' || wantsCsv(c),
   };
 }
