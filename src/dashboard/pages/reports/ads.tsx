@@ -68,7 +68,6 @@ function adsPage(c: DashboardContext) {
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
     const env = { ...c.env, DB: sharedReads(c.env.DB) };
-    const readDetail = () => reportAds(env, view.application, ask(AdsQuery, detailQuery));
     if (wantsCsv(c)) return answerReportCsv(c, 'ads', detailQuery, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
@@ -86,7 +85,7 @@ function adsPage(c: DashboardContext) {
         { ...view, comparison: 'none' },
         { group_by: `${unit},${by}`, limit: MAX_ROWS, metrics: [metric] },
       ),
-      readDetail(),
+      reportAds(env, view.application, ask(AdsQuery, detailQuery)),
     ]);
     const { report } = compared;
     // A row may exist only because of other metrics. Rows without any ads are left out.

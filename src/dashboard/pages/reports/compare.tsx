@@ -23,7 +23,7 @@ import {
 import type { FilterName, View } from '../../shell/view.ts';
 import { DEVICE_GROUPINGS } from '../../tables/groups.tsx';
 import { sortRows } from '../../tables/metrics.ts';
-import { isNetAsked, REVENUES, revenueIn } from '../../tables/net-revenue.ts';
+import { REVENUES, readRevenue } from '../../tables/net-revenue.ts';
 import { Sides } from './compare-sides.tsx';
 
 const DAYS = '1,7,30';
@@ -83,10 +83,10 @@ function comparePage(c: DashboardContext) {
   const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
   const isByPeriod = by === 'period';
   const isNamed = NAMED.includes(by);
-  const isNet = isNetAsked(c);
+  const revenue = readRevenue(c);
   const q = isNamed ? searchOf(c) : '';
   const page = {
-    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
+    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue },
     bar: isByPeriod ? undefined : (['period', 'filters', 'currency'] as const),
   };
   return renderReport(c, page, async (view, here) => {
@@ -108,7 +108,7 @@ function comparePage(c: DashboardContext) {
           ...viewAsked(view),
           by,
           days: DAYS,
-          net: String(isNet),
+          net: String(revenue === 'net'),
           ...(isByPeriod
             ? { ...compared?.now, b_from: compared?.before.from, b_to: compared?.before.to }
             : { a, b }),
@@ -129,7 +129,7 @@ function comparePage(c: DashboardContext) {
                 { label: 'A', name: 'a', value: a, options },
                 { label: 'B', name: 'b', value: b, options },
               ]),
-          { label: 'Revenue', name: 'revenue', value: revenueIn(isNet), options: REVENUES },
+          { label: 'Revenue', name: 'revenue', value: revenue, options: REVENUES },
         ]}
         faults={shownFaults}
       >
@@ -170,10 +170,7 @@ function comparePage(c: DashboardContext) {
       <>
         {form}
         <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
-          <CsvLink
-            {...here}
-            carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
-          />
+          <CsvLink {...here} carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue }} />
         </Sides>
       </>
     );

@@ -98,7 +98,7 @@ export async function Overview(
   bindings: Env,
   view: View,
   query: Readonly<Record<string, string>>,
-  alerts: Child = null,
+  alerts: Child,
 ) {
   const env = { ...bindings, DB: sharedReads(bindings.DB) };
   const chosen = readChosen(query, FIGURES);
