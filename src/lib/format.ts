@@ -104,6 +104,16 @@ export const amountsIn = (currency: string): FigureFormat => ({
   places: (values) => placesOfAmounts(values, currency),
 });
 
+/** Writes the figures of a column, with the same decimals. */
+export function columnText<Row>(
+  { text, places }: FigureFormat,
+  rows: readonly Row[],
+  figureOf: (row: Row) => number | null | undefined,
+): (row: Row) => string {
+  const decimals = places(rows.flatMap((row) => figureOf(row) ?? []));
+  return (row) => text(figureOf(row) ?? null, decimals);
+}
+
 /** A duration in its two largest units. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return NOTHING;

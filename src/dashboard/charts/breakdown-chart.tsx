@@ -4,10 +4,10 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, MetricCell } from '../tables/lacking.tsx';
-import { type MetricName, sortRows } from '../tables/metrics.ts';
+import { type MetricName, numberOf, sortRows } from '../tables/metrics.ts';
 import type { Unit } from './axis.ts';
 import { Bar } from './shapes.tsx';
-import { numberIn, TimeChart } from './time-chart.tsx';
+import { TimeChart } from './time-chart.tsx';
 
 const MAX_BARS = 10;
 
@@ -25,7 +25,7 @@ const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
     `-${metric}`,
   ).slice(0, MAX_BARS);
   const before = figuresBefore(groups, compared.before, metric);
-  const top = Math.max(0, ...rows.map((row) => numberIn(row, metric)));
+  const top = Math.max(0, ...rows.map((row) => numberOf(row[metric]) ?? 0));
   if (top <= 0) return <p class="empty">No figures in this period.</p>;
   return (
     <ul class="bars">
@@ -37,7 +37,7 @@ const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
             <span class="bar-name" title={names.map(isolate).join(' › ')}>
               <NamePath names={names} />
             </span>
-            <Bar share={numberIn(row, metric) / top} />
+            <Bar share={(numberOf(row[metric]) ?? 0) / top} />
             <span class="number">
               <MetricCell name={metric} row={row} currency={view.currency} />
               {was !== null && was.value !== null && (

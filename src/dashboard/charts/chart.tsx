@@ -60,28 +60,22 @@ const endOf = ({ values, drawn }: Series, top: number): number => {
 const Legend = ({ series, top }: { series: readonly Series[]; top: number }) => {
   const lastOf = ({ values }: Series) => values.findLast((value) => value !== null) ?? -1;
   // In the order in which the curves end, so that names are near them.
-  const order = series.map((_, index) => index);
   const isNamed = ({ before }: Series) => before === undefined;
-  order.sort((left, right) => {
-    const [a, b] = [series[left], series[right]];
-    return a && b && isNamed(a) && isNamed(b) ? lastOf(b) - lastOf(a) : 0;
-  });
+  const order = [...series.entries()].sort(([, left], [, right]) =>
+    isNamed(left) && isNamed(right) ? lastOf(right) - lastOf(left) : 0,
+  );
   return (
     <figcaption class="legend">
-      {order.flatMap((index) => {
-        const shown = series[index];
-        if (!shown) return [];
-        return [
-          <span data-series={String(index)} data-end={String(endOf(shown, top))}>
-            <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
-              <line x1="1" y1="4" x2="23" y2="4" />
-            </svg>
-            <bdi class="legend-name" title={shown.name}>
-              {cutMiddle(shown.name)}
-            </bdi>
-          </span>,
-        ];
-      })}
+      {order.map(([index, shown]) => (
+        <span data-series={String(index)} data-end={String(endOf(shown, top))}>
+          <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
+            <line x1="1" y1="4" x2="23" y2="4" />
+          </svg>
+          <bdi class="legend-name" title={shown.name}>
+            {cutMiddle(shown.name)}
+          </bdi>
+        </span>
+      ))}
     </figcaption>
   );
 };

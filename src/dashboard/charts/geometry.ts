@@ -14,7 +14,9 @@ export function niceTop(value: number, isWhole = false): number {
 export const gridOf = (top: number) =>
   Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
 
-type ChartLine = { points: string; partial: boolean };
+/** A point of a 100 by 100 square, whose height is `top`. */
+const pointAt = (place: number | undefined, value: number, top: number) =>
+  `${(place ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`;
 
 /**
  * The polylines of a series in a 100 by 100 square. Missing values leave gaps, and segments to and from a partial place are separate lines.
@@ -24,9 +26,8 @@ export function linesOf(
   places: readonly number[],
   top: number,
   partial: ReadonlySet<number>,
-): ChartLine[] {
-  const at = (index: number, value: number) =>
-    `${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`;
+) {
+  const at = (index: number, value: number) => pointAt(places[index], value, top);
   const lines: { points: string[]; partial: boolean }[] = [];
   for (const [index, value] of values.entries()) {
     if (value === null) continue;
@@ -52,9 +53,7 @@ export function pointsOfBand(
   top: number,
 ): string {
   const edge = (values: readonly (number | null)[]) =>
-    values.flatMap((value, index) =>
-      value === null ? [] : [`${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`],
-    );
+    values.flatMap((value, index) => (value === null ? [] : [pointAt(places[index], value, top)]));
   return [...edge(high), ...edge(low).reverse()].join(' ');
 }
 

@@ -3,7 +3,7 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { groupName } from '../tables/groups.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
-import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf } from '../tables/metrics.ts';
+import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf, numberOf } from '../tables/metrics.ts';
 import { type AxisPlace, alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
@@ -12,22 +12,15 @@ const MAX_CURVES = 6;
 
 /** The groups with the largest totals of a metric, each with its rows. */
 function largest(rows: readonly PerformanceRow[], group: string, metric: MetricName) {
-  const byName = new Map<string, PerformanceRow[]>();
-  for (const row of rows) {
-    if (row.is_other) continue;
-    const key = String(row[`${group}_id`] ?? row[group]);
-    byName.set(key, [...(byName.get(key) ?? []), row]);
-  }
+  const named = rows.filter((row) => !row.is_other);
+  const byName = Map.groupBy(named, (row) => String(row[`${group}_id`] ?? row[group]));
   const sums = [...byName.values()].map((own) => ({
     rows: own,
     name: own[0] ? groupName(group, own[0]) : '',
-    sum: own.reduce((total, row) => total + numberIn(row, metric), 0),
+    sum: own.reduce((total, row) => total + (numberOf(row[metric]) ?? 0), 0),
   }));
   return sums.sort((left, right) => right.sum - left.sum).slice(0, MAX_CURVES);
 }
-
-export const numberIn = (row: PerformanceRow, name: string) =>
-  typeof row[name] === 'number' ? row[name] : 0;
 
 /**
  * The key of the first place with a row, if the report's limit cut off earlier ones, whose figures are in the row of everything else. Null if the

@@ -8,7 +8,7 @@ import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
 import { PostForm } from './fields.tsx';
 import type { Submitted } from './form.ts';
 
-export type PartProps = { view: View; mayChange: boolean; now: number };
+export type PartProps = { view: View; mayChange: boolean };
 
 /** How often a channel gets a digest, and when the next one is due. */
 const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string }) => (
@@ -21,14 +21,9 @@ const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string 
 );
 
 /** The channels, with the form of a new one. */
-export function ChannelsCard({
-  view,
-  rows,
-  mayChange,
-  now,
-  form,
-}: PartProps & { rows: Channel[]; form: Child }) {
+export function ChannelsCard({ view, rows, mayChange, form }: PartProps & { rows: Channel[]; form: Child }) {
   const query = viewQuery(view);
+  const { now } = view;
   const { timezone } = view.application;
   return (
     <Card title="Where messages go" aside={form}>

@@ -1,5 +1,5 @@
 import { changeOf, type Evaluated, isChange, type MetricRule } from '#alerts';
-import { count, RATIOS } from '#lib/format';
+import { columnText, count, RATIOS } from '#lib/format';
 import { dayText } from '../shell/dates.ts';
 import { Card, type Column, cutMiddle, Name, Table } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
@@ -118,8 +118,6 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
     rows.flatMap(({ value, before }) => [value, before]),
     currency,
   );
-  const changes = rows.map(changeOf);
-  const changePlaces = RATIOS.places(changes.filter((change) => change !== null));
   const groupColumn: Column<FiringDay>[] = rule.group_by
     ? [{ label: groupLabel(rule.group_by), cell: Name }]
     : [];
@@ -130,7 +128,7 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
           numeric: true,
           cell: ({ before }) => showMetric(rule.metric, before, currency, places),
         },
-        { label: 'Change', numeric: true, cell: (row) => RATIOS.text(changeOf(row), changePlaces) },
+        { label: 'Change', numeric: true, cell: columnText(RATIOS, rows, changeOf) },
       ]
     : [];
   return (

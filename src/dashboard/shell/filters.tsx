@@ -19,8 +19,8 @@ import {
   withoutFilter,
 } from './view.ts';
 
-/** The parts of the filter bar. `app` has no field: the navigation switches applications. */
-export type BarPart = 'app' | 'period' | 'comparison' | 'filters' | 'currency';
+/** The parts of the filter bar. */
+export type BarPart = 'period' | 'comparison' | 'filters' | 'currency';
 
 const Options = ({ names, chosen }: { names: Readonly<Record<string, string>>; chosen: string }) => (
   <>
@@ -34,7 +34,6 @@ const Options = ({ names, chosen }: { names: Readonly<Record<string, string>>; c
 
 /** The fields that the bar's form sets itself. The rest of the view is sent as hidden fields. */
 const SET_BY: Record<BarPart, readonly string[]> = {
-  app: ['app'],
   period: ['period', 'from', 'to'],
   comparison: ['compare'],
   currency: ['currency'],
@@ -104,14 +103,18 @@ const ComparisonField = ({ view }: { view: View }) => (
   </Pick>
 );
 
+/** Through when the figures are complete; empty if that is unknown. */
+function completeText({ countedThrough, today, application: { timezone } }: View): string {
+  if (countedThrough === null) return '';
+  const day = dayIn(timezone, countedThrough);
+  const time = clockText(countedThrough, timezone);
+  return `Complete through ${day === today ? time : `${shortDay(day)} ${time}`} ${timezone}`;
+}
+
 /** How far the figures are complete, in one quiet line. While events are being counted, a script renews it. `here` is the page's address. */
 export const Freshness = ({ view, here }: { view: View; here: string }) => {
   if (view.countedThrough === null && view.isSettled) return null;
-  const { timezone } = view.application;
-  const day = view.countedThrough === null ? '' : dayIn(timezone, view.countedThrough);
-  const time = view.countedThrough === null ? '' : clockText(view.countedThrough, timezone);
-  const through = day === view.today ? time : `${shortDay(day || view.today)} ${time}`;
-  const text = view.countedThrough === null ? '' : `Complete through ${through} ${timezone}`;
+  const text = completeText(view);
   return (
     <span
       class={view.isSettled ? 'fresh' : 'fresh counting'}
@@ -219,7 +222,7 @@ const Chips = ({ view, path, carry, chips }: Here & { chips: readonly Chip[] }) 
 
 /** The filter bar, a form that works in any browser; a script submits it on every change. */
 export const Filters = ({
-  shown = ['app', 'period', 'comparison', 'filters', 'currency'],
+  shown = ['period', 'comparison', 'filters', 'currency'],
   chips = [],
   ...here
 }: Here & { shown?: readonly BarPart[] | undefined; chips?: readonly Chip[] }) => {

@@ -5,7 +5,7 @@ import { Notice } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 
 /** The application's firing alerts; nothing if there are none. */
-export async function FiringAlerts(db: D1Database, view: View, now: number) {
+export async function FiringAlerts(db: D1Database, view: View) {
   const alerts = await listAlerts(database(db), view.application.id);
   const firing = alerts.flatMap((alert) =>
     alert.firingSince === null ? [] : [{ alert, since: alert.firingSince }],
@@ -16,7 +16,7 @@ export async function FiringAlerts(db: D1Database, view: View, now: number) {
       <ul class="firing">
         {firing.map(({ alert, since }) => (
           <li>
-            {`${alertText(alert, view.application.currency)} (started ${ago(since, now)})`}
+            {`${alertText(alert, view.application.currency)} (started ${ago(since, view.now)})`}
             {alert.kind === 'no_events' && (
               <>
                 {': '}

@@ -2,13 +2,13 @@ import { getCookie } from 'hono/cookie';
 import { listAlerts } from '#alerts';
 import { database } from '#db';
 import type { Person } from '#members';
-import { listApplications } from '#teams';
+import type { ApplicationRow } from '#teams';
 import { listViews, viewAddress } from '#views';
 import { keepChoice } from './cookies.ts';
 import { isGuest } from './guard.ts';
 import { Drawing, Icon } from './icons.tsx';
 import { type DashboardContext, NAVIGATION_GROUPS, type PageRecord } from './page-record.ts';
-import { APPLICATION_COOKIE, MAX_APPLICATIONS, type View, viewQuery } from './view.ts';
+import { APPLICATION_COOKIE, applicationsOf, lastApplication, type View, viewQuery } from './view.ts';
 import { ROLE_NAMES } from './words.ts';
 
 type Entry = { path: string; label: string; icon: string; keepsView: boolean };
@@ -44,12 +44,10 @@ function currentLink(c: DashboardContext, path: string): string {
 const MAX_VIEWS = 5;
 const NARROW_COOKIE = 'dashboard.navigation';
 
-type ApplicationLine = { id: string; name: string; timezone: string; currency: string };
-
 /** What the navigation shows besides its links. */
 export type Navigation = {
-  applications: readonly ApplicationLine[];
-  application: ApplicationLine | null;
+  applications: readonly ApplicationRow[];
+  application: ApplicationRow | null;
   views: readonly { name: string; address: string }[];
   firing: number;
   isNarrow: boolean;
@@ -60,16 +58,13 @@ export async function readNavigation(c: DashboardContext, view: View | null): Pr
   const person = c.get('person');
   if (isGuest(person)) return { applications: [], application: null, views: [], firing: 0, isNarrow: false };
   const db = database(c.env.DB);
-  const known = getCookie(c, APPLICATION_COOKIE);
-  const [applications, views, ofView] = await Promise.all([
-    view?.applications ?? listApplications(db, person.team.id, { limit: MAX_APPLICATIONS, cursor: '' }),
+  const applications = view?.applications ?? (await applicationsOf(c));
+  const application = view?.application ?? lastApplication(c, applications) ?? null;
+  const [views, alerts] = await Promise.all([
     listViews(db, person.team.id),
-    view ? listAlerts(db, view.application.id) : null,
+    application ? listAlerts(db, application.id) : [],
   ]);
-  const application =
-    view?.application ?? applications.find(({ id }) => id === known) ?? applications[0] ?? null;
-  const alerts = ofView ?? (application ? await listAlerts(db, application.id) : []);
-  if (view && view.application.id !== known) {
+  if (view && view.application.id !== getCookie(c, APPLICATION_COOKIE)) {
     keepChoice(c, APPLICATION_COOKIE, view.application.id);
   }
   return {
@@ -93,7 +88,7 @@ function addressOf(c: DashboardContext, current: string, view: View | null, id: 
   return `${path}?${url.searchParams}`;
 }
 
-const ApplicationNames = ({ name, timezone, currency }: ApplicationLine) => (
+const ApplicationNames = ({ name, timezone, currency }: ApplicationRow) => (
   <span class="names">
     <b>
       <bdi>{name}</bdi>

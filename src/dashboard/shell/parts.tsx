@@ -187,6 +187,7 @@ export type FormField = {
   /** Whether it has several lines, or long ones. */
   isLong?: boolean;
   hint?: string;
+  placeholder?: string;
   /** What a fault's sentence is about, if it does not read well after the label. */
   subject?: string;
   required?: boolean;
@@ -207,7 +208,10 @@ export type FormField = {
 
 type FieldProps = FormField & { faults?: readonly Fault[] };
 
-/** A labelled control; its hint and fault are linked to it for screen readers. */
+/** Each line of a long field may have a fault. */
+const MAX_FAULTS = 10;
+
+/** A labelled control; its hint and faults are linked to it for screen readers. */
 export const Field = ({
   label,
   name,
@@ -220,14 +224,17 @@ export const Field = ({
   isLong = false,
   ...more
 }: FieldProps) => {
-  const fault = faults.find((found) => found.path === name);
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  const own = faults.filter(({ path }) => path === name);
+  const shown = own.slice(0, isLong ? MAX_FAULTS : 1);
+  const faultId = (at: number) => `${name}-fault${at === 0 ? '' : at + 1}`;
+  const described = [hint && `${name}-hint`, ...shown.map((_, at) => faultId(at))].filter(Boolean).join(' ');
   const shared = {
     id: `field-${name}`,
     name: more.submitted ?? name,
     required: more.required,
+    placeholder: more.placeholder,
     ...(described ? { 'aria-describedby': described } : {}),
-    ...(fault ? { 'aria-invalid': 'true' as const } : {}),
+    ...(shown.length > 0 ? { 'aria-invalid': 'true' as const } : {}),
   };
   return (
     <div class="field">
@@ -242,7 +249,8 @@ export const Field = ({
         </select>
       ) : isLong ? (
         <textarea {...shared} spellcheck={false}>
-          {value}
+          {/* A browser drops the first line break. */}
+          {`\n${value ?? ''}`}
         </textarea>
       ) : (
         <input
@@ -263,11 +271,12 @@ export const Field = ({
           {hint}
         </p>
       )}
-      {fault && (
-        <p class="fault" id={`${name}-fault`}>
-          {subject} {fault.message}
+      {shown.map(({ message }, at) => (
+        <p class="fault" id={faultId(at)}>
+          {subject} {message}
         </p>
-      )}
+      ))}
+      {isLong && own.length > MAX_FAULTS && <p class="fault">{`and ${own.length - MAX_FAULTS} more`}</p>}
     </div>
   );
 };

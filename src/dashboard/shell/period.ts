@@ -72,11 +72,12 @@ export type Compared = {
   before: Days;
 };
 
-type ComparedView = Days & {
+/** The days of a page, in its application's time zone, and what they are compared with. */
+export type ComparedView = Days & {
   period: Period;
   today: string;
   comparison: ComparisonChoice;
-  /** Whether the application has no figures before today. */
+  /** Whether the application has no figures before today, so that there is nothing to compare today with. False if it was not looked up. */
   isFirstDay: boolean;
 };
 

@@ -96,11 +96,10 @@ export async function settleView(c: DashboardContext, view: View): Promise<View>
 export const renderReport = (c: DashboardContext, page: ReportPage, content: ReportContent) =>
   inReportSlot(c.get('person').team.id, () => composeReport(c, page, content));
 
-type ReportContent = (view: View, now: number, here: Required<Here>) => Promise<Child | Response>;
+type ReportContent = (view: View, here: Required<Here>) => Promise<Child | Response>;
 
 async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
-  const now = Date.now();
-  const read = await readView(c, now);
+  const read = await readView(c);
   const { carry = {}, title } = page;
   const named = title === undefined ? {} : { title };
   const path = page.inner ?? c.get('page')?.path ?? '/';
@@ -110,7 +109,7 @@ async function composeReport(c: DashboardContext, page: ReportPage, content: Rep
   }
   const view = await settleView(c, read);
   const here = { view, path, carry };
-  const report = content(view, now, here);
+  const report = content(view, here);
   // A file has no navigation.
   if (wantsCsv(c)) {
     const file = await report;
@@ -147,11 +146,10 @@ export async function answerReportCsv(
   name: ReportName,
   query: Record<string, unknown>,
   view: View,
-  now: number,
 ): Promise<Response> {
   const report: Report = REPORTS[name];
   const asked = ask(report.query, query);
-  const answer = await report.read(c.env, view.application, asked, now);
+  const answer = await report.read(c.env, view.application, asked, view.now);
   return answerCsv(c, answer, tableColumns(name, report.columnsOf(asked)), view);
 }
 

@@ -9,6 +9,7 @@ import { type ApplicationRow, listApplications } from '#teams';
 import type { DashboardContext } from './page-record.ts';
 import {
   COMPARISONS,
+  type ComparedView,
   type ComparisonChoice,
   DEFAULT_COMPARISON,
   DEFAULT_PERIOD,
@@ -19,25 +20,27 @@ import {
 } from './period.ts';
 
 /** More than anyone would choose from a list. The API has no such limit. */
-export const MAX_APPLICATIONS = 200;
+const MAX_APPLICATIONS = 200;
 
 /** Remembers the application last looked at, for addresses that name none. */
 export const APPLICATION_COOKIE = 'dashboard.application';
 
+/** The applications of a team: the person's unless another is named. */
+export const applicationsOf = (c: DashboardContext, teamId = c.get('person').team.id) =>
+  listApplications(database(c.env.DB), teamId, { limit: MAX_APPLICATIONS, cursor: '' });
+
+/** The application last looked at, or else the first. */
+export function lastApplication(c: DashboardContext, applications: readonly ApplicationRow[]) {
+  const known = getCookie(c, APPLICATION_COOKIE);
+  return applications.find(({ id }) => id === known) ?? applications[0];
+}
+
 /** The application, period and filters of a report page. They are in the URL, so that a view can be shared. */
-export type View = {
+export type View = ComparedView & {
   applications: ApplicationRow[];
   application: ApplicationRow;
-  period: Period;
-  /** Inclusive days in the application's time zone. */
-  from: string;
-  to: string;
-  today: string;
-  /** When the page was requested, in epoch milliseconds. */
+  /** When the page was requested, in epoch milliseconds: the time of all of its figures. */
   now: number;
-  comparison: ComparisonChoice;
-  /** Whether the application has no figures before today, so that there is nothing to compare today with. False if it was not looked up. */
-  isFirstDay: boolean;
   /** The filters of the report. */
   filters: ReportFilters;
   currency: string;
@@ -71,16 +74,12 @@ export const filterValues = (filters: ReportFilters, name: FilterName): string[]
  * The team's applications, and among them the one that the URL names, or else the one last looked at. Throws `not_found` for one that the team
  * does not have.
  */
-async function readApplications(c: DashboardContext, teamId: string) {
-  const applications = await listApplications(database(c.env.DB), teamId, {
-    limit: MAX_APPLICATIONS,
-    cursor: '',
-  });
+async function readApplications(c: DashboardContext, teamId?: string) {
+  const applications = await applicationsOf(c, teamId);
   const wanted = c.req.query('app');
-  const last = getCookie(c, APPLICATION_COOKIE);
   const application = wanted
     ? applications.find(({ id }) => id === wanted)
-    : (applications.find(({ id }) => id === last) ?? applications[0]);
+    : lastApplication(c, applications);
   // Another team's application must look like one that does not exist.
   if (wanted && !application) throw new AppError('not_found', 'Application not found');
   return { applications, application };
@@ -90,9 +89,10 @@ async function readApplications(c: DashboardContext, teamId: string) {
  * Reads the view from the URL and adds defaults; null if the team has no application. Throws `invalid_request` for a filter that reports do not
  * accept.
  */
-export async function readView(c: DashboardContext, now: number): Promise<View | null> {
-  const { applications, application } = await readApplications(c, c.get('person').team.id);
+export async function readView(c: DashboardContext): Promise<View | null> {
+  const { applications, application } = await readApplications(c);
   if (!application) return null;
+  const now = Date.now();
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';
   const currencyChosen = CURRENCIES.has(currency);
@@ -116,14 +116,14 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
 }
 
 /** The time zone of times on pages of a whole team, which is the person's unless another is named: that of the application last looked at. */
-export async function zoneOf(c: DashboardContext, teamId = c.get('person').team.id): Promise<string> {
+export async function zoneOf(c: DashboardContext, teamId?: string): Promise<string> {
   const { application } = await readApplications(c, teamId);
   return application?.timezone ?? 'UTC';
 }
 
 /** The view of a request that needs an application. Throws `not_found` where the team has none yet. */
 export async function requireView(c: DashboardContext): Promise<View> {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   if (!view) throw new AppError('not_found', 'The team has no application yet');
   return view;
 }

@@ -56,18 +56,9 @@ export type CohortRow = { cohort_from: string; cohort_to: string; size: number; 
 export function cohortName({ cohort, group }: CohortGrouping, row: CohortRow, today: string): string {
   const days = shortDays({ from: row.cohort_from, to: row.cohort_to }, today);
   if (group === '') return row.is_other ? 'Everything else' : days;
-  const name = groupName(group, plain(row));
+  const name = groupName(group, row);
   return cohort === 'all' || row.is_other ? name : `${isolate(name)}, ${days}`;
 }
-
-/** A row without its table of days. */
-export const plain = (row: CohortRow) =>
-  Object.fromEntries(
-    Object.entries(row).filter(
-      (entry): entry is [string, string | number | boolean | null] =>
-        typeof entry[1] !== 'object' || entry[1] === null,
-    ),
-  );
 
 /** More groups than this are not compared, because the page would take twice as long. */
 const MAX_COMPARED = 50;

@@ -4,7 +4,7 @@ import { addDays } from '#lib/time';
 import { shortDay, shortDays } from '../shell/dates.ts';
 import { type Column, Table } from '../shell/parts.tsx';
 import type { Here, View } from '../shell/view.ts';
-import { type CohortGrouping, type CohortRow, isMostOf, plain } from './cohort-parts.tsx';
+import { type CohortGrouping, type CohortRow, isMostOf } from './cohort-parts.tsx';
 import { keyOf } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { heatOf } from './heat.ts';
@@ -71,7 +71,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
               isBefore.has(row) ? (
                 <Before row={row} view={view} />
               ) : (
-                <GroupCell view={view} path={path} carry={carry} name={asked.group} row={plain(row)} />
+                <GroupCell view={view} path={path} carry={carry} name={asked.group} row={row} />
               ),
           },
         ]),

@@ -51,7 +51,6 @@ export async function readCompared(
     metrics?: readonly MetricName[];
     totals?: boolean;
   },
-  now: number,
   { compares = [], metric, report: known, onlyTotals = false }: ComparedOptions = {},
 ): Promise<ComparedReport> {
   const sharing = { ...env, DB: sharedReads(env.DB) };
@@ -63,16 +62,14 @@ export async function readCompared(
   // Without totals to compare, rows of whole days have no hours.
   const hasNoHours = metric !== undefined && isByTime && !isByHour;
   const periods = hasNoHours && found?.untilHour ? null : found;
-  const { metrics, totals, limit, ...parameters } = asked;
+  const { group_by, q, ...wanted } = asked;
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(metrics ? { metrics } : {}),
-    ...(totals === undefined ? {} : { totals }),
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by, q }),
+    ...wanted,
     ...(onlyTotals ? { group_by: [] } : {}),
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
-    reportPerformance(sharing, view.application, { ...query, ...changes }, now);
+    reportPerformance(sharing, view.application, { ...query, ...changes }, view.now);
   if (!periods) {
     const report = await (known ?? read({}));
     return { periods, report, shown: report, before: null, earlier: null };
@@ -102,7 +99,7 @@ export async function readCompared(
 type ComparedOptions = {
   compares?: readonly MetricName[];
   metric?: MetricName;
-  report?: PerformanceReport;
+  report?: PerformanceReport | undefined;
   onlyTotals?: boolean;
 };
 

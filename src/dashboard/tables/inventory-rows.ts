@@ -68,7 +68,7 @@ export async function countOthers(
 }
 
 /** Every item of the application at this level, with its figures for the period, in the requested order. `isCut`: there are older items, which are not read. */
-export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest, now: number) {
+export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest) {
   const { level, status } = asked;
   const periods = comparedPeriods(view, [level], metricsOf(asked));
   const query = {
@@ -84,7 +84,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
         : {}),
     }),
     // The inventory defines the list, so the report must not group any of it under `other`.
-    reportPerformance(c.env, view.application, query, now),
+    reportPerformance(c.env, view.application, query, view.now),
   ]);
   // Countries and the like do not divide the inventory, only its figures; networks divide both.
   const restricted = isRestricted(c.get('person'), view);
@@ -129,7 +129,6 @@ export async function compareRows(
   view: View,
   asked: InventoryRequest,
   { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
-  now: number,
 ): Promise<{ compared: ComparedReport; byId: Map<string, PerformanceRow> }> {
   const { level } = asked;
   const metric = comparedMetric(asked);
@@ -140,7 +139,6 @@ export async function compareRows(
     c.env,
     { ...view, filters },
     { group_by: level, limit: MAX_INVENTORY, metrics: [metric], totals: false },
-    now,
     { compares: metricsOf(asked), metric, report },
   );
   const data = rows.map(
@@ -159,18 +157,15 @@ export async function readTotals(
   view: View,
   asked: InventoryRequest,
   { rows, report }: { rows: readonly InventoryRow[]; report: PerformanceReport },
-  now: number,
 ): Promise<PerformanceRow | null> {
   const metric = comparedMetric(asked);
   const wanted = { compares: metricsOf(asked), metric, onlyTotals: true };
   const read = async (of: View, known?: PerformanceReport) => {
-    const own = known ? { report: known } : {};
     const compared = await readCompared(
       c.env,
       of,
       { group_by: asked.level, metrics: metricsOf(asked) },
-      now,
-      { ...wanted, ...own },
+      { ...wanted, report: known },
     );
     const was = earlierOf(metric, compared.before?.totals);
     return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));

@@ -38,7 +38,6 @@ export const STATUSES = [
   ['archived', 'Archived'],
   ['silent', 'No data in this period'],
 ] as const;
-type Status = (typeof STATUSES)[number][0];
 
 /** Sets of metrics for the most common questions, and one with all that need not be chosen one by one. */
 export const COLUMN_SETS = {
@@ -68,29 +67,19 @@ type ColumnSet = keyof typeof COLUMN_SETS;
 /** An item and its figures, which are undefined if the period has none. */
 export type InventoryRow = { item: InventoryItem; figures: PerformanceRow | undefined };
 
+export type InventoryRequest = ReturnType<typeof readAsked>;
+
+export const metricsIn = ({ columns, set }: InventoryRequest): readonly MetricName[] =>
+  columns ?? COLUMN_SETS[set].metrics;
+
 /** The page's URL parameters, parsed. */
-export type InventoryRequest = {
-  level: InventoryLevel;
-  status: Status;
-  set: ColumnSet;
-  /** The metrics that were chosen one by one; null for those of the set. */
-  columns: readonly MetricName[] | null;
-  sort: string;
-  q: string;
-  page: number;
-};
-
-export const metricsIn = ({
-  columns,
-  set,
-}: Pick<InventoryRequest, 'columns' | 'set'>): readonly MetricName[] => columns ?? COLUMN_SETS[set].metrics;
-
-export function readAsked(c: DashboardContext): InventoryRequest {
+export function readAsked(c: DashboardContext) {
   const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
   return {
     level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
     status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
     set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    /** The metrics that were chosen one by one; null for those of the set. */
     columns: readColumns(c),
     sort,
     q: searchOf(c),
@@ -103,9 +92,8 @@ const CHANGE = /_(before|change)$/;
 export const isByChange = ({ sort }: InventoryRequest): boolean => CHANGE.test(sort);
 
 /** The metric to compare with an earlier period: the one the list is sorted by. */
-export const comparedMetric = ({ sort, set, columns }: InventoryRequest): MetricName =>
-  metricsIn({ columns, set }).find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ??
-  'revenue';
+export const comparedMetric = (asked: InventoryRequest): MetricName =>
+  metricsIn(asked).find((name) => name === asked.sort.replace(/^-/, '').replace(CHANGE, '')) ?? 'revenue';
 
 /** Whether the list has every item, so that its totals are those of the application. */
 export const isWhole = ({ q, status }: InventoryRequest): boolean => q === '' && status === 'all';

@@ -8,7 +8,5 @@ export const REVENUES = [
   ['net', 'Net of refunds and store fees'],
 ] as const;
 
-export const isNetAsked = (c: DashboardContext): boolean => c.req.query('revenue') === 'net';
-
-/** The value of the field. */
-export const revenueIn = (isNet: boolean): '' | 'net' => (isNet ? 'net' : '');
+export const readRevenue = (c: DashboardContext): '' | 'net' =>
+  c.req.query('revenue') === 'net' ? 'net' : '';

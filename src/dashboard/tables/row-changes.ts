@@ -1,11 +1,10 @@
 import { addDays, daysBetween, hourIn } from '#lib/time';
 import type { PerformanceReport, PerformanceRow } from '#reports';
-import type { Compared } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
-import { type Amounts, type Earlier, earlierOf, UNKNOWN } from './lacking.tsx';
-import { type MetricName, nothingOf, numberOf } from './metrics.ts';
+import { type Amounts, type Earlier, UNKNOWN } from './lacking.tsx';
+import { type MetricName, numberOf } from './metrics.ts';
 
 /** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
 const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
@@ -13,57 +12,41 @@ const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
+/** Hours named by their day and clock alone. Of two equal ones, the first comes last, which is the one that counts. */
+const byClock = (report: PerformanceReport): PerformanceReport => ({
+  ...report,
+  data: report.data.map((row) => ({ ...row, hour: String(row.hour).slice(0, CLOCK_CHARS) })).toReversed(),
+});
+
 /**
  * Adds the earlier value of the chosen metric, and its change, to rows. The row of a day is compared with the day at the same position, the row
- * of an hour with the same hour of the clock on that day. Weeks and months are not compared, because two periods need not start on the same
- * weekday or date.
+ * of an hour with the same hour of the clock on that day, once it is over. Weeks and months are not compared, because two periods need not start
+ * on the same weekday or date.
  */
 export function withBefore(
   groups: readonly string[],
   metric: MetricName,
   view: View,
-  compared: ComparedReport,
+  { report, earlier, periods }: ComparedReport,
 ): PerformanceRow[] {
-  const { report, earlier, before, periods } = compared;
-  if (!before || !periods) return report.data;
-  if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, earlier, periods);
-  const isByTime = groups.some(isTimeGroup);
-  if (isByTime && groups.join() !== 'day') return report.data;
-  const earlierFigure = figuresBefore(groups, before, metric);
-  const apart = daysBetween(periods.before.from, view.from);
-  return report.data.map((row) => {
-    const day = isByTime && !row.is_other ? addDays(String(row.day), -apart) : null;
-    const isOutside = day !== null && (String(row.day) > periods.now.to || day > periods.before.to);
-    if (row.is_other || isOutside) return rowWithChange(row, metric, UNKNOWN, null);
-    const was = earlierFigure(day === null ? row : { ...row, day });
-    return rowWithChange(row, metric, was, numberOf(row[metric]));
-  });
-}
-
-/** The same for the rows of hours. An hour that is not over, or whose counterpart is not known, is not compared. */
-function withHoursBefore(
-  metric: MetricName,
-  view: View,
-  rows: readonly PerformanceRow[],
-  report: PerformanceReport | null,
-  days: Compared,
-): PerformanceRow[] {
-  if (!report) return [...rows];
-  const earlier = report.data;
-  const apart = daysBetween(days.before.from, view.from);
+  const unit = groups.find(isTimeGroup);
+  const isCompared = unit === undefined || groups.join() === 'day' || groups.join() === 'hour';
+  if (!earlier || !periods || !isCompared) return report.data;
+  const figureBefore = figuresBefore(groups, unit === 'hour' ? byClock(earlier) : earlier, metric);
+  const { now, before } = periods;
+  const apart = daysBetween(before.from, view.from);
   const current = hourIn(view.application.timezone, view.now);
-  const isCut = earlier.some((row) => row.is_other);
-  const known = new Map<string, PerformanceRow>();
-  for (const row of earlier) {
-    const clock = String(row.hour).slice(0, CLOCK_CHARS);
-    if (!known.has(clock)) known.set(clock, row);
-  }
-  return rows.map((row) => {
-    const hour = String(row.hour);
-    const found = known.get(addDays(hour.slice(0, DAY_CHARS), -apart) + hour.slice(DAY_CHARS, CLOCK_CHARS));
-    const was = found ? earlierOf(metric, found) : { value: isCut ? null : nothingOf(metric), lacks: [] };
-    const isKnown = !row.is_other && hour !== current && was.value !== null;
-    return rowWithChange(row, metric, isKnown ? was : UNKNOWN, isKnown ? numberOf(row[metric]) : null);
+  /** The earlier place that a day or hour is compared with; null if it is not compared. */
+  const placeBefore = (place: string): string | null => {
+    const was = addDays(place.slice(0, DAY_CHARS), -apart) + place.slice(DAY_CHARS, CLOCK_CHARS);
+    const isOver = unit === 'hour' ? place !== current : place <= now.to && was <= before.to;
+    return isOver ? was : null;
+  };
+  return report.data.map((row) => {
+    const place = unit && !row.is_other ? placeBefore(String(row[unit])) : '';
+    if (row.is_other || place === null) return rowWithChange(row, metric, UNKNOWN, null);
+    const was = figureBefore(unit ? { ...row, [unit]: place } : row);
+    return rowWithChange(row, metric, was, numberOf(row[metric]));
   });
 }
 

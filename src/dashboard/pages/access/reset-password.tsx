@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { database } from '#db';
-import { AppError, type Fault } from '#http';
+import type { Fault } from '#http';
 import { dayIn } from '#lib/time';
 import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
 import { Fields } from '../../forms/fields.tsx';
@@ -9,7 +9,7 @@ import { dateText } from '../../shell/dates.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { zoneOf } from '../../shell/view.ts';
-import { enter, limitAddress, passwordField } from './sign-in.tsx';
+import { enter, openSecret, passwordField } from './sign-in.tsx';
 
 /** The member's passkeys, and whether they are to be removed: preset, because whoever else knew the password may have added one. */
 function KeptPasskeys({
@@ -71,16 +71,8 @@ async function resetPage(
   );
 }
 
-async function openReset(c: DashboardContext): Promise<PasswordReset> {
-  await limitAddress(c);
-  const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!reset)
-    throw new AppError(
-      'not_found',
-      'This link no longer works: it was used or replaced, or has expired. Ask for a new one.',
-    );
-  return reset;
-}
+const openReset = (c: DashboardContext) =>
+  openSecret(c, findPasswordReset, 'This link no longer works: it was used or replaced, or has expired.');
 
 const routes = pageRoutes()
   .get('/:secret', async (c) => resetPage(c, await openReset(c), { faults: [], removePasskeys: true }))

@@ -6,7 +6,7 @@ import { findShareLink } from '#views';
 import { timeText } from '../../shell/dates.ts';
 import { admitGuest } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { limitAddress } from './sign-in.tsx';
+import { openSecret } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
 const REMOVED = [
@@ -59,16 +59,8 @@ function readOnly(page: Response, notice: string): Response {
  * and filters are those with which the link was created.
  */
 async function sharedView(c: DashboardContext) {
-  await limitAddress(c);
-  const now = Date.now();
-  const db = database(c.env.DB);
-  const link = await findShareLink(db, c.req.param('secret') ?? '', now);
-  if (!link)
-    throw new AppError(
-      'not_found',
-      'This link no longer works: it has ended or was revoked. Ask for a new one.',
-    );
-  const { team, path, query, expiresAt } = link;
+  const why = 'This link no longer works: it has ended or was revoked.';
+  const { team, path, query, expiresAt } = await openSecret(c, findShareLink, why);
   const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
   const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
     headers: { 'X-Request-Id': c.get('requestId') },
@@ -77,7 +69,11 @@ async function sharedView(c: DashboardContext) {
   const page = await c.get('openPage')(request);
   if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
   if (!page.ok) throw unavailable();
-  const application = await findApplication(db, team.id, new URLSearchParams(query).get('app') ?? '');
+  const application = await findApplication(
+    database(c.env.DB),
+    team.id,
+    new URLSearchParams(query).get('app') ?? '',
+  );
   const zone = application?.timezone ?? 'UTC';
   const until = timeText(expiresAt, zone);
   const shown = readOnly(page, `Read-only view. This link works until ${until} (${zone}).`);

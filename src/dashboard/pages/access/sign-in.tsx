@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { database } from '#db';
+import { type Database, database } from '#db';
 import { AppError, callerNetwork, type Fault, requiredName, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
@@ -29,7 +29,7 @@ const TOO_MANY_ATTEMPTS = {
   retryAfterSeconds: 60,
 };
 
-export const limitAddress = (c: DashboardContext) =>
+const limitAddress = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
 
 /** The same for whoever is signed in. */
@@ -181,16 +181,20 @@ function joinPage(
   );
 }
 
-async function openInvitation(c: DashboardContext): Promise<Invitation> {
+/** What the secret of an address stands for. Throws `not_found`, with `why`, if it stands for nothing any more. */
+export async function openSecret<Found>(
+  c: DashboardContext,
+  find: (db: Database, secret: string, now: number) => Promise<Found | null>,
+  why: string,
+): Promise<Found> {
   await limitAddress(c);
-  const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!invitation)
-    throw new AppError(
-      'not_found',
-      'This invitation no longer works: it was used or withdrawn, or has expired. Ask for a new one.',
-    );
-  return invitation;
+  const found = await find(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
+  if (!found) throw new AppError('not_found', `${why} Ask for a new one.`);
+  return found;
 }
+
+const openInvitation = (c: DashboardContext) =>
+  openSecret(c, findInvitation, 'This invitation no longer works: it was used or withdrawn, or has expired.');
 
 const Credentials = z.object({
   email: requiredText(254).toLowerCase(),

@@ -1,5 +1,5 @@
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
-import { amountsIn, count, percent, RATIOS } from '#lib/format';
+import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
 import { Card, type Column, cutMiddle, NamePath, NextPart, Table } from '../../shell/parts.tsx';
@@ -39,7 +39,7 @@ export function LedgerCard({
       return text(figureOf(row), places(values));
     };
   };
-  const ctrPlaces = RATIOS.places(page.data.flatMap((row) => ratio(row.clicks, row.impressions) ?? []));
+  const ctr = columnText(RATIOS, page.data, (row) => ratio(row.clicks, row.impressions));
   const costs: Column<Cost>[] = [
     { label: 'Day', cell: (row) => dayText(row.date, view.today) },
     {
@@ -76,7 +76,7 @@ export function LedgerCard({
       label: 'CTR',
       hint: 'Clicks / impressions',
       numeric: true,
-      cell: (row) => percent(ratio(row.clicks, row.impressions), ctrPlaces),
+      cell: ctr,
     },
     {
       label: 'CPC',

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
-import { invalidRequest } from '#http';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
+import { jsonField } from '../../forms/json-field.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
@@ -33,7 +33,7 @@ const PAGE = 50;
 function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
   const chosen = readChosen(c.req.query(), SHOWN);
-  return renderReport(c, { carry: chosen.carry }, async (view, now, here) => {
+  return renderReport(c, { carry: chosen.carry }, async (view, here) => {
     if (refused) c.status(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
@@ -50,12 +50,10 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const shared = sharedReads(c.env.DB);
     const [compared, page, markers, notes] = await Promise.all([
       // The file has the API's columns.
-      readCompared(
-        c.env,
-        view,
-        { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }) },
-        now,
-      ),
+      readCompared(c.env, view, {
+        group_by: unit,
+        ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }),
+      }),
       listCosts(db, view.application, ledger),
       readMarkers(shared, view, placesIn(view, unit)),
       readNotes(shared, view),
@@ -130,17 +128,9 @@ async function NoCosts({ db, view, mayChange }: { db: Database; view: View; mayC
 }
 
 /** The value in the list of names: JSON of campaign, ad set and creative. */
-const ChosenNames = z
-  .string()
-  .transform((text, ctx) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      ctx.addIssue({ code: 'custom', message: 'must be JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.tuple([z.string(), z.string(), z.string()]));
+const ChosenNames = z.object({
+  names: jsonField(z.tuple([z.string(), z.string(), z.string()]), 'must be one of the names listed'),
+});
 
 const routes = pageRoutes()
   .get('/', (c) => costsPage(c))
@@ -159,12 +149,8 @@ const routes = pageRoutes()
   .post('/row/delete', admin, deleteCostRow)
   .post('/names', admin, async (c) => {
     const view = await requireView(c);
-    const { names = '', to } = await readForm(c);
-    const chosen = ChosenNames.safeParse(names);
-    if (!chosen.success)
-      throw invalidRequest([{ path: 'names', message: 'must be one of the names listed' }]);
-    const [campaign, adset, creative] = chosen.data;
-    const data = await requireForm(c, NewCostName, () => ({ campaign, adset, creative, to }));
+    const [campaign, adset, creative] = (await requireForm(c, ChosenNames)).names;
+    const data = await requireForm(c, NewCostName, ({ to }) => ({ campaign, adset, creative, to }));
     await mapCostNames(callerOf(c), view.application, data);
     return redirectDone(c, `/costs${viewQuery(view)}`, 'mapped');
   })

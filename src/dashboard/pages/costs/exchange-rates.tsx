@@ -91,7 +91,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   const page = {
     title: 'Exchange rates',
     inner: '/costs/rates',
-    bar: ['app', 'period'],
+    bar: ['period'],
   } as const;
   return renderReport(c, page, async (view) => {
     const currency = c.req.query('of_currency')?.trim().toLowerCase() ?? '';
@@ -187,7 +187,7 @@ function fieldFaults(
 }
 
 export async function uploadRates(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   if (!view) return c.redirect('/costs/rates', 303);
   const data = await requireForm(c, ExchangeRates, ({ date, base, currency = '', rate }) => ({
     date,

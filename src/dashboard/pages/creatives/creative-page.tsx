@@ -2,7 +2,7 @@ import { findLatestClick } from '#attribution';
 import { getCreative, listIdsWithin, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
-import { amountsIn, count, type FigureFormat, RATIOS } from '#lib/format';
+import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
 import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
@@ -72,12 +72,13 @@ const LifetimeTable = ({
   ltv: RetentionDays;
   view: View;
 }) => {
-  const shares = figuresAt((age) => retention[age]?.classic, RATIOS);
-  const amounts = figuresAt((age) => ltv[age]?.ltv, amountsIn(view.currency));
+  const ages = AGES.map(String);
+  const shares = columnText(RATIOS, ages, (age) => retention[age]?.classic);
+  const amounts = columnText(amountsIn(view.currency), ages, (age) => ltv[age]?.ltv);
   return (
     <Table
       caption="Retention and LTV by days since the install"
-      rows={AGES.map(String)}
+      rows={ages}
       columns={[
         { label: 'Day', cell: (age) => `Day ${age}` },
         { label: 'Devices', numeric: true, cell: (age) => count(retention[age]?.eligible ?? 0) },
@@ -87,12 +88,6 @@ const LifetimeTable = ({
     />
   );
 };
-
-/** The texts of a figure by age, with the same decimals. */
-function figuresAt(valueAt: (age: string) => number | null | undefined, { text, places }: FigureFormat) {
-  const decimals = places(AGES.flatMap((age) => valueAt(String(age)) ?? []));
-  return (age: string) => text(valueAt(age) ?? null, decimals);
-}
 
 /** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
 const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>
@@ -154,8 +149,8 @@ export async function creativePage(
       inner: pathOf(id),
       carry: chosen.carry,
     },
-    async (view, now, here) => {
-      const { application } = view;
+    async (view, here) => {
+      const { application, now } = view;
       if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
@@ -163,7 +158,7 @@ export async function creativePage(
       const unit = chosen.unit(view);
       const env = { ...c.env, DB: sharedReads(c.env.DB) };
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
-        readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }, now),
+        readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }),
         reportRetention(env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
@@ -259,7 +254,6 @@ export async function creativePage(
             creative={creative}
             view={view}
             click={click}
-            now={now}
             apiKey={apiKey}
             isNew={Number(compared.report.totals.clicks) <= FEW_CLICKS}
           />
@@ -280,7 +274,7 @@ export async function showKey(c: DashboardContext) {
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
 export async function clicksPage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   const { id } = await ownCreative(c);
   const click = view
     ? await findLatestClick(database(c.env.DB), view.application.id, id, Date.now() - TEST_CLICK_MS)

@@ -192,10 +192,10 @@ function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   keepColumns(c, '/creatives', asked.columns);
   const carry = parametersOf(asked);
-  return renderReport(c, { carry }, async (view, now, here) => {
-    const found = await readRows(c, view, asked, now);
+  return renderReport(c, { carry }, async (view, here) => {
+    const found = await readRows(c, view, asked);
     const { report } = found;
-    const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
+    const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report });
     // A page's items are compared alone, except for an order that needs the changes of all.
     const all = wantsCsv(c) || isByChange(asked) ? await compare(found.rows) : null;
     const rows = sortItems(found.rows, asked, all?.byId);
@@ -223,7 +223,7 @@ function listPage(c: DashboardContext) {
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
       all ?? compare(shown),
-      readTotals(c, view, asked, found, now),
+      readTotals(c, view, asked, found),
       mayChange ? NewCreative(c, view, isEmpty) : null,
       countOthers(c, view, asked),
     ]);

@@ -33,14 +33,13 @@ type TestLinkProps = {
   creative: Creative;
   view: View;
   click: Click | null;
-  now: number;
   apiKey: string | undefined;
   /** Whether the link has hardly brought a click, and may have to be tested. */
   isNew: boolean;
 };
 
 /** The link to copy, scan and try. A script reports when the click arrives and adds the next step; so does reloading the page. */
-export const TestLink = ({ c, creative, view, click, now, apiKey, isNew }: TestLinkProps) => (
+export const TestLink = ({ c, creative, view, click, apiKey, isNew }: TestLinkProps) => (
   <FoldedCard title="Test this link" id="test" open={isNew || apiKey !== undefined}>
     <div class="test-link">
       <QrCode text={creative.tracking_link} of="the tracking link" />
@@ -55,10 +54,10 @@ export const TestLink = ({ c, creative, view, click, now, apiKey, isNew }: TestL
         <p
           role="status"
           data-click-watch={`/creatives/${creative.id}/clicks${viewQuery(view)}`}
-          data-since={String(now)}
+          data-since={String(view.now)}
           {...(click ? { 'data-last': String(click.clickedAt) } : {})}
         >
-          {click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
+          {click ? `Last click ${ago(click.clickedAt, view.now)}.` : 'No click in the last 30 minutes.'}
         </p>
       </div>
     </div>
@@ -76,7 +75,7 @@ const TestInstall = ({
   view,
   click,
   apiKey,
-}: Omit<TestLinkProps, 'click' | 'now' | 'isNew'> & { click: Click }) => {
+}: Omit<TestLinkProps, 'click' | 'isNew'> & { click: Click }) => {
   const { currency } = view.application;
   return (
     <>

@@ -205,11 +205,11 @@ export function networkPage(c: DashboardContext) {
   const page = {
     title: network.name,
     within: (view: View) => <a href={`${PATH}${viewQuery(view)}`}>Network set-up</a>,
-    bar: ['app', 'period', 'currency'],
+    bar: ['period', 'currency'],
     inner: `${PATH}/${network.id}`,
   } as const;
-  return renderReport(c, page, async (view, now) => {
-    const { report, states } = await readStates(c, view, now);
+  return renderReport(c, page, async (view) => {
+    const { report, states } = await readStates(c, view);
     const state = states.find((one) => one.network === network);
     if (!state) throw new Error(`No state of ${network.id}`);
     const mayChange = isAdmin(c);

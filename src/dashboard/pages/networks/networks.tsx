@@ -24,8 +24,8 @@ const Costs = ({ state: { network, connectors } }: { state: State }) => {
 };
 
 const listPage = (c: DashboardContext) =>
-  renderReport(c, { bar: ['app', 'period', 'currency'] }, async (view, now) => {
-    const { report, states } = await readStates(c, view, now);
+  renderReport(c, { bar: ['period', 'currency'] }, async (view) => {
+    const { report, states } = await readStates(c, view);
     return (
       <>
         <LeftOut report={report} />

@@ -34,18 +34,20 @@ const isFor = ({ id, postback }: Network, { kind, settings }: DestinationRow): b
 /** Whether a connector for the network's costs exists. Its kind is then the network's id. */
 export const hasCosts = ({ id }: Network): boolean => kindOf(id)?.family === 'costs';
 
-export async function readStates(c: DashboardContext, view: View, now: number) {
+export async function readStates(c: DashboardContext, view: View) {
   const db = database(c.env.DB);
   const asked = { ...viewAsked(view), group_by: 'network', metrics: FIGURES.join(',') };
   const [report, connectors, destinations] = await Promise.all([
-    reportPerformance(c.env, view.application, ask(PerformanceQuery, asked), now),
+    reportPerformance(c.env, view.application, ask(PerformanceQuery, asked), view.now),
     listConnectors(db, view.application.id),
     listDestinations(db, [view.application.id]),
   ]);
   const states = NETWORKS.map((network) => ({
     network,
     figures: report.data.find((row) => row.network === network.id && !row.is_other),
-    connectors: connectors.filter(({ kind }) => kind === network.id).map((row) => showConnector(row, now)),
+    connectors: connectors
+      .filter(({ kind }) => kind === network.id)
+      .map((row) => showConnector(row, view.now)),
     destinations: destinations.filter((one) => isFor(network, one)),
   }));
   return { report, states };

@@ -17,7 +17,6 @@ import {
   withScope,
 } from '#alerts';
 import { database } from '#db';
-import type { Fault } from '#http';
 import { NOTHING } from '#lib/format';
 import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from '../../forms/alert-form.tsx';
 import { AlertPreview } from '../../forms/alert-preview.tsx';
@@ -172,18 +171,14 @@ export async function alertPage(c: DashboardContext, id: string) {
   );
 }
 
+const RuleAlert = MetricRule.transform((rule) => ({ kind: 'metric' as const, rule }));
+
 /** A filled form: what it watches, or its faults. */
-function readAlert(
-  view: View,
-  values: Record<string, string>,
-): { watches: NewAlert; faults: null } | { watches: null; faults: Fault[] } {
+function readAlert({ filters }: View, values: Record<string, string>) {
   const alert = toAlert(values);
-  if (isStateKind(alert.kind ?? '')) {
-    const { data, faults } = checkForm(StateAlert, alert);
-    return data ? { watches: data, faults: null } : { watches: null, faults };
-  }
-  const { data, faults } = checkForm(MetricRule, { ...alert, filters: view.filters });
-  return data ? { watches: { kind: 'metric', rule: data }, faults: null } : { watches: null, faults };
+  return isStateKind(alert.kind ?? '')
+    ? checkForm(StateAlert, alert)
+    : checkForm(RuleAlert, { ...alert, filters });
 }
 
 /** The preview of what a form watches; nothing for the state of an application. */
@@ -210,7 +205,7 @@ export async function alertFormPage(c: DashboardContext, id: string | null, subm
     return c.redirect(`/alerts/${alert.id}/edit${formQuery(view, alert)}`);
   }
   const values = submitted.values ?? query;
-  const { watches = null, faults = submitted.faults ?? [] } = asks ? readAlert(view, values) : {};
+  const { data: watches = null, faults = submitted.faults ?? [] } = asks ? readAlert(view, values) : {};
   const carry = Object.fromEntries(ALERT_FIELDS.map((name) => [name, values[name] ?? '']));
   const chips = await readChips(c.env.DB, view);
   const path = alert ? `/alerts/${alert.id}/edit` : '/alerts/new';
@@ -220,7 +215,7 @@ export async function alertFormPage(c: DashboardContext, id: string | null, subm
       title: alert ? 'Edit alert' : 'New alert',
       within: <a href={alert ? alertPath(view, alert.id) : alertsPath(view)}>{alert ? 'Alert' : 'Alerts'}</a>,
       view,
-      filters: <Filters view={view} path={path} shown={['app', 'filters']} carry={carry} chips={chips} />,
+      filters: <Filters view={view} path={path} shown={['filters']} carry={carry} chips={chips} />,
       status: faults && faults.length > 0 ? 400 : 200,
     },
     <>
@@ -240,7 +235,7 @@ export async function alertFormPage(c: DashboardContext, id: string | null, subm
 export async function saveAlert(c: DashboardContext, id: string | null) {
   const view = await requireView(c);
   const values = await readForm(c);
-  const { watches, faults } = readAlert(view, values);
+  const { data: watches, faults } = readAlert(view, values);
   if (!watches) return alertFormPage(c, id, { values, faults });
   const caller = callerOf(c);
   if (id === null) {

@@ -133,9 +133,8 @@ function AlertsCard({
 }
 
 async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
-  const now = Date.now();
   const mayChange = isAdmin(c);
-  const view = await readView(c, now);
+  const view = await readView(c);
   if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={mayChange} />);
   const db = database(c.env.DB);
   const { id } = view.application;
@@ -144,7 +143,7 @@ async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     db,
     rows.map((alert) => alert.id),
   );
-  const part = { view, mayChange, now };
+  const part = { view, mayChange };
   return renderPage(
     c,
     {

@@ -16,7 +16,7 @@ import { readChips } from '../../shell/filter-names.ts';
 import { ChipLink, Filters } from '../../shell/filters.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
+import { Card, type FormField, FormMenu, NextPart, Notice, Table } from '../../shell/parts.tsx';
 import { ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { devicePage } from './device-page.tsx';
@@ -77,17 +77,7 @@ const NoEvents = ({ view, isFiltered, hasOlder }: { view: View; isFiltered: bool
     </>
   );
 
-function EventTable({
-  view,
-  events,
-  now,
-  empty,
-}: {
-  view: View;
-  events: readonly ShownEvent[];
-  now: number;
-  empty: Child;
-}) {
+function EventTable({ view, events, empty }: { view: View; events: readonly ShownEvent[]; empty: Child }) {
   const query = (id: unknown) => viewQuery(view, { id: text(id) });
   return (
     <Table
@@ -100,7 +90,7 @@ function EventTable({
           cell: (event) => (
             <a
               href={`/debugger/event${query(event.event_id)}`}
-              title={ago(receivedAt(event), now)}
+              title={ago(receivedAt(event), view.now)}
               data-event
             >
               {exactTimeText(receivedAt(event), view.application.timezone)}
@@ -141,7 +131,7 @@ function EventTable({
   );
 }
 
-const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone: string; now: number }) => (
+const RejectionTable = ({ rows, view: { application, now } }: { rows: readonly Rejection[]; view: View }) => (
   <Table
     caption="Rejected requests by error and endpoint"
     rows={rows}
@@ -149,7 +139,9 @@ const RejectionTable = ({ rows, zone, now }: { rows: readonly Rejection[]; zone:
     columns={[
       {
         label: 'Last',
-        cell: (row) => <span title={exactTimeText(row.lastAt, zone)}>{ago(row.lastAt, now)}</span>,
+        cell: (row) => (
+          <span title={exactTimeText(row.lastAt, application.timezone)}>{ago(row.lastAt, now)}</span>
+        ),
       },
       { label: 'Count', numeric: true, cell: (row) => count(row.count) },
       { label: 'Endpoint', cell: (row) => <code>{row.endpoint}</code> },
@@ -183,13 +175,23 @@ const LiveState = () => (
   </span>
 );
 
-const OWN_LABELS = { type: 'Type', event_name: 'Event name', device_id: 'Device id', token: 'Device token' };
+/** The filters of this page alone, which are fields of the API, too. */
+const OWN_FIELDS: readonly FormField[] = [
+  {
+    label: 'Type',
+    name: 'type',
+    options: [['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)],
+  },
+  { label: 'Event name', name: 'event_name', maxlength: 256 },
+  { label: 'Device id', name: 'device_id', maxlength: 256 },
+  { label: 'Device token', name: 'token', maxlength: 512 },
+];
 
 /** The page's own filters that are set, each a link that removes it. */
-const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LABELS, string> }) => {
-  const set = Object.entries(OWN_LABELS)
-    .map(([name, label]) => ({ name, label, value: own[name as keyof typeof OWN_LABELS] }))
-    .filter(({ value }) => value !== '');
+const OwnFilters = ({ view, own }: { view: View; own: Readonly<Record<string, string>> }) => {
+  const set = OWN_FIELDS.map(({ name, label }) => ({ name, label, value: own[name] ?? '' })).filter(
+    ({ value }) => value !== '',
+  );
   return set.length === 0 ? null : (
     <ul class="chips" aria-label="Filters of events">
       {set.map(({ name, label, value }) => (
@@ -207,24 +209,18 @@ const OwnFilters = ({ view, own }: { view: View; own: Record<keyof typeof OWN_LA
 };
 
 async function debuggerPage(c: DashboardContext) {
-  const now = Date.now();
-  const view = await readView(c, now);
+  const view = await readView(c);
   if (!view) return renderPage(c, {}, <NeedsApplication mayCreate={false} />);
-  const type = c.req.query('type') ?? '';
-  const token = c.req.query('token')?.trim() ?? '';
-  const deviceId = c.req.query('device_id')?.trim() ?? '';
-  const name = c.req.query('event_name')?.trim() ?? '';
-  const own = { type, token, device_id: deviceId, event_name: name };
+  const own = Object.fromEntries(
+    OWN_FIELDS.map(({ name }) => [name, c.req.query(name)?.trim() ?? ''] as const),
+  );
   const cursor = c.req.query('cursor') ?? '';
   const asked = {
     application_id: view.application.id,
     limit: SHOWN,
     cursor,
     ...view.filters,
-    ...(type ? { type } : {}),
-    ...(token ? { token } : {}),
-    ...(deviceId ? { device_id: deviceId } : {}),
-    ...(name ? { event_name: name } : {}),
+    ...Object.fromEntries(Object.entries(own).filter(([, value]) => value !== '')),
   };
   const { data: query, faults } = checkForm(EventsQuery, asked);
   const [page, refused] = query
@@ -257,7 +253,7 @@ async function debuggerPage(c: DashboardContext) {
         <Filters
           view={view}
           path="/debugger"
-          shown={['app', 'filters']}
+          shown={['filters']}
           carry={own}
           chips={await readChips(c.env.DB, view)}
         />
@@ -266,23 +262,7 @@ async function debuggerPage(c: DashboardContext) {
         <FormMenu label="Filter events" id="filter" kind="quiet" open={refused.length > 0}>
           <form method="get" action="/debugger" class="stack">
             <ViewFields view={view} />
-            <Fields
-              fields={[
-                {
-                  label: OWN_LABELS.type,
-                  name: 'type',
-                  options: [
-                    ['', 'All types'],
-                    ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const),
-                  ],
-                },
-                { label: OWN_LABELS.event_name, name: 'event_name', maxlength: 256 },
-                { label: OWN_LABELS.device_id, name: 'device_id', maxlength: 256 },
-                { label: OWN_LABELS.token, name: 'token', maxlength: 512 },
-              ]}
-              values={own}
-              faults={refused}
-            />
+            <Fields fields={OWN_FIELDS} values={own} faults={refused} />
             <button type="submit">Show</button>
           </form>
         </FormMenu>
@@ -307,7 +287,6 @@ async function debuggerPage(c: DashboardContext) {
             <EventTable
               view={view}
               events={page?.data ?? []}
-              now={now}
               empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
             />
             <NextPart
@@ -317,16 +296,16 @@ async function debuggerPage(c: DashboardContext) {
           </Card>
           {notifications.length > 0 && (
             <Card title="Store notifications" id="stores">
-              <NotificationTable rows={notifications} view={view} now={now} />
+              <NotificationTable rows={notifications} view={view} />
             </Card>
           )}
           {postbacks.length > 0 && (
             <Card title="Postbacks of Apple" id="postbacks">
-              <PostbackTable rows={postbacks} view={view} now={now} />
+              <PostbackTable rows={postbacks} view={view} />
             </Card>
           )}
           <Card title="Rejected requests" id="rejected">
-            <RejectionTable rows={rejections} zone={view?.application.timezone ?? 'UTC'} now={now} />
+            <RejectionTable rows={rejections} view={view} />
             <p class="hint">
               Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
               invalid values.

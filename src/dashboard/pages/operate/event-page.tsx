@@ -230,7 +230,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
 
 /** The status of one event, and why its device is attributed as it is. */
 export async function eventPage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   const id = c.req.query('id') ?? '';
   const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
   const { device_id } = status.event ?? {};

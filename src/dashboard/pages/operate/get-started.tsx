@@ -81,7 +81,7 @@ export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
 );
 
 async function getStartedPage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   const page = { current: '/' };
   if (!view) {
     return renderPage(c, page, <NeedsApplication mayCreate={isAdmin(c)} />);
@@ -95,7 +95,7 @@ async function getStartedPage(c: DashboardContext) {
 const routes = pageRoutes()
   .get('/', (c) => getStartedPage(c))
   .post('/', admin, async (c) => {
-    const view = await readView(c, Date.now());
+    const view = await readView(c);
     if (!view) return c.redirect(PATH, 303);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     const apiKey = await revealApiKey(callerOf(c), view.application, secret);

@@ -13,12 +13,12 @@ const copies = ({ repeats, conflicts }: { repeats: number; conflicts: number }) 
   ...(conflicts > 0 ? [`${count(conflicts)} of them with other values, which do not count`] : []),
 ];
 
-const receivedColumn = ({ application }: View, now: number): Column<{ receivedAt: number }> => ({
+const receivedColumn = ({ application, now }: View): Column<{ receivedAt: number }> => ({
   label: 'Received',
   cell: ({ receivedAt: at }) => <span title={exactTimeText(at, application.timezone)}>{ago(at, now)}</span>,
 });
 
-type Received<Row> = { rows: readonly Row[]; view: View; now: number };
+type Received<Row> = { rows: readonly Row[]; view: View };
 
 type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
 const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
@@ -32,13 +32,13 @@ function outcomeOf({ reason, held, ...row }: Notification): string {
 }
 
 /** What stores told, verified. */
-export const NotificationTable = ({ rows, view, now }: Received<Notification>) => (
+export const NotificationTable = ({ rows, view }: Received<Notification>) => (
   <Table
     caption="Newest notifications of stores"
     rows={rows}
     empty="None."
     columns={[
-      receivedColumn(view, now),
+      receivedColumn(view),
       { label: 'Store', cell: ({ store }) => STORE_NAMES[store] },
       { label: 'Type', cell: ({ type }) => type },
       { label: 'Transaction', cell: ({ transactionId }) => transactionId ?? NOTHING },
@@ -72,13 +72,13 @@ function verificationOf(row: Postback): string {
 }
 
 /** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
-export const PostbackTable = ({ rows, view, now }: Received<Postback>) => (
+export const PostbackTable = ({ rows, view }: Received<Postback>) => (
   <Table
     caption="Newest postbacks of Apple"
     rows={rows}
     empty="None."
     columns={[
-      receivedColumn(view, now),
+      receivedColumn(view),
       {
         label: 'Framework',
         cell: ({ framework, version }) => `${FRAMEWORKS[framework]}${version ? ` ${version}` : ''}`,

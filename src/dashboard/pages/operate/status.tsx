@@ -267,7 +267,7 @@ function ParkedCard({
 
 async function statusPage(c: DashboardContext) {
   const now = Date.now();
-  const read = await readView(c, now);
+  const read = await readView(c);
   const { person } = c.var;
   // The state before this page triggers any counting.
   const [inspection, { messages, total }] = await Promise.all([
@@ -286,7 +286,7 @@ async function statusPage(c: DashboardContext) {
     c,
     {
       view,
-      ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
+      ...(view ? { filters: <Filters view={view} path="/status" shown={['period']} /> } : {}),
     },
     <>
       {inspected && (

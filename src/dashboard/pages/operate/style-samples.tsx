@@ -44,13 +44,13 @@ export const ChoiceParts = ({ view }: { view: View }) => (
 );
 
 /** Cards that choose what the chart below them shows, with the figures of the application. */
-export async function FigureCards({ env, view, now }: { env: Env; view: View; now: number }) {
+export async function FigureCards({ env, view }: { env: Env; view: View }) {
   return (
     <FiguresPanel
       view={view}
       path={PATH}
       chosen={readChosen({}, CARDS)}
-      compared={await readCompared(env, view, { group_by: 'day', metrics: CARDS }, now)}
+      compared={await readCompared(env, view, { group_by: 'day', metrics: CARDS })}
       unit="day"
     />
   );

@@ -193,8 +193,7 @@ async function stylesPage(c: DashboardContext) {
   if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
     throw new AppError('not_found', 'Page not found');
   }
-  const now = Date.now();
-  const view = await readView(c, now);
+  const view = await readView(c);
   return renderPage(
     c,
     { view, tools: <button type="button">New creative</button> },
@@ -213,7 +212,7 @@ async function stylesPage(c: DashboardContext) {
       {view && (
         <>
           <ChoiceParts view={view} />
-          <FigureCards env={c.env} view={view} now={now} />
+          <FigureCards env={c.env} view={view} />
         </>
       )}
       <Figures />

@@ -7,7 +7,7 @@ import {
   reconcileAdRevenue,
 } from '#connectors';
 import { database } from '#db';
-import { amountsIn, count } from '#lib/format';
+import { amountsIn, columnText, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -24,10 +24,8 @@ type Figures = Report['totals'];
 function figureColumns(rows: readonly Figures[], currency: string) {
   const amounts = amountsIn(currency);
   const unit = { unit: currency.toUpperCase() };
-  const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') => {
-    const places = amounts.places(rows.map((row) => row[name]));
-    return (row: Figures) => amounts.text(row[name], places);
-  };
+  const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') =>
+    columnText(amounts, rows, (row) => row[name]);
   return [
     { label: 'Impressions', numeric: true, cell: (row: Figures) => count(row.impressions_arrived) },
     { label: 'Reported impressions', numeric: true, cell: (row: Figures) => count(row.impressions_reported) },
@@ -39,12 +37,12 @@ function figureColumns(rows: readonly Figures[], currency: string) {
 }
 
 /** What arrived beside what platforms report, of the last days of the period. */
-async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; now: number }) {
+async function Reconciled({ c, view }: { c: DashboardContext; view: View }) {
   const { application, to } = view;
   const from =
     daysBetween(view.from, to) >= MAX_RECONCILED_DAYS ? addDays(to, 1 - MAX_RECONCILED_DAYS) : view.from;
   const query = ask(ReconciliationQuery, { application_id: application.id, from, to });
-  const report = await reconcileAdRevenue(c.env, application, query, now);
+  const report = await reconcileAdRevenue(c.env, application, query, view.now);
   const columns = figureColumns([...report.networks, report.totals], report.currency);
   const networkOf = {
     label: 'Network',
@@ -91,10 +89,10 @@ async function Reconciled({ c, view, now }: { c: DashboardContext; view: View; n
 }
 
 const page = (c: DashboardContext) =>
-  renderReport(c, { bar: ['app', 'period'], inner: PATH }, async (view, now) => {
+  renderReport(c, { bar: ['period'], inner: PATH }, async (view) => {
     const connectors = await listConnectors(database(c.env.DB), view.application.id);
     if (connectors.some(({ kind }) => kindOf(kind)?.family === 'ad_revenue')) {
-      return Reconciled({ c, view, now });
+      return Reconciled({ c, view });
     }
     return (
       <Card title="Ad revenue check">

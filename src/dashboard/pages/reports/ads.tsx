@@ -63,26 +63,29 @@ function adsPage(c: DashboardContext) {
   const sort = c.req.query('sort') ?? `-${metric}`;
   const q = searchOf(c);
   const carry = { by, metric, q };
-  return renderReport(c, { carry }, async (view, now, here) => {
+  return renderReport(c, { carry }, async (view, here) => {
     const asked = viewAsked(view);
     const group = isDeviceGroup(by) ? by : null;
     const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
     const env = { ...c.env, DB: sharedReads(c.env.DB) };
-    const readDetail = () => reportAds(env, view.application, ask(AdsQuery, detailQuery));
-    if (wantsCsv(c)) return answerReportCsv(c, 'ads', detailQuery, view, now);
+    if (wantsCsv(c)) return answerReportCsv(c, 'ads', detailQuery, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(env, view, { group_by: by, limit: MAX_TABLE_ROWS, metrics: FIGURES }, now, {
-        compares: [metric],
-        metric,
-      }),
+      readCompared(
+        env,
+        view,
+        { group_by: by, limit: MAX_TABLE_ROWS, metrics: FIGURES },
+        {
+          compares: [metric],
+          metric,
+        },
+      ),
       readCompared(
         env,
         { ...view, comparison: 'none' },
         { group_by: `${unit},${by}`, limit: MAX_ROWS, metrics: [metric] },
-        now,
       ),
-      readDetail(),
+      reportAds(env, view.application, ask(AdsQuery, detailQuery)),
     ]);
     const { report } = compared;
     // A row may exist only because of other metrics. Rows without any ads are left out.

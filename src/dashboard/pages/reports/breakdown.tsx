@@ -59,17 +59,7 @@ const SUMMARY: readonly MetricName[] = [
 /** Groupings that have fewer of them show all that they have. */
 const MIN_SUMMARY = 3;
 
-type BreakdownRequest = {
-  by: string;
-  and: string;
-  metric: MetricName;
-  sort: string | null;
-  q: string;
-  /** The metrics that were chosen; null if none were. */
-  columns: readonly MetricName[] | null;
-  /** Whether all metrics are shown. A file has all unless some were chosen. */
-  isAll: boolean;
-};
+type BreakdownRequest = ReturnType<typeof readAsked>;
 
 function columnsOf(
   { columns, isAll }: BreakdownRequest,
@@ -79,7 +69,7 @@ function columnsOf(
   return columns ?? (isAll || summary.length < MIN_SUMMARY ? SHOWN_METRICS : summary);
 }
 
-function readAsked(c: DashboardContext): BreakdownRequest {
+function readAsked(c: DashboardContext) {
   const by = c.req.query('by') ?? 'day';
   return {
     by,
@@ -87,7 +77,9 @@ function readAsked(c: DashboardContext): BreakdownRequest {
     metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
     sort: c.req.query('sort') ?? null,
     q: searchOf(c),
+    /** The metrics that were chosen; null if none were. */
     columns: readColumns(c),
+    /** Whether all metrics are shown. A file has all unless some were chosen. */
     isAll: c.req.query('set') === 'all' || wantsCsv(c),
   };
 }
@@ -99,7 +91,7 @@ function breakdownPage(c: DashboardContext) {
   const unchosen = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const carry = { ...unchosen, column: asked.columns ?? [], set: c.req.query('set') === 'all' ? 'all' : '' };
   const named = by === NETWORKS.by && and === '' ? { title: NETWORKS.title } : {};
-  return renderReport(c, { ...named, carry }, async (view, now, here) => {
+  return renderReport(c, { ...named, carry }, async (view, here) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
@@ -117,7 +109,7 @@ function breakdownPage(c: DashboardContext) {
     const metrics = [...new Set([...shown, ...sorted])];
     const wanted = { ...listingOf(c), group_by: groups.join(','), metrics };
     const [compared, notes] = await Promise.all([
-      readCompared(c.env, view, wanted, now, { compares: [metric], metric }),
+      readCompared(c.env, view, wanted, { compares: [metric], metric }),
       // In a table with several rows of a day they would be repeated.
       groups.length === 1 && isTimeGroup(groups[0] ?? '') ? readNotes(c.env.DB, view) : [],
     ]);

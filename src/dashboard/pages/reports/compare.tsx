@@ -23,7 +23,7 @@ import {
 import type { FilterName, View } from '../../shell/view.ts';
 import { DEVICE_GROUPINGS } from '../../tables/groups.tsx';
 import { sortRows } from '../../tables/metrics.ts';
-import { isNetAsked, REVENUES, revenueIn } from '../../tables/net-revenue.ts';
+import { REVENUES, readRevenue } from '../../tables/net-revenue.ts';
 import { Sides } from './compare-sides.tsx';
 
 const DAYS = '1,7,30';
@@ -40,7 +40,6 @@ async function optionsOf(
   by: string,
   chosen: readonly string[],
   q: string,
-  now: number,
 ): Promise<Option[]> {
   const filter = (NAMED.includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
@@ -66,7 +65,7 @@ async function optionsOf(
     limit: MAX_NAMES - chosen.length,
     metrics: ['installs' as const],
   };
-  const report = await reportPerformance(c.env, view.application, query, now);
+  const report = await reportPerformance(c.env, view.application, query, view.now);
   const column = kind ? filter : by;
   const counted = sortRows(report.data, '-installs').flatMap((row) =>
     row.is_other || row[column] == null ? [] : [String(row[column])],
@@ -84,15 +83,15 @@ function comparePage(c: DashboardContext) {
   const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
   const isByPeriod = by === 'period';
   const isNamed = NAMED.includes(by);
-  const isNet = isNetAsked(c);
+  const revenue = readRevenue(c);
   const q = isNamed ? searchOf(c) : '';
   const page = {
-    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue: revenueIn(isNet) },
-    bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
+    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '', revenue },
+    bar: isByPeriod ? undefined : (['period', 'filters', 'currency'] as const),
   };
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
-    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q, now);
+    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, q);
     const [first, second] = options;
     const a = c.req.query('a') || (first?.[0] ?? '');
     const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
@@ -109,7 +108,7 @@ function comparePage(c: DashboardContext) {
           ...viewAsked(view),
           by,
           days: DAYS,
-          net: String(isNet),
+          net: String(revenue === 'net'),
           ...(isByPeriod
             ? { ...compared?.now, b_from: compared?.before.from, b_to: compared?.before.to }
             : { a, b }),
@@ -130,7 +129,7 @@ function comparePage(c: DashboardContext) {
                 { label: 'A', name: 'a', value: a, options },
                 { label: 'B', name: 'b', value: b, options },
               ]),
-          { label: 'Revenue', name: 'revenue', value: revenueIn(isNet), options: REVENUES },
+          { label: 'Revenue', name: 'revenue', value: revenue, options: REVENUES },
         ]}
         faults={shownFaults}
       >
@@ -158,7 +157,7 @@ function comparePage(c: DashboardContext) {
         </>
       );
     }
-    const report = await reportCompare(c.env, view.application, query, now);
+    const report = await reportCompare(c.env, view.application, query, view.now);
     if (wantsCsv(c)) {
       return answerCsv(c, report, tableColumns('compare', []), view);
     }
@@ -171,10 +170,7 @@ function comparePage(c: DashboardContext) {
       <>
         {form}
         <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
-          <CsvLink
-            {...here}
-            carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue: revenueIn(isNet) }}
-          />
+          <CsvLink {...here} carry={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b, revenue }} />
         </Sides>
       </>
     );

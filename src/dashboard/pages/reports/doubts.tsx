@@ -1,5 +1,5 @@
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
-import { count, NOTHING, percent, RATIOS } from '#lib/format';
+import { columnText, count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
@@ -45,8 +45,7 @@ const thresholdOf = ({ rule, threshold }: RuleRow): string => {
 type DoubtsProps = { view: View; doubts: Doubts };
 
 const Rules = ({ view, doubts: { rules, totals }, mayChange }: DoubtsProps & { mayChange: boolean }) => {
-  const share = (row: RuleRow) => shareOf(row.doubted_installs, totals.attributed_installs);
-  const places = RATIOS.places(rules.flatMap((row) => share(row) ?? []));
+  const share = columnText(RATIOS, rules, (row) => shareOf(row.doubted_installs, totals.attributed_installs));
   return (
     <Card
       title="By rule"
@@ -81,7 +80,7 @@ const Rules = ({ view, doubts: { rules, totals }, mayChange }: DoubtsProps & { m
             label: 'Share',
             hint: 'Of the attributed installs',
             numeric: true,
-            cell: (row) => percent(share(row), places),
+            cell: share,
           },
           {
             label: 'Not checked',
@@ -154,7 +153,7 @@ const Flooding = ({ view, doubts }: DoubtsProps) => {
   );
 };
 
-const groupColumns = (view: View, by: string, places: number): Column<GroupRow>[] => [
+const groupColumns = (view: View, by: string, share: (row: GroupRow) => string): Column<GroupRow>[] => [
   {
     label: groupLabel(by),
     cell: (row) => <GroupCell view={view} path={PATH} carry={{ by }} name={by} row={row} />,
@@ -171,25 +170,25 @@ const groupColumns = (view: View, by: string, places: number): Column<GroupRow>[
     label: 'Doubtful share',
     hint: 'Of the attributed installs',
     numeric: true,
-    cell: (row) => percent(doubtedShare(row), places),
+    cell: share,
   },
 ];
 
 function doubtsPage(c: DashboardContext) {
   const named = c.req.query('by');
   const by = DOUBTS_GROUPS.find((name) => name === named) ?? 'campaign';
-  const page = { carry: { by }, bar: ['app', 'period', 'filters'] } as const;
-  return renderReport(c, page, async (view, now, here) => {
+  const page = { carry: { by }, bar: ['period', 'filters'] } as const;
+  return renderReport(c, page, async (view, here) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {
       const query = named === 'rule' ? asked : { ...asked, group_by: by };
-      return answerReportCsv(c, 'doubts', query, view, now);
+      return answerReportCsv(c, 'doubts', query, view);
     }
     const doubts = await findDoubts(
       c.env,
       view.application,
       ask(DoubtsQuery, { ...asked, group_by: by }),
-      now,
+      view.now,
     );
     const { totals, groups } = doubts;
     if (totals.attributed_installs === 0) {
@@ -207,7 +206,7 @@ function doubtsPage(c: DashboardContext) {
       );
     }
     const rows = groups.slice(0, MAX_TABLE_ROWS);
-    const places = RATIOS.places([totals, ...rows].flatMap((row) => doubtedShare(row) ?? []));
+    const share = columnText(RATIOS, [totals, ...rows], doubtedShare);
     return (
       <>
         <Card title="In this period">
@@ -235,12 +234,8 @@ function doubtsPage(c: DashboardContext) {
           <Table
             caption={`Attributed installs by ${groupWord(by)}`}
             rows={rows}
-            columns={groupColumns(view, by, places)}
-            totals={[
-              'Total',
-              ...FIGURES.map(([name]) => count(totals[name])),
-              percent(doubtedShare(totals), places),
-            ]}
+            columns={groupColumns(view, by, share)}
+            totals={['Total', ...FIGURES.map(([name]) => count(totals[name])), share(totals)]}
           />
           {rows.length < groups.length && (
             <p class="hint">{`The first ${count(rows.length)} of ${count(groups.length)} rows; CSV has all.`}</p>

@@ -24,7 +24,6 @@ async function readValues(
   env: Env,
   view: View,
   { kind, q }: { kind: Exclude<FilterName, 'attribution'>; q: string },
-  now: number,
 ): Promise<FilterValue[]> {
   const named = NAMED_KINDS[kind];
   if (named) {
@@ -33,7 +32,7 @@ async function readValues(
     return found.map(({ id, name, parent }) => ({ value: id, label: name, detail: parent }));
   }
   const query = ask(PerformanceQuery, { ...viewAsked({ ...view, filters: {} }), group_by: kind });
-  const report = await reportPerformance(env, view.application, query, now);
+  const report = await reportPerformance(env, view.application, query, view.now);
   return sortRows(report.data, '-installs')
     .filter((row) => !row.is_other && row[kind] !== null)
     .map((row) => ({ value: String(row[kind]), label: valueLabel(kind, String(row[kind])), detail: null }))
@@ -50,15 +49,14 @@ function withValue(back: string, name: FilterName, value: string): string {
 }
 
 async function valuesPage(c: DashboardContext) {
-  const now = Date.now();
-  const view = await readView(c, now);
+  const view = await readView(c);
   const kind = c.req.query('kind') ?? '';
   if (!view || !isFilter(kind)) throw new AppError('not_found', 'Filter not found');
   const back = safePath(c.req.query('back'));
   const q = searchOf(c);
   const label = FILTER_LABELS[kind];
   const chosen = new Set(filterValues(view.filters, kind));
-  const values = (await readValues(c.env, view, { kind, q }, now)).filter(({ value }) => !chosen.has(value));
+  const values = (await readValues(c.env, view, { kind, q })).filter(({ value }) => !chosen.has(value));
   return renderPage(
     c,
     { title: `Filter by ${label.toLowerCase()}`, view },

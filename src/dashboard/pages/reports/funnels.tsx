@@ -50,7 +50,6 @@ const WINDOWS = [
 const EVENTS_ONLY = { metrics: ['events'], totals: false } as const;
 
 type FunnelRow = Awaited<ReturnType<typeof reportFunnel>>['data'][number];
-type Plain = Record<string, string | number | boolean | null>;
 
 const labelOf = (step: string) => FUNNEL_STEPS[step] ?? step.replace(/^event:/, '');
 
@@ -185,9 +184,9 @@ function funnelsPage(c: DashboardContext) {
   const carry = { steps: steps.map(toStep).join(','), window, group };
   const page = {
     carry,
-    bar: ['app', 'period', 'comparison', 'filters'] as const,
+    bar: ['period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
@@ -201,7 +200,7 @@ function funnelsPage(c: DashboardContext) {
       ...EVENTS_ONLY,
     };
     const [events, views] = await Promise.all([
-      reportPerformance(c.env, view.application, names, now),
+      reportPerformance(c.env, view.application, names, view.now),
       // A guest sees one view, and not the names of the others.
       isGuest(c.get('person')) ? [] : listViews(database(c.env.DB), c.get('person').team.id),
     ]);
@@ -354,7 +353,7 @@ function funnelsPage(c: DashboardContext) {
           <Card title={`By ${groupWord(group)}`}>
             <Multiples
               groups={groupsOf(report.data, steps.length)}
-              nameOf={(row) => <GroupCell {...here} name={group} row={row as Plain} />}
+              nameOf={(row) => <GroupCell {...here} name={group} row={row} />}
             />
             <details class="fold">
               <summary>Show as a table</summary>
@@ -366,7 +365,7 @@ function funnelsPage(c: DashboardContext) {
                 columns={[
                   {
                     label: groupLabel(group),
-                    cell: ([row]) => <GroupCell {...here} name={group} row={row as Plain} />,
+                    cell: ([row]) => row && <GroupCell {...here} name={group} row={row} />,
                   },
                   ...steps.map((step, index) => ({
                     label: labelOf(step),

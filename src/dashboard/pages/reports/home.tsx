@@ -17,14 +17,13 @@ import { FIGURES, Overview } from './overview.tsx';
 
 /** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */
 async function homePage(c: DashboardContext) {
-  const now = Date.now();
-  const view = await readView(c, now);
+  const view = await readView(c);
   if (!view) {
     return renderPage(c, {}, <NeedsApplication mayCreate={isAdmin(c)} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
-    const filters = <Filters view={view} path="/" shown={['app']} />;
+    const filters = <Filters view={view} path="/" shown={[]} />;
     return renderPage(c, { view, filters }, await GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);
@@ -39,8 +38,8 @@ async function homePage(c: DashboardContext) {
   const person = c.get('person');
   // The team's own business: what is left to set up, and its alerts.
   const forTeam = !isGuest(person);
-  const alerts = forTeam ? await FiringAlerts(c.env.DB, view, now) : null;
-  const overview = await Overview(c.env, settled, c.req.query(), now, alerts);
+  const alerts = forTeam ? await FiringAlerts(c.env.DB, view) : null;
+  const overview = await Overview(c.env, settled, c.req.query(), alerts);
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,

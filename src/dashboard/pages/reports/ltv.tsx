@@ -37,7 +37,7 @@ import { CohortTable, FEW_HINT } from '../../tables/cohort-table.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
 import { lackedText, Mark } from '../../tables/lacking.tsx';
-import { isNetAsked, REVENUES, revenueIn } from '../../tables/net-revenue.ts';
+import { REVENUES, readRevenue } from '../../tables/net-revenue.ts';
 import { wholePeriods } from '../../tables/part-of-day.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
 
@@ -66,18 +66,18 @@ function ltvPage(c: DashboardContext) {
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
   const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
   const ahead = chosen ?? DEFAULT_HORIZON;
-  const isNet = isNetAsked(c);
-  const carry = { ...asked, show: figure, predict: chosen ?? '', revenue: revenueIn(isNet) };
-  return renderReport(c, { carry }, async (view, now, here) => {
+  const revenue = readRevenue(c);
+  const carry = { ...asked, show: figure, predict: chosen ?? '', revenue };
+  return renderReport(c, { carry }, async (view, here) => {
     const compared = comparedWholeDays(view);
     const ofView = { ...viewAsked(view), ...compared?.now };
-    const net = String(isNet);
+    const net = String(revenue === 'net');
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportLtv(
         c.env,
         view.application,
         ask(LtvQuery, { ...ofView, net, days: days.join(','), ...changes }),
-        now,
+        view.now,
       );
     const grouped = cohortsAsked(asked);
     const predict = (changes: Record<string, unknown>) =>
@@ -90,14 +90,14 @@ function ltvPage(c: DashboardContext) {
           ...{ net, horizon_days: ahead },
           ...changes,
         }),
-        now,
+        view.now,
       );
     if (wantsCsv(c)) {
       const isPredicted = ahead !== 'none' && c.req.query('table') === 'predicted';
       const [name, more] = isPredicted
         ? (['predicted-ltv', { horizon_days: ahead, net }] as const)
         : (['ltv', { days: DAYS.join(','), net }] as const);
-      return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view, now);
+      return answerReportCsv(c, name, { ...ofView, ...grouped, ...more }, view);
     }
     // The table's days are a subset of the curves' days.
     const [report, found] = await Promise.all([
@@ -123,21 +123,14 @@ function ltvPage(c: DashboardContext) {
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
     const shown =
       asked.group === '' ? named.slice(-MAX_CURVES) : named.filter((row) => largest.includes(row));
+    const curve = (of: Figure, row: LtvRow | undefined) => ({
+      values: curveOf(row, (cell) => cell[of]),
+      lacks: curveOf(row, ({ unconverted = [] }) => lackedText(unconverted)),
+    });
     const seriesOf = (of: Figure): Series[] => [
-      ...shown.map((row) => ({
-        name: cohortName(asked, row, view.today),
-        values: curveOf(row, (cell) => cell[of]),
-        lacks: curveOf(row, ({ unconverted = [] }) => lackedText(unconverted)),
-      })),
+      ...shown.map((row) => ({ name: cohortName(asked, row, view.today), ...curve(of, row) })),
       ...(asked.group === '' && before.length > 0 && compared && shown.length === 1
-        ? [
-            {
-              name: shortDays(compared.before, view.today),
-              values: curveOf(before[0], (cell) => cell[of]),
-              lacks: curveOf(before[0], ({ unconverted = [] }) => lackedText(unconverted)),
-              before: 0,
-            },
-          ]
+        ? [{ name: shortDays(compared.before, view.today), ...curve(of, before[0]), before: 0 }]
         : []),
     ];
     const forecasts = predicted ? forecastsOf(predicted, shown, asked, view) : undefined;
@@ -151,7 +144,7 @@ function ltvPage(c: DashboardContext) {
           asked={asked}
           fields={[
             { label: 'Table', name: 'show', value: figure, options: SHOWN },
-            { label: 'Revenue', name: 'revenue', value: revenueIn(isNet), options: REVENUES },
+            { label: 'Revenue', name: 'revenue', value: revenue, options: REVENUES },
             { label: 'Prediction', name: 'predict', value: predicted ? ahead : 'none', options: HORIZONS },
           ]}
         />

@@ -20,7 +20,7 @@ const BY: readonly { group: string; all: string; metric: MetricName; also: Metri
 ];
 
 /** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
-export async function Movers(env: Env, view: View, now: number) {
+export async function Movers(env: Env, view: View) {
   if (!comparedDays(view)) return null;
   /** What to compare for a grouping; null without hours for it where only hours can be compared. */
   const periodsOf = (group: string, metrics: readonly MetricName[]) => {
@@ -34,7 +34,9 @@ export async function Movers(env: Env, view: View, now: number) {
       const periods = periodsOf(group, [metric, also]);
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const wanted = { metric, also, count: MAX_MOVERS };
-      const movers = periods ? await findChanges(env, view.application, query, periods, wanted, now) : [];
+      const movers = periods
+        ? await findChanges(env, view.application, query, periods, wanted, view.now)
+        : [];
       return movers.map((mover) => ({ of, ...mover, by: mover.now - mover.before }));
     }),
   );

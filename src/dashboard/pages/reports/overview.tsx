@@ -40,12 +40,10 @@ const MAX_CAMPAIGNS = 5;
 async function TopCampaigns({
   env,
   view,
-  now,
   shown,
 }: {
   env: Env;
   view: View;
-  now: number;
   shown: (name: MetricName) => MetricName;
 }) {
   const figures = CAMPAIGN_FIGURES.map(shown);
@@ -61,7 +59,6 @@ async function TopCampaigns({
       metrics: figures,
       totals: false,
     },
-    now,
     { compares: figures, metric: revenue },
   );
   const rows = sortRows(
@@ -101,8 +98,7 @@ export async function Overview(
   bindings: Env,
   view: View,
   query: Readonly<Record<string, string>>,
-  now: number,
-  alerts: Child = null,
+  alerts: Child,
 ) {
   const env = { ...bindings, DB: sharedReads(bindings.DB) };
   const chosen = readChosen(query, FIGURES);
@@ -110,9 +106,9 @@ export async function Overview(
   const byTime = BY_TIME.map(chosen.shown);
   const columns = byTime.filter((name) => unit !== 'hour' || isHourly(name));
   const [compared, movers, campaigns, markers, notes] = await Promise.all([
-    readCompared(env, view, { group_by: unit, metrics: byTime }, now),
-    Movers(env, view, now),
-    TopCampaigns({ env, view, now, shown: chosen.shown }),
+    readCompared(env, view, { group_by: unit, metrics: byTime }),
+    Movers(env, view),
+    TopCampaigns({ env, view, shown: chosen.shown }),
     readMarkers(env.DB, view, placesIn(view, unit)),
     readNotes(env.DB, view),
   ]);

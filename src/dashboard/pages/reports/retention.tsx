@@ -40,21 +40,21 @@ function retentionPage(c: DashboardContext) {
   const carry = { ...asked, kind };
   const page = {
     carry,
-    bar: ['app', 'period', 'comparison', 'filters'] as const,
+    bar: ['period', 'comparison', 'filters'] as const,
   };
-  return renderReport(c, page, async (view, now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const compared = comparedWholeDays(view);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportRetention(
         c.env,
         view.application,
         ask(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
-        now,
+        view.now,
       );
     const grouped = cohortsAsked(asked);
     if (wantsCsv(c)) {
       const query = { ...viewAsked(view), ...compared?.now, days: DAYS.join(','), ...grouped };
-      return answerReportCsv(c, 'retention', query, view, now);
+      return answerReportCsv(c, 'retention', query, view);
     }
     const [report, curves] = await Promise.all([
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),

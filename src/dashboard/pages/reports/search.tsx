@@ -73,7 +73,7 @@ const findPages = (pages: readonly PageRecord[], view: View, q: string): SearchR
   );
 
 async function searchPage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await readView(c);
   const q = searchOf(c).trim();
   const found =
     view === null || q === ''

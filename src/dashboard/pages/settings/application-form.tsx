@@ -160,17 +160,8 @@ function windowText(hours: string | undefined): string {
   return Number.isFinite(number) ? duration(number * 3600) : NOTHING;
 }
 
-type Section = {
-  title: string;
-  id: string;
-  /** What its fields contain, in short. */
-  says: string;
-  fields: readonly FormField[];
-  note?: string;
-};
-
 /** The parts of the form, in its order. */
-function sectionsOf(env: Env, row: ApplicationRow, values: Values): readonly Section[] {
+function sectionsOf(env: Env, row: ApplicationRow, values: Values) {
   const { RAW_RETENTION_DAYS, IDEMPOTENCY_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
   const isCollecting = values.data_collection === 'on';
   return [

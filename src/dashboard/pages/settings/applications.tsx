@@ -7,7 +7,6 @@ import {
   changeApplication,
   createApplication,
   getApplication,
-  listApplications,
   NewApplication,
   Replacement,
   replaceApiKey,
@@ -22,11 +21,10 @@ import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { applicationsOf } from '../../shell/view.ts';
 import { applicationPage, pathOf } from './application-page.tsx';
 import { toChanges } from './application-values.ts';
 import { readTemplateForm } from './impression-callbacks.tsx';
-
-const PAGE = 200;
 
 const NEW_FIELDS: readonly FormField[] = [
   { label: 'Name', name: 'name', maxlength: 255, required: true },
@@ -50,8 +48,7 @@ const NEW_FIELDS: readonly FormField[] = [
 ];
 
 async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
-  const { person } = c.var;
-  const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
+  const rows = await applicationsOf(c);
   return renderSettings(
     c,
     {

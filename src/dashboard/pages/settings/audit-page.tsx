@@ -7,6 +7,7 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { Card, NextPart, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
+import { optionsOf } from '../../shell/words.ts';
 
 const PAGE = 100;
 
@@ -111,10 +112,7 @@ async function auditPage(c: DashboardContext) {
             label: 'What',
             name: 'what',
             value: what,
-            options: [
-              ['', 'Everything'],
-              ...AUDIT_ACTIONS.map((name) => [name, ACTION_NAMES[name]] as const),
-            ],
+            options: [['', 'Everything'], ...optionsOf(AUDIT_ACTIONS, ACTION_NAMES)],
           },
         ]}
       />

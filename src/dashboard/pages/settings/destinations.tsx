@@ -3,7 +3,6 @@ import {
   changeDestination,
   createDestination,
   DestinationChanges,
-  type DestinationRow,
   deleteDestination,
   KIND_NAMES,
   kindOf,
@@ -17,13 +16,14 @@ import {
 import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
-import { type ApplicationRow, getApplication, listApplications } from '#teams';
+import { type ApplicationRow, getApplication } from '#teams';
 import { again, changing, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
 import { renderSettings } from '../../shell/settings.tsx';
+import { applicationsOf } from '../../shell/view.ts';
 import { outboundName } from '../../shell/words.ts';
 import { DestinationFields, toDestination, valuesOf } from './destination-form.tsx';
 import {
@@ -37,35 +37,24 @@ import {
   shareFailing,
 } from './destination-page.tsx';
 
-const MAX_APPLICATIONS = 200;
 /** Of further destinations, the list shows what is in the database. */
 const MAX_ASKED = 50;
 
-type Listed = { destination: DestinationRow; application: ApplicationRow };
-
-const applicationsOf = (c: DashboardContext) =>
-  listApplications(database(c.env.DB), c.get('person').team.id, { limit: MAX_APPLICATIONS, cursor: '' });
-
-/** A destination and how it does; null if it was not asked, or does not respond. */
-async function withHealth(env: Env, listed: Listed, isAsked: boolean) {
-  return { ...listed, health: isAsked ? await askDestination(env, listed.destination.id) : null };
-}
-
 async function listPage(c: DashboardContext) {
-  const db = database(c.env.DB);
-  const applications = await applicationsOf(c);
-  const ids = applications.map(({ id }) => id);
+  const applications = new Map((await applicationsOf(c)).map((row) => [row.id, row]));
+  const listed = await listDestinations(database(c.env.DB), [...applications.keys()]);
   const rows = await Promise.all(
-    (await listDestinations(db, ids)).flatMap((destination, at) => {
-      const application = applications.find(({ id }) => id === destination.applicationId);
-      return application ? [withHealth(c.env, { destination, application }, at < MAX_ASKED)] : [];
-    }),
+    listed.map(async (destination, at) => ({
+      destination,
+      application: applications.get(destination.applicationId),
+      health: at < MAX_ASKED ? await askDestination(c.env, destination.id) : null,
+    })),
   );
   const mayChange = isAdmin(c);
   return renderSettings(
     c,
     {
-      tools: mayChange && applications.length > 0 && (
+      tools: mayChange && applications.size > 0 && (
         <a class="button" href={`${PATH}/new`}>
           New destination
         </a>
@@ -93,7 +82,7 @@ async function listPage(c: DashboardContext) {
               label: 'State',
               cell: ({ destination, health }) => <State offSince={destination.offSince} health={health} />,
             },
-            { label: 'Application', cell: ({ application }) => <bdi>{application.name}</bdi> },
+            { label: 'Application', cell: ({ application }) => <bdi>{application?.name}</bdi> },
             {
               label: 'Events',
               wrap: true,
@@ -102,7 +91,7 @@ async function listPage(c: DashboardContext) {
             {
               label: 'Last delivery',
               cell: ({ health, application }) =>
-                health ? lastDelivery(health, application.timezone) : NOTHING,
+                health ? lastDelivery(health, application?.timezone ?? 'UTC') : NOTHING,
             },
             {
               label: 'Failing',

@@ -15,51 +15,6 @@ import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema
 // The schema of conversion values: its versions, and a form for one of them.
 
 const PATH = '/skan/schema';
-const FAULTS_SHOWN = 10;
-
-const LinesField = ({
-  label,
-  name,
-  hint,
-  example,
-  value,
-  faults,
-}: {
-  label: string;
-  name: string;
-  hint: string;
-  example: string;
-  value: string;
-  faults: readonly Fault[];
-}) => {
-  const own = faults.filter(({ path }) => path === name);
-  return (
-    <div class="field">
-      <label for={`field-${name}`}>{label}</label>
-      <textarea
-        id={`field-${name}`}
-        name={name}
-        spellcheck={false}
-        placeholder={example}
-        aria-describedby={`${name}-hint${own.length > 0 ? ` ${name}-fault` : ''}`}
-        {...(own.length > 0 ? { 'aria-invalid': 'true' as const } : {})}
-      >
-        {`\n${value}`}
-      </textarea>
-      <p class="hint" id={`${name}-hint`}>
-        {hint}
-      </p>
-      {own.length > 0 && (
-        <div id={`${name}-fault`}>
-          {own.slice(0, FAULTS_SHOWN).map(({ message }) => (
-            <p class="fault">{`${label}, ${message}`}</p>
-          ))}
-          {own.length > FAULTS_SHOWN && <p class="fault">{`and ${own.length - FAULTS_SHOWN} more`}</p>}
-        </div>
-      )}
-    </div>
-  );
-};
 
 const FIELDS: readonly FormField[] = [
   {
@@ -70,6 +25,22 @@ const FIELDS: readonly FormField[] = [
     required: true,
   },
   { label: 'Currency', name: 'currency', maxlength: 3, required: true },
+  {
+    label: 'Fine values',
+    name: 'fine',
+    subject: 'Fine values,',
+    isLong: true,
+    hint: 'One per line, or pasted from a spreadsheet: the value from 0 to 63, the event, the lowest revenue, the highest. Only the value is needed; one amount means exactly that. Values that your app does not use may be left out.',
+    placeholder: '0,install\n20,purchase,0.99,4.99',
+  },
+  {
+    label: 'Coarse values',
+    name: 'coarse',
+    subject: 'Coarse values,',
+    isLong: true,
+    hint: 'The same after the window and low, medium or high. Window 1 is the first 3 days after the install, 2 is days 3 to 7, 3 is days 8 to 35.',
+    placeholder: '1,low,install\n1,high,purchase,5,50',
+  },
 ];
 
 type Values = Readonly<Record<string, string>>;
@@ -96,22 +67,6 @@ const VersionForm = ({
   <form method="post" action={`${PATH}${viewQuery(view)}`} class="stack" novalidate>
     <input type="hidden" name="edited" value={edited} />
     <Fields fields={FIELDS} values={values} faults={faults} />
-    <LinesField
-      label="Fine values"
-      name="fine"
-      hint="One per line, or pasted from a spreadsheet: the value from 0 to 63, the event, the lowest revenue, the highest. Only the value is needed; one amount means exactly that. Values that your app does not use may be left out."
-      example={'0,install\n20,purchase,0.99,4.99'}
-      value={values.fine ?? ''}
-      faults={faults}
-    />
-    <LinesField
-      label="Coarse values"
-      name="coarse"
-      hint="The same after the window and low, medium or high. Window 1 is the first 3 days after the install, 2 is days 3 to 7, 3 is days 8 to 35."
-      example={'1,low,install\n1,high,purchase,5,50'}
-      value={values.coarse ?? ''}
-      faults={faults}
-    />
     <button type="submit">Save</button>
   </form>
 );

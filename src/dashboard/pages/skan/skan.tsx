@@ -117,9 +117,9 @@ function skanPage(c: DashboardContext) {
   const by = SKAN_GROUPS.find((name) => name === c.req.query('by')) ?? 'day';
   const page = {
     carry: { by },
-    bar: ['app', 'period', 'currency'],
+    bar: ['period', 'currency'],
   } as const;
-  return renderReport(c, page, async (view, _now, here) => {
+  return renderReport(c, page, async (view, here) => {
     const { application, from, to, currency } = view;
     const query = ask(SkanQuery, {
       ...{ application_id: application.id, from, to, currency, group_by: by },
