@@ -31,11 +31,8 @@ async function checkProblems(env: Env, { application, threshold, now }: Checked)
   return findProblems([...problems, ...applications.flatMap((own) => own.problems)], threshold);
 }
 
-const CHECKS: Record<StateKind, (env: Env, checked: Checked) => Promise<Finding>> = {
+/** How the state of an application is compared with an alert's threshold. */
+export const STATE_CHECKS: Record<StateKind, (env: Env, checked: Checked) => Promise<Finding>> = {
   no_events: checkSilence,
   service_problems: checkProblems,
 };
-
-/** Compares the state of an application with an alert's threshold. */
-export const checkState = (env: Env, kind: StateKind, checked: Checked): Promise<Finding> =>
-  CHECKS[kind](env, checked);

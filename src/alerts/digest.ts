@@ -1,4 +1,5 @@
 import { settleCounters } from '#counting';
+import { weekdayOf } from '#lib/calendar';
 import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
@@ -12,9 +13,6 @@ const CAMPAIGNS_NAMED = 3;
 const CAMPAIGNS_READ = 100;
 
 type Days = { from: string; to: string };
-
-const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-const weekdayOf = (day: string) => weekday.format(Date.parse(`${day}T00:00:00Z`));
 
 /** The performance report for a range of days, in the team API's format. */
 const readPerformance = (

@@ -2,7 +2,7 @@ import { count, percent } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays, dayIn } from '#lib/time';
 import type { AlertRow } from './alerts.ts';
-import { checkState, type WatchedApplication, yesterdayOf } from './check.ts';
+import { STATE_CHECKS, type WatchedApplication, yesterdayOf } from './check.ts';
 import { type Evaluated, evaluateRule, type Judged } from './evaluate.ts';
 import { isStateKind } from './kinds.ts';
 import { alertsLink, type Message } from './message.ts';
@@ -157,7 +157,7 @@ export async function checkAlert(
   }
   if (!isStateKind(alert.kind)) throw new Error(`${alert.kind} is no kind of alert`);
   const { threshold } = alert;
-  const { firing, text } = await checkState(env, alert.kind, { application, threshold, now });
+  const { firing, text } = await STATE_CHECKS[alert.kind](env, { application, threshold, now });
   const changed = changesOf(before, [{ key: '', name: '', firing }], dayIn(application.timezone, now), now);
   return {
     finding: text,

@@ -3,6 +3,7 @@ import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
 import { chunksOf } from '#lib/collections/chunks';
 import { toOneLine } from '#lib/input/one-line';
+import { MINUTE_MS } from '#lib/time';
 import { addressOf, type Channel, webhookFault } from './channels.ts';
 import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText } from './message.ts';
@@ -12,7 +13,6 @@ const NOTICES_PER_RUN = 20;
 /** An invocation may open six connections at once. */
 const SENT_AT_ONCE = 5;
 const TIMEOUT_MS = 10_000;
-const MINUTE_MS = 60_000;
 /** With waits of 1, 2, 4 … minutes, a message is given up after about two hours. */
 const MAX_ATTEMPTS = 8;
 

@@ -25,7 +25,3 @@ export function paramsOf(referrer: string | undefined): Record<string, string> |
   }
   return null;
 }
-
-/** The click id in the Play Install Referrer's result. */
-export const clickIdOf = (referrer: string | undefined): string | null =>
-  paramsOf(referrer)?.click_id ?? null;

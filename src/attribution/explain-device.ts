@@ -4,47 +4,19 @@ import { clicks, creatives, type Database, database, impressions } from '#db';
 import type { Attribution } from './match.ts';
 import { isImpressionId } from './rules/rule.ts';
 
-/** The click or impression that a device is credited with, as far as it is still stored. Times are epoch milliseconds. */
-type CreditedClick = {
-  clickedAt: number;
-  /** Lower-case ISO 3166 code; null if the edge did not know it. */
-  country: string | null;
-  /** The link's stored query parameters. */
-  params: Record<string, string>;
-  /** The number of devices that have named this click so far. */
-  namedInstalls: number;
-};
-
-/** The country that a device is counted in, and its source; null if unknown. */
-type KnownCountry = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
-
-/** The part of a stored device's description that is explained. */
-type Described = {
-  segment: Pick<Segment, 'country' | 'network'>;
-  countrySource: KnownCountry['countrySource'];
-};
-
-/** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
-export type Explanation = {
-  acquiredDay: string;
-  acquiredAt: number;
-  place: KnownCountry;
-  /** The network that brought the device; null if unknown. */
-  network: string | null;
-  attribution: Partial<Attribution>;
-  /** Null if no click was credited, or if the click is no longer in any window. */
-  click: CreditedClick | null;
-  /** The name of each creative that the attribution mentions, by id. */
-  creatives: Record<string, string>;
-};
-
 /** What a counter stores about a device's acquisition. */
-export type Acquisition = {
+type Acquisition = {
   acquiredDay: string;
   acquiredAt: number;
   attribution: string;
-  description: Described;
+  description: {
+    segment: Pick<Segment, 'country' | 'network'>;
+    countrySource: 'data' | 'click' | 'timezone' | null;
+  };
 };
+
+/** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
+export type Explanation = Awaited<ReturnType<typeof explainDevice>>;
 
 const selectTouch = (db: Database, applicationId: string, touchId: string) =>
   isImpressionId(touchId)
@@ -72,7 +44,7 @@ export async function explainDevice(
   d1: D1Database,
   applicationId: string,
   { acquiredDay, acquiredAt, attribution: stored, description }: Acquisition,
-): Promise<Explanation> {
+) {
   const attribution: Partial<Attribution> = JSON.parse(stored);
   const ids = [
     attribution.creative_id,
@@ -89,13 +61,18 @@ export async function explainDevice(
       .from(creatives)
       .where(and(inArray(creatives.id, ids), eq(creatives.applicationId, applicationId))),
   ]);
+  const params: Record<string, string> = JSON.parse(click?.params ?? '{}');
   return {
     acquiredDay,
     acquiredAt,
+    /** The country that it is counted in, and its source; null if unknown. */
     place: { country: description.segment.country || null, countrySource: description.countrySource ?? null },
+    /** The network that brought the device; null if unknown. */
     network: description.segment.network || null,
     attribution,
-    click: click ? { ...click, params: click.params === null ? {} : JSON.parse(click.params) } : null,
+    /** The credited click or impression. Null if there is none, or if it is no longer in any window. */
+    click: click ? { ...click, params } : null,
+    /** The name of each creative that the attribution mentions, by id. */
     creatives: Object.fromEntries(named.map(({ id, name }) => [id, name])),
   };
 }

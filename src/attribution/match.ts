@@ -129,13 +129,13 @@ export function attribute(
     possible.map((click) => ({ click })),
     { ...circumstances, named: false },
   );
-  const [impressions, unnamed] = partition(others.good.map(({ click }) => click));
+  const unnamed = others.good.map(({ click }) => click);
   const one = {
     ...circumstances,
     named: named.good,
     creatives: hints.creatives,
-    clicks: unnamed,
-    impressions,
+    clicks: unnamed.filter(({ id }) => !isImpressionId(id)),
+    impressions: unnamed.filter(({ id }) => isImpressionId(id)),
   };
   let organic: MatchOutcome = {
     confidence: 1,
@@ -154,11 +154,6 @@ export function attribute(
     organic = outcome ? mergeOrganic(organic, outcome) : organic;
   }
   return { ...organic, method: ORGANIC, ...showRefused([...named.refused, ...similar()]) };
-}
-
-/** Splits impressions from clicks. */
-function partition(clicks: readonly Click[]): [impressions: Click[], clicks: Click[]] {
-  return [clicks.filter(({ id }) => isImpressionId(id)), clicks.filter(({ id }) => !isImpressionId(id))];
 }
 
 /** Of a device that no rule found a creative for: it is organic as surely as the less certain rule says. */

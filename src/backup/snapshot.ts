@@ -83,7 +83,6 @@ class Snapshot {
   /** Returns the applications that are missing. */
   async write(): Promise<Application[]> {
     const all = await database(this.env.DB)
-
       .select({ id: applications.id, shards: applications.shards })
       .from(applications)
       .orderBy(asc(applications.id));

@@ -1,3 +1,4 @@
+import { type Answered, askService } from './ask-service.ts';
 import { CommandError } from './command.ts';
 
 /** The URL of a service and its credentials. */
@@ -34,34 +35,20 @@ export class Api {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    return this.call(
-      method,
-      path,
-      { [`${this.access.service_name}-Token`]: this.access.team_token, ...headers },
-      body,
-    );
+    const own = { [`${this.access.service_name}-Token`]: this.access.team_token };
+    return this.call(method, path, { ...own, ...headers }, body);
   }
 
-  /** Posts what RevenueCat tells of a payment. */
-  async tellPayment(secret: string, authorization: string, event: unknown): Promise<void> {
-    await this.call('POST', `/stores/revenuecat/${secret}`, { Authorization: authorization }, { event });
-  }
-
-  /** Posts what needs no credential, or has it in its path. */
-  async post(path: string, body: unknown): Promise<void> {
-    await this.call('POST', path, {}, body);
+  /** Posts what needs no credential of the service, or has it in its path. */
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<void> {
+    await this.call('POST', path, headers, body);
   }
 
   /** Posts what the service must refuse. */
   async postRefused(path: string, body: unknown): Promise<void> {
-    const answer = await this.request(this.access.base_url + path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    await answer.body?.cancel();
-    if (answer.status < 400 || answer.status >= 500) {
-      throw new CommandError(`POST ${path} answered ${answer.status} to a forged request.`);
+    const { status } = await this.send('POST', path, {}, body);
+    if (status < 400 || status >= 500) {
+      throw new CommandError(`POST ${path} answered ${status} to a forged request.`);
     }
   }
 
@@ -76,21 +63,19 @@ export class Api {
    */
   async click(link: string, isIphone: boolean): Promise<string | null> {
     const headers = { 'User-Agent': isIphone ? IPHONE : ANDROID };
-    const answer = await this.request(link, { redirect: 'manual', headers });
-    await answer.body?.cancel();
-    if (isIphone && answer.ok) return null;
-    const location = answer.headers.get('Location');
+    const answered = await this.request(link, { redirect: 'manual', headers });
+    if (isIphone && answered.ok) return null;
+    const location = answered.headers.get('Location');
     if (!location)
-      throw new CommandError(`The tracking link ${link} answered ${answer.status} without a destination.`);
+      throw new CommandError(`The tracking link ${link} answered ${answered.status} without a destination.`);
     return new URL(location).searchParams.get('referrer');
   }
 
   /** Reports a click or impression as a network's server does. Returns its id. */
   async report(link: string, parameters: Record<string, string>): Promise<string> {
-    const answer = await this.request(`${link}&${new URLSearchParams(parameters)}`, {});
-    const text = await answer.text();
-    if (!answer.ok)
-      throw new CommandError(`The link for servers answered ${answer.status}: ${text.slice(0, 500)}`);
+    const query = new URLSearchParams(parameters);
+    const { ok, status, text } = await this.request(`${link}&${query}`, {});
+    if (!ok) throw new CommandError(`The link for servers answered ${status}: ${text.slice(0, 500)}`);
     return (JSON.parse(text) as { id: string }).id;
   }
 
@@ -100,30 +85,24 @@ export class Api {
     headers: Record<string, string>,
     body: unknown,
   ): Promise<Answer> {
-    const answer = await this.request(this.access.base_url + path, {
+    const { ok, status, text } = await this.send(method, path, headers, body);
+    if (!ok) throw new CommandError(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`);
+    return JSON.parse(text);
+  }
+
+  private send(method: string, path: string, headers: Record<string, string>, body: unknown) {
+    return this.request(this.access.base_url + path, {
       method,
       headers: { 'Content-Type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok)
-      throw new CommandError(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
-    return JSON.parse(text);
   }
 
-  /** Makes three attempts, because a server under load may refuse for a moment. */
-  private async request(url: string, init: RequestInit): Promise<Response> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const answer = await fetch(url, init);
-        if (attempt === 3 || (answer.status < 500 && answer.status !== 429)) return answer;
-      } catch (error) {
-        if (attempt === 3)
-          throw new CommandError(
-            `${new URL(url).origin} does not respond: ${String(error)}. Is \`npm start\` running?`,
-          );
-      }
-      await new Promise((resolve) => setTimeout(resolve, 300 * attempt));
-    }
+  private async request(url: string, init: RequestInit): Promise<Answered> {
+    const answered = await askService(url, init, { attempts: 3, waitMs: (attempt) => 300 * attempt });
+    if (answered.status > 0) return answered;
+    throw new CommandError(
+      `${new URL(url).origin} does not respond: ${answered.text}. Is \`npm start\` running?`,
+    );
   }
 }

@@ -1,18 +1,19 @@
 import path from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
-import { configured } from './local-state.ts';
+import { readConfig } from './local-state.ts';
 
 /** Opens the D1 database in a local state directory, whether or not a service is running on it, until `work` ends. */
 export async function withLocalDatabase<Result>(
   directory: string,
   work: (db: D1Database) => Promise<Result>,
 ): Promise<Result> {
+  const [database] = (await readConfig()).d1_databases ?? [];
   const local = new Miniflare({
     ...convertV4MiniflareOptions({
       modules: true,
       script: 'export default {}',
       // Wrangler uses this id for the local database too.
-      d1Databases: { DB: await configured('database_id') },
+      d1Databases: { DB: database?.database_id ?? '' },
     }),
     resourcePersistencePath: path.join(directory, 'v3'),
   });

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parse } from 'smol-toml';
+import type { Unstable_RawConfig } from 'wrangler';
 import { CommandError } from './command.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -75,13 +77,9 @@ export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   await chmod(secretsFile, 0o600);
 }
 
-/** A top-level setting of `wrangler.toml`, in the form `name = "value"`. */
-export async function configured(name: string): Promise<string> {
-  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
-  const value = new RegExp(`^${name} = "(.+?)"`, 'm').exec(config)?.[1];
-  if (!value) throw new Error(`wrangler.toml has no ${name}`);
-  return value;
-}
+/** Wrangler's configuration. The local service has that of the top level. */
+export const readConfig = async (): Promise<Unstable_RawConfig> =>
+  parse(await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8')) as Unstable_RawConfig;
 
 /** Keeps wrangler from asking questions, sending metrics and logging anything but errors. */
 export const QUIET = {

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parse } from 'smol-toml';
-import type { Unstable_RawConfig } from 'wrangler';
 import { inParallel } from '#lib/collections/in-parallel';
 import { CommandError } from './command.ts';
-import { ROOT } from './local-state.ts';
+import { readConfig } from './local-state.ts';
 
 // A copy of a bucket in a folder, and the bucket that a deployment has.
 
@@ -42,8 +39,8 @@ export const isFolder = (from: string): Promise<boolean> =>
   );
 
 /** The bucket of raw events that a deployment is bound to. */
-export function boundBucket(env: string | undefined): string {
-  const config = parse(readFileSync(path.join(ROOT, 'wrangler.toml'), 'utf8')) as Unstable_RawConfig;
+export async function boundBucket(env: string | undefined): Promise<string> {
+  const config = await readConfig();
   const section = env === undefined ? config : config.env?.[env];
   const bucket = section?.r2_buckets?.find(({ binding }) => binding === 'RAW_EVENTS')?.bucket_name;
   if (!bucket)

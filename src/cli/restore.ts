@@ -1,6 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { Progress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
+import { type Answered, askService, isFinal } from './ask-service.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { readDemo } from './local-state.ts';
 import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
@@ -23,24 +24,26 @@ const localUrl = async () => (await readDemo())?.base_url ?? `http://localhost:$
 /** Repeats calls that fail for a moment: each may be repeated. */
 function caller(origin: string, secret: string): Call {
   return async (method, route, body) => {
-    for (let attempt = 1; ; attempt++) {
-      const answer = await fetch(origin + route, {
+    const answered = await askService(
+      origin + route,
+      {
         method,
         headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
         ...(body === undefined ? {} : { body: body as BodyInit }),
-      }).catch((error) => String(error));
-      if (typeof answer !== 'string' && answer.ok) return JSON.parse(await answer.text());
-      const said = typeof answer === 'string' ? answer : await answer.text();
-      const isFinal = typeof answer !== 'string' && answer.status < 500 && answer.status !== 429;
-      if (isFinal && !said.includes('Another request is restoring')) {
-        const { error = said }: { error?: string } = said.startsWith('{') ? JSON.parse(said) : {};
-        throw new CommandError(`${error}.`);
-      }
-      if (attempt === ATTEMPTS) throw new CommandError(`${origin} does not respond: ${said}`);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+      },
+      { attempts: ATTEMPTS, waitMs: () => RETRY_MS },
+      isSettled,
+    );
+    const { ok, text } = answered;
+    if (ok) return JSON.parse(text);
+    if (!isSettled(answered)) throw new CommandError(`${origin} does not respond: ${text}`);
+    const { error = text }: { error?: string } = text.startsWith('{') ? JSON.parse(text) : {};
+    throw new CommandError(`${error}.`);
   };
 }
+
+const isSettled = (answered: Answered): boolean =>
+  isFinal(answered) && !answered.text.includes('Another request is restoring');
 
 async function begin(where: Where): Promise<string> {
   const { statements, secret } = await beginRestoreSql(Date.now());
@@ -99,7 +102,7 @@ await runCommand(
     if (env && !remote) throw new UsageError('--env needs --remote.');
     if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
     const files = (await isFolder(from)) ? await filesOf(from) : null;
-    const bound = boundBucket(env);
+    const bound = await boundBucket(env);
     if (!files && from !== bound) {
       throw new UsageError(
         `${from} is neither a folder nor the deployment's bucket, which is ${bound}. Copy the bucket to a folder.`,

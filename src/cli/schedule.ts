@@ -1,19 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { ROOT } from './local-state.ts';
+import { MINUTE_MS } from '#lib/time';
+import { readConfig } from './local-state.ts';
 
 // Cloudflare triggers the Worker's schedules. Locally, wrangler does not, so `npm start` does.
 
-const MINUTE_MS = 60_000;
 /** Wrangler's own URL for this. It listens only on this machine and refuses requests with any other host name. */
 const TRIGGER = '/cdn-cgi/local/scheduled';
 
 /** The schedules of wrangler.toml. */
 export async function readSchedules(): Promise<string[]> {
-  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
-  const list = /^crons = (\[.*\])$/m.exec(config)?.[1];
-  if (!list) throw new Error('wrangler.toml has no crons');
-  return JSON.parse(list);
+  const { triggers } = await readConfig();
+  return triggers?.crons ?? [];
 }
 
 /**

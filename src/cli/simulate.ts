@@ -160,7 +160,8 @@ async function connectSenders(api: Api, demo: Demo) {
   const { intake_secret } = await api.team<{ intake_secret: string }>('POST', `${path}/intake-secret`, {});
   await sendForgedNotifications(api, intake_secret);
   return {
-    tellPayment: (event: unknown) => api.tellPayment(intake_secret, authorization, event),
+    tellPayment: (event: unknown) =>
+      api.post(`/stores/revenuecat/${intake_secret}`, { event }, { Authorization: authorization }),
     tellImpression: (query: Record<string, string>) => api.tellImpression(intake_secret, query),
   };
 }

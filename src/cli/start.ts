@@ -5,7 +5,6 @@ import { CommandError, runCommand } from './command.ts';
 import { withLocalDatabase } from './local-database.ts';
 import { applyMigrations } from './local-migrations.ts';
 import {
-  configured,
   exists,
   localState,
   makeDirectory,
@@ -13,6 +12,7 @@ import {
   NO_EXPLORER,
   QUIET,
   ROOT,
+  readConfig,
   WRANGLER,
 } from './local-state.ts';
 import { readSchedules, runSchedules } from './schedule.ts';
@@ -93,7 +93,7 @@ async function start(empty: boolean): Promise<number> {
       `Port ${port} is in use. Stop the process that uses it, or choose another port: PORT=${port + 1} npm start`,
     );
   }
-  const serviceName = process.env.SERVICE_NAME || (await configured('SERVICE_NAME'));
+  const serviceName = process.env.SERVICE_NAME || String((await readConfig()).vars?.SERVICE_NAME);
   if (!SERVICE_NAME_FORM.test(serviceName)) {
     throw new CommandError(
       `SERVICE_NAME must start with a letter and contain only letters, digits and hyphens, not "${serviceName}".`,

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { CommandError } from './command.ts';
-import { localState, QUIET, ROOT, WRANGLER } from './local-state.ts';
+import { localState } from './local-state.ts';
+import { runWrangler } from './run-wrangler.ts';
 
 /** A deployment's database, or the local one. */
 export type Where = { remote: boolean; env?: string | undefined };
@@ -11,12 +10,9 @@ export async function executeSql(sql: string, { remote, env }: Where): Promise<u
   const where = remote
     ? ['--remote', '--yes', ...(env ? ['--env', env] : [])]
     : ['--local', '--persist-to', localState().directory];
-  const args = [WRANGLER, 'd1', 'execute', 'DB', '--json', '--command', sql, ...where];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd: ROOT,
-    // Wrangler prints the result as a log line.
-    env: { ...process.env, ...QUIET, WRANGLER_LOG: 'log' },
-  }).catch((error) => {
+  const args = ['d1', 'execute', 'DB', '--json', '--command', sql, ...where];
+  // Wrangler prints the result as a log line.
+  const stdout = await runWrangler(args, { WRANGLER_LOG: 'log' }).catch((error) => {
     throw new CommandError(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);
   });
   const results = JSON.parse(stdout.slice(stdout.indexOf('['))) as { results: unknown[] }[];

@@ -5,12 +5,6 @@ import { changeCreative } from './list.ts';
 
 type Within = { id: string; adset_id: string; campaign_id: string };
 
-/** The ids by which networks know a creative, its ad set and its campaign. */
-export const listIdsWithin = (
-  db: Caller['db'],
-  { id, adset_id, campaign_id }: Within,
-): Promise<ExternalId[]> => listExternalIds(db, [id, adset_id, campaign_id]);
-
 /**
  * Adds or removes one id of a creative, or of its ad set or campaign. Idempotent. Throws `not_found` for another team's creative too, and
  * `conflict` if another item has the id.

@@ -11,6 +11,7 @@ import {
   toFaults,
   unavailable,
 } from '#http';
+import { weekdayOf } from '#lib/calendar';
 import { sha256Hex } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
 import { newId } from '#lib/ids';
@@ -21,7 +22,7 @@ import type { ApplicationRow } from '#teams';
 import type { CreatedCreative } from './answers.ts';
 import { ExternalIds, takenIds } from './external-ids.ts';
 import type { MadeCreative, Minted, WantedCreative } from './get-or-create.ts';
-import { weekdayName, weekName } from './names.ts';
+import { weekName } from './names.ts';
 
 const name = requiredName(255);
 const more = { campaign: optionalName(255), adset: optionalName(255) };
@@ -99,7 +100,7 @@ export async function createCreative(
   const names = {
     creative: request.creative,
     campaign: request.campaign ?? weekName(today),
-    adset: request.adset ?? weekdayName(today),
+    adset: request.adset ?? weekdayOf(today),
   };
   const minted = mintIds();
   const answer: CreatedCreative = {

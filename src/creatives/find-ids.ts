@@ -2,7 +2,7 @@ import { and, asc, between, eq } from 'drizzle-orm';
 import { adsets, creatives, type Database, isAmong } from '#db';
 
 /** Selects creatives by their own ids or those of their ad set or campaign. A creative must match each list that is given. */
-type CreativeFilter = {
+export type CreativeFilter = {
   campaign_id?: readonly string[] | undefined;
   adset_id?: readonly string[] | undefined;
   creative_id?: readonly string[] | undefined;

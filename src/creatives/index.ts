@@ -1,6 +1,6 @@
-export { changeExternalId, listIdsWithin } from './change-ids.ts';
+export { changeExternalId } from './change-ids.ts';
 export { createCreative, NewCreativeNames, parseCreative } from './create-creative.ts';
-export { ExternalId } from './external-ids.ts';
+export { ExternalId, listExternalIds } from './external-ids.ts';
 export { findCreativeIds, findNewCreatives } from './find-ids.ts';
 export { findNames, MAX_NAMES, searchNames } from './find-names.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';

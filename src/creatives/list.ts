@@ -147,17 +147,19 @@ export async function listNewestFor(
   return rows.map((row) => showCreative(row, linkTo));
 }
 
+async function readCreative(db: Database, teamId: string, id: string): Promise<CreativeRow> {
+  const [row] = await selectCreatives(db).where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
+  if (!row) throw new AppError('not_found', 'Creative not found');
+  return row;
+}
+
 /** One creative. Throws `not_found` for another team's creative too. */
-export async function getCreative(
+export const getCreative = async (
   db: Database,
   teamId: string,
   id: string,
   linkTo: (token: string) => string,
-) {
-  const [row] = await selectCreatives(db).where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
-  if (!row) throw new AppError('not_found', 'Creative not found');
-  return showCreative(row, linkTo);
-}
+) => showCreative(await readCreative(db, teamId, id), linkTo);
 
 /**
  * Archives or unarchives a creative, whose link works either way, or sets the network that its link is for, which later clicks and devices have, or
@@ -171,10 +173,7 @@ export async function changeCreative(
   linkTo: (token: string) => string,
 ) {
   const { db, team, now } = caller;
-  const [current] = await selectCreatives(db).where(
-    and(eq(creatives.id, id), eq(applications.teamId, team.id)),
-  );
-  if (!current) throw new AppError('not_found', 'Creative not found');
+  const current = await readCreative(db, team.id, id);
   const changed = { ...current };
   const statements: BatchItem<'sqlite'>[] = [];
   const change = (action: AuditAction, unlike: SQL, set: Partial<typeof creatives.$inferSelect>) => {

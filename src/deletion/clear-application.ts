@@ -13,7 +13,7 @@ import {
   retryTransient,
   tokens,
 } from '#db';
-import { deleteCopies, deleteFiles, deletePrefix, namesPrefix } from '#lake';
+import { deleteCopies, deletePrefix, filePrefix, namesPrefix } from '#lake';
 import { firstIdAt, idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { monthPrefixes } from '#rollup';
@@ -63,11 +63,10 @@ export async function clearApplication(
     .from(destinations)
     .where(eq(destinations.applicationId, id));
   await Promise.all(sentTo.map((own) => env.DESTINATIONS.getByName(own.id).deleteAll()));
-  if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
-  if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
-  for (const prefix of [...monthPrefixes(id), namesPrefix(id)]) {
+  for (const prefix of [filePrefix(id), ...monthPrefixes(id), namesPrefix(id)]) {
     if (!(await deletePrefix(env.RAW_EVENTS, prefix, budget.deadline))) return false;
   }
+  if (!(await deleteCopies(env.RAW_EVENTS, id, budget.deadline))) return false;
   if (!(await deleteUndelivered(env.RAW_EVENTS, id, budget.deadline))) return false;
   await db.delete(counterFlushes).where(inArray(counterFlushes.counter, counterNames({ id, shards })));
   const own = db.select({ id: creatives.id }).from(creatives).where(eq(creatives.applicationId, id));

@@ -8,6 +8,7 @@ import { newId } from '#lib/ids';
 import { logWarning } from '#lib/log';
 import { type ApplicationRow, nameOf } from '#teams';
 import { kindOf } from './kinds.ts';
+import type { Attempt, DeliveryFilter, DestinationHealth, Replay, StoredDelivery } from './object/api.ts';
 import { readChanges } from './read-changes.ts';
 import type { DestinationChanges, NewDestination } from './requests.ts';
 import { readSecrets, rotated, writeSecrets } from './secrets.ts';
@@ -196,9 +197,37 @@ export async function deleteDestination(env: Env, caller: Caller, id: string): P
   return destination;
 }
 
-/** Records that somebody tried a destination out, or sent deliveries again. */
-export const auditUse = (
+/** How a destination does. */
+export const healthOf = (env: Env, id: string): Promise<DestinationHealth> =>
+  retryCall<DestinationHealth>(async () => await objectOf(env, id).health());
+
+/** The deliveries of a destination, the newest first. `before`: those before the event with this id; empty for the first. */
+export const deliveriesOf = (
+  env: Env,
+  id: string,
+  filter: DeliveryFilter,
+  before: string,
+  limit: number,
+): Promise<StoredDelivery[]> =>
+  retryCall<StoredDelivery[]>(async () => await objectOf(env, id).deliveries(filter, before, limit));
+
+/** Sends an event that was made up. A success switches the destination on again. Waits up to 15 s for the receiver. */
+export async function testDestination(
+  env: Env,
   caller: Caller,
   { destination, application }: OwnDestination,
-  action: 'destination.tested' | 'destination.replayed',
-) => auditStatement(caller, action, subjectOf(destination, application));
+): Promise<Attempt | { skipped: string }> {
+  await auditStatement(caller, 'destination.tested', subjectOf(destination, application));
+  return await objectOf(env, destination.id).sendTest();
+}
+
+/** Has deliveries sent again. Returns how many. */
+export async function replayDeliveries(
+  env: Env,
+  caller: Caller,
+  { destination, application }: OwnDestination,
+  what: Replay,
+): Promise<number> {
+  await auditStatement(caller, 'destination.replayed', subjectOf(destination, application));
+  return retryCall<number>(async () => await objectOf(env, destination.id).replay(what));
+}

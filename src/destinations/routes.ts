@@ -18,11 +18,14 @@ import {
   changeDestination,
   createDestination,
   deleteDestination,
+  deliveriesOf,
   getDestination,
+  healthOf,
   listDestinations,
+  replayDeliveries,
   rotateSecret,
+  testDestination,
 } from './destinations.ts';
-import { deliveriesOf, healthOf } from './read.ts';
 import {
   DeliveriesQuery,
   DestinationChanges,
@@ -32,7 +35,6 @@ import {
 } from './requests.ts';
 import { ROTATED_FOR_MS } from './secrets.ts';
 import { showDelivery, showDestination, showTest } from './show.ts';
-import { replayDeliveries, testDestination } from './use.ts';
 
 const shared = { credential: 'teamToken', tag: 'Destinations' } as const;
 const one = {

@@ -1,13 +1,11 @@
 import { and, gte, lt, min, sql } from 'drizzle-orm';
 import { database, retryTransient, tokens } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
-import { DAY_MS } from '#lib/time';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
-const MINUTE_MS = 60_000;
 /** Each minute's run looks at one part of the old enough devices, so that all of them are covered within an hour. */
 const PARTS = 60;
-const HOUR_MS = PARTS * MINUTE_MS;
 
 /**
  * Deletes tokens whose events are no longer accepted. Events are accepted for as long after a token's expiry as the token was valid, and

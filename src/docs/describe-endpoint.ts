@@ -40,6 +40,22 @@ function parametersOf({ params, query, header }: Endpoint) {
   };
 }
 
+/** The contents that are text: an example of each type. */
+const textContent = (examples: Readonly<Record<string, string>> = {}) =>
+  Object.fromEntries(
+    Object.entries(examples).map(([type, example]) => [
+      type,
+      { schema: { type: 'string' as const }, example },
+    ]),
+  );
+
+const jsonContent = ({ schema, examples }: NonNullable<Endpoint['body']>) => ({
+  'application/json': {
+    schema,
+    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+  },
+});
+
 /** An endpoint as an OpenAPI path item. */
 export function describeEndpoint(endpoint: Endpoint): Paths[string] {
   const { method, tag, summary, description, credential, query, body, answer } = endpoint;
@@ -60,13 +76,9 @@ export function describeEndpoint(endpoint: Endpoint): Paths[string] {
   const failure = { 'application/json': { schema: failureOf(endpoint) } };
   const content = {
     ...(answer.schema ? { 'application/json': { schema: answer.schema } } : {}),
-    ...Object.fromEntries(
-      Object.entries(answer.more ?? {}).map(([type, example]) => [
-        type,
-        { schema: { type: 'string' as const }, example },
-      ]),
-    ),
+    ...textContent(answer.more),
   };
+  const sent = { ...(body ? jsonContent(body) : {}), ...textContent(endpoint.text) };
   return {
     [method]: {
       operationId: documentationAnchor(method, endpoint.path),
@@ -75,34 +87,7 @@ export function describeEndpoint(endpoint: Endpoint): Paths[string] {
       ...(description ? { description } : {}),
       security: schemesOf(credential).map((scheme) => ({ [scheme]: [] })),
       ...parametersOf(endpoint),
-      ...(body
-        ? {
-            requestBody: {
-              required: true,
-              content: {
-                'application/json': {
-                  schema: body.schema,
-                  examples: Object.fromEntries(
-                    Object.entries(body.examples).map(([name, value]) => [name, { value }]),
-                  ),
-                },
-              },
-            },
-          }
-        : {}),
-      ...(endpoint.text
-        ? {
-            requestBody: {
-              required: true,
-              content: Object.fromEntries(
-                Object.entries(endpoint.text).map(([type, example]) => [
-                  type,
-                  { schema: { type: 'string' as const }, example },
-                ]),
-              ),
-            },
-          }
-        : {}),
+      ...(Object.keys(sent).length > 0 ? { requestBody: { required: true, content: sent } } : {}),
       responses: {
         [answer.status ?? 200]: {
           description: answer.description,

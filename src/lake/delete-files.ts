@@ -1,16 +1,7 @@
-import { filePrefix } from './keys.ts';
-
 /** The largest number of objects that R2 lists or deletes at once. */
 const MAX_AT_ONCE = 1_000;
 
 type DeletableBucket = Pick<R2Bucket, 'list' | 'delete'>;
-
-/** Deletes an application's raw event files until a deadline (epoch milliseconds). Returns whether none is left. Idempotent. */
-export const deleteFiles = (
-  bucket: DeletableBucket,
-  applicationId: string,
-  deadline: number,
-): Promise<boolean> => deletePrefix(bucket, filePrefix(applicationId), deadline);
 
 /** Deletes objects by their prefix until a deadline (epoch milliseconds). Returns whether none is left. Idempotent. */
 export async function deletePrefix(

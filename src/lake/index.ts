@@ -1,4 +1,4 @@
-export { deleteCopies, deleteFiles, deletePrefix, NAMES, namesPrefix, SNAPSHOTS } from './delete-files.ts';
+export { deleteCopies, deletePrefix, NAMES, namesPrefix, SNAPSHOTS } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
 export {
   type Bucket,

@@ -5,6 +5,11 @@ export function mondayOf(day: string): string {
   return addDays(day, -((((dayNumber(day) + 3) % 7) + 7) % 7));
 }
 
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
+
+/** The English name of a day's weekday. */
+export const weekdayOf = (day: string): string => WEEKDAYS[daysBetween(mondayOf(day), day)] ?? '';
+
 /** The ISO 8601 week of a day, as `2026-W47`. A week belongs to the year of its Thursday. */
 export function weekOf(day: string): string {
   const year = addDays(mondayOf(day), 3).slice(0, 4);

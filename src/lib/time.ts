@@ -1,5 +1,6 @@
 import { memoize } from './collections/memoize.ts';
 
+export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 /** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;

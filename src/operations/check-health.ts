@@ -1,4 +1,5 @@
 import { database } from '#db';
+import { iso, isoOrNull } from '#lib/time';
 import { listParked } from '#rollup';
 import { listApplications } from '#teams';
 import type { Health } from './answers.ts';
@@ -21,7 +22,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
   ]);
   const databaseMs = Date.now() - startedAt;
   const { deployment, problems, isComplete, ...inspected } = await inspect(env, listed, now);
-  const { filed, queues } = deployment;
+  const { filed, queues, runs } = deployment;
   const applications = inspected.applications.map((own) => showHealth(own, now));
   const isAnyDegraded =
     problems.length > 0 || parked.total > 0 || applications.some(({ status }) => status === 'degraded');
@@ -31,7 +32,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
     problems,
     database_ms: databaseMs,
     database_bytes: deployment.databaseBytes,
-    scheduled_at: deployment.chores && new Date(deployment.chores.ranAt).toISOString(),
+    scheduled_at: isoOrNull(runs.chores?.ranAt ?? null),
     queued_messages: messagesIn(queues),
     pending_events: applications.reduce((sum, own) => sum + (own.pending_events ?? 0), 0),
     pending_for_ms: Math.max(0, ...applications.map((own) => own.pending_for_ms ?? 0)),
@@ -57,7 +58,7 @@ function showHealth(
     pending_for_ms: counters ? Math.max(0, now - oldestAt) : null,
     delayed_events: backlog.events,
     append_error: counters?.appendError ?? null,
-    counted_through: counters ? new Date(counters.countedThrough).toISOString() : null,
+    counted_through: counters && iso(counters.countedThrough),
     slowest_delivery_ms: counters?.slowestMs ?? null,
     unwritten_parts: counters?.outbox ?? null,
     write_error: counters?.flushError ?? null,

@@ -3,19 +3,11 @@ import { countUndelivered, type QueueProgress } from '#counting';
 import { database, toStatement } from '#db';
 import { missingQueues } from '#env';
 import { logWarning } from '#lib/log';
-import { readRun, type ScheduleRun } from './schedule-runs.ts';
+import { readRuns, type ScheduleRuns } from './schedule-runs.ts';
 
 /** What concerns all teams of a deployment. */
 export type Deployment = {
-  /**
-   * The last run of the minutely schedule, of its hourly chores, of the one that fetches exchange rates,
-   * of the nightly snapshot and of the merging of months; null if it has never run.
-   */
-  chores: ScheduleRun | null;
-  hourly: ScheduleRun | null;
-  rates: ScheduleRun | null;
-  snapshot: ScheduleRun | null;
-  months: ScheduleRun | null;
+  runs: ScheduleRuns;
   databaseBytes: number;
   /** Messages that were filed in R2, by application; null if R2 does not respond. */
   filed: Map<string, number> | null;
@@ -26,13 +18,8 @@ export type Deployment = {
 
 /** `reading`: the progress of the queues. Throws if the database does not respond. */
 export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>): Promise<Deployment> {
-  const db = database(env.DB);
-  const [chores, hourly, rates, snapshot, months, { meta }, filed, queues] = await Promise.all([
-    readRun(db, 'chores'),
-    readRun(db, 'hourly chores'),
-    readRun(db, 'exchange rates'),
-    readRun(db, 'snapshot'),
-    readRun(db, 'months'),
+  const [runs, { meta }, filed, queues] = await Promise.all([
+    readRuns(database(env.DB)),
     toStatement(env.DB, sql`SELECT 1`).run(),
     countUndelivered(env.RAW_EVENTS).catch((error) => {
       logWarning('no count of filed messages', error);
@@ -40,18 +27,7 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
     }),
     reading,
   ]);
-  const databaseBytes = meta.size_after;
-  return {
-    chores,
-    hourly,
-    rates,
-    snapshot,
-    months,
-    databaseBytes,
-    filed,
-    queues,
-    missingQueues: missingQueues(env),
-  };
+  return { runs, databaseBytes: meta.size_after, filed, queues, missingQueues: missingQueues(env) };
 }
 
 /** How many messages the event queues hold; null if one of them does not answer. */

@@ -21,14 +21,6 @@ export type DestinationsState = {
   failed: number;
 };
 
-type Asked = {
-  id: string;
-  kind: string;
-  applicationId: string;
-  offSince: number | null;
-  offReason: string | null;
-};
-
 /** How a destination does; null if it does not respond. */
 export const askDestination = (env: Env, id: string) =>
   withTimeout((async () => await env.DESTINATIONS.getByName(id).health())(), TIMEOUT_MS).catch((error) => {
@@ -45,7 +37,7 @@ export async function readDestinations(
   now: number,
 ): Promise<Map<string, DestinationsState>> {
   const { id, kind, applicationId, offSince, offReason } = destinations;
-  const rows: Asked[] = await database(env.DB)
+  const rows = await database(env.DB)
     .select({ id, kind, applicationId, offSince, offReason })
     .from(destinations)
     .where(isAmong(applicationId, applicationIds))

@@ -26,7 +26,8 @@ type Counters = NonNullable<ApplicationHealth['counters']>;
 
 function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
   const { deployment, problems, applications: inspected } = inspection;
-  const { chores, rates, snapshot, months, databaseBytes, filed, queues } = deployment;
+  const { runs, databaseBytes, filed, queues } = deployment;
+  const { chores, snapshot, months, 'exchange rates': rates } = runs;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (name: string, help: string, value: number | null): Gauge => ({
     ...{ name, help, samples: [{ value }] },

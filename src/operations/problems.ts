@@ -1,5 +1,6 @@
 import { type ApplicationHealth, isStuck } from '#counting';
 import { count, duration, moment, percent } from '#lib/format';
+import { DAY_MS, MINUTE_MS } from '#lib/time';
 import type { Deployment } from './deployment.ts';
 import type { ScheduleRun } from './schedule-runs.ts';
 import type { Loss } from './store-losses.ts';
@@ -10,8 +11,6 @@ import type { Loss } from './store-losses.ts';
 const MAX_STORE_BYTES = 10e9;
 /** From this part of the limit on, there is time to act. */
 const FULL_FROM = 0.8;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** The schedule runs every minute. */
 const MISSED_AFTER_MS = 5 * MINUTE_MS;
 /** Some chores run once an hour. */
@@ -79,9 +78,10 @@ const findQueueProblems = (queues: Deployment['queues'], now: number): string[] 
 
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { chores, hourly, rates, snapshot, months, databaseBytes, filed, queues, missingQueues }: Deployment,
+  { runs, databaseBytes, filed, queues, missingQueues }: Deployment,
   now: number,
 ): string[] {
+  const { chores, snapshot, months, 'hourly chores': hourly, 'exchange rates': rates } = runs;
   return [
     (chores && findChoreProblem(chores, now)) ?? [],
     (hourly && findHourlyProblem(hourly, now)) ?? [],

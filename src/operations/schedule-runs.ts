@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm';
 import { type Database, database, scheduleRuns } from '#db';
 import { logError } from '#lib/log';
 
 export type Schedule = 'chores' | 'hourly chores' | 'exchange rates' | 'snapshot' | 'months' | 'watch stores';
 export type ScheduleRun = typeof scheduleRuns.$inferSelect;
+/** The last run of each schedule; absent if it has never run. */
+export type ScheduleRuns = Partial<Record<Schedule, ScheduleRun>>;
 
 /** The message may name every application. */
 const MAX_FAILURE_CHARACTERS = 1_000;
@@ -37,8 +38,7 @@ function writeRun(db: Database, schedule: Schedule, now: number, failure: string
     .onConflictDoUpdate({ target: scheduleRuns.schedule, set: outcome });
 }
 
-/** The last run of a schedule; null if it has never run. */
-export async function readRun(db: Database, schedule: Schedule): Promise<ScheduleRun | null> {
-  const [run] = await db.select().from(scheduleRuns).where(eq(scheduleRuns.schedule, schedule));
-  return run ?? null;
+export async function readRuns(db: Database): Promise<ScheduleRuns> {
+  const runs = await db.select().from(scheduleRuns);
+  return Object.fromEntries(runs.map((run) => [run.schedule, run]));
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, database, excluded, scheduleRuns } from '#db';
 import { logError } from '#lib/log';
-import { readRun } from './schedule-runs.ts';
+import { readRuns } from './schedule-runs.ts';
 import { type Loss, recordLoss } from './store-losses.ts';
 
 // The database and the bucket both keep the time of the last call of `watchStores`. A database that was restored has an earlier one than the
@@ -21,7 +21,7 @@ export async function watchStores(env: Pick<Env, 'DB' | 'RAW_EVENTS'>, now: numb
   const db = database(env.DB);
   // The bucket is read first and written last. So its time is never ahead of the database's, whatever other calls do meanwhile.
   const inBucket = await readHeartbeat(env.RAW_EVENTS);
-  const inDatabase = (await readRun(db, 'watch stores'))?.ranAt ?? null;
+  const inDatabase = (await readRuns(db))['watch stores']?.ranAt ?? null;
   const loss = findLoss(inDatabase, inBucket);
   if (loss)
     logError('data lost', `the ${loss.store} was restored to an earlier state`, { chore: 'watch stores' });

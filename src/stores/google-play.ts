@@ -49,19 +49,26 @@ function typeOf(read: z.infer<typeof Notification>): string {
 }
 
 /**
- * Reads the body of a push whose token was verified (`verifyGoogleToken`). Null if it is malformed or of another app. Google tells of refunds by
- * the order's id, but of purchases and renewals without an amount: those are `other`.
+ * Reads the body of a push whose token was verified (`verifyGoogleToken`). One of another app, or with unreadable contents, counts nothing. Google
+ * tells of refunds by the order's id, but of purchases and renewals without an amount: those are `other`. Throws `invalid_request` for what is not a
+ * push at all.
  */
-export function readGooglePush(body: unknown, packageName: string): StoreNotification | null {
+export function readGooglePush(body: unknown, packageName: string): StoreNotification {
   const push = Push.safeParse(body);
-  if (!push.success) return null;
-  const read = Notification.safeParse(parseJsonBytes(fromBase64(push.data.message.data)));
-  if (!read.success || read.data.packageName !== packageName) return null;
+  if (!push.success) throw invalidRequest(toFaults(push.error));
+  const { messageId, data } = push.data.message;
+  const unread: StoreNotification = {
+    ...{ store: 'google', id: messageId, kind: 'other', environment: 'production' },
+    type: 'of another app, or unreadable',
+    ...{ transactionId: null, originalTransactionId: null, productId: null, amount: null, currency: null },
+    ...{ percentage: null, customerIds: [], occurredAt: null },
+  };
+  const read = Notification.safeParse(parseJsonBytes(fromBase64(data)));
+  if (!read.success || read.data.packageName !== packageName) return unread;
   const voided = read.data.voidedPurchaseNotification;
   const isWhole = (voided?.refundType ?? FULL_REFUND) === FULL_REFUND;
   return {
-    store: 'google',
-    id: push.data.message.messageId,
+    ...unread,
     type: typeOf(read.data),
     kind: voided ? 'refund' : 'other',
     environment: read.data.testNotification ? 'sandbox' : 'production',
@@ -69,22 +76,7 @@ export function readGooglePush(body: unknown, packageName: string): StoreNotific
     // Renewals are `GPA.….0`, `GPA.….1` of the first order.
     originalTransactionId: voided?.orderId.replace(/\.\.\d+$/, '') ?? null,
     productId: read.data.oneTimeProductNotification?.sku ?? null,
-    amount: null,
-    currency: null,
     percentage: voided && isWhole ? WHOLE_PERCENTAGE : null,
-    customerIds: [],
     occurredAt: Number(read.data.eventTimeMillis) || null,
-  };
-}
-
-/** A push that `readGooglePush` does not read, as one that counts nothing. Throws `invalid_request` for what is not a push at all. */
-export function unreadGooglePush(body: unknown): StoreNotification {
-  const push = Push.safeParse(body);
-  if (!push.success) throw invalidRequest(toFaults(push.error));
-  return {
-    ...{ store: 'google', id: push.data.message.messageId, kind: 'other', environment: 'production' },
-    type: 'of another app, or unreadable',
-    ...{ transactionId: null, originalTransactionId: null, productId: null, amount: null, currency: null },
-    ...{ percentage: null, customerIds: [], occurredAt: null },
   };
 }

@@ -39,16 +39,7 @@ export async function shardsOfPurchases(
 const transactionsOf = ({ tr_id, original_tr_id }: Pick<StoreEvent, 'tr_id' | 'original_tr_id'>) =>
   original_tr_id === undefined ? [tr_id] : [tr_id, original_tr_id];
 
-type HeldRow = {
-  applicationId: string;
-  store: string;
-  notificationId: string;
-  eventId: string | null;
-  shard: number | null;
-  held: StoreEvent;
-  receivedAt: number;
-  shards: number;
-};
+type HeldRow = Omit<Awaited<ReturnType<typeof selectHeld>>[number], 'held'> & { held: StoreEvent };
 
 /**
  * Sends held notifications whose counter is known by now, and payments that have waited for long enough without a device. Each is sent to one counter
@@ -59,29 +50,23 @@ export async function sendHeldNotifications(env: Env, now: number): Promise<void
   // First what has waited, all of which is sent: however much waits after it, it does not keep others from their turn.
   const isDue = and(inArray(kind, ['purchase', 'renewal', 'trial']), lt(receivedAt, now - PAYMENT_WAITS_MS));
   for (let page = 0; page < PAGES; page++) {
-    const rows = await readHeld(db, or(isDue, isNotNull(shard)), asc(receivedAt));
+    const rows = (await selectHeld(db, or(isDue, isNotNull(shard)), asc(receivedAt))) as HeldRow[];
     await sendRows(env, rows, now);
     if (rows.length < ROWS_AT_ONCE) break;
   }
   let before = Number.MAX_SAFE_INTEGER;
   for (let page = 0; page < PAGES; page++) {
-    const rows = await readHeld(db, lt(receivedAt, before), desc(receivedAt));
+    const rows = (await selectHeld(db, lt(receivedAt, before), desc(receivedAt))) as HeldRow[];
     await sendRows(env, rows, now);
     if (rows.length < ROWS_AT_ONCE) break;
     before = rows.at(-1)?.receivedAt ?? 0;
   }
 }
 
-async function readHeld(db: Database, which: SQL | undefined, order: SQL): Promise<HeldRow[]> {
-  const rows = await db
+const selectHeld = (db: Database, which: SQL | undefined, order: SQL) =>
+  db
     .select({
-      applicationId,
-      store,
-      notificationId,
-      eventId,
-      shard,
-      held,
-      receivedAt,
+      ...{ applicationId, store, notificationId, eventId, shard, held, receivedAt },
       shards: applications.shards,
     })
     .from(storeNotifications)
@@ -89,8 +74,6 @@ async function readHeld(db: Database, which: SQL | undefined, order: SQL): Promi
     .where(and(sql`${held} IS NOT NULL`, which))
     .orderBy(order)
     .limit(ROWS_AT_ONCE);
-  return rows as HeldRow[];
-}
 
 async function sendRows(env: Env, rows: readonly HeldRow[], now: number): Promise<void> {
   const db = database(env.DB);

@@ -17,7 +17,7 @@ import { logWarning } from '#lib/log';
 import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
 import { readAppStoreNotification } from './app-store.ts';
-import { readGooglePush, unreadGooglePush } from './google-play.ts';
+import { readGooglePush } from './google-play.ts';
 import { GOOGLE_KEYS_URL, GoogleKeys, verifyGoogleToken } from './google-token.ts';
 import type { StoreNotification } from './notification.ts';
 import { receiveNotification } from './receive.ts';
@@ -76,9 +76,8 @@ async function fromGoogle(c: IntakeContext): Promise<StoreNotification> {
       'The token is not Google’s for this address and google_push_account, or has expired',
     );
   }
-  const body = await exactJsonBody(c);
   // Pub/Sub sends what is refused again, for days.
-  return readGooglePush(body, packageName) ?? unreadGooglePush(body);
+  return readGooglePush(await exactJsonBody(c), packageName);
 }
 
 async function fromRevenueCat(c: IntakeContext): Promise<StoreNotification> {

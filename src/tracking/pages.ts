@@ -43,8 +43,9 @@ try {
 } catch {}
 location.replace(to);`;
 
-function layout(title: string, nonce: string, content: unknown, head: unknown = '') {
-  return html`<!doctype html>
+/** A page; `nonce` is that of code in its content. */
+function layout(title: string, content: unknown, head: unknown = '', nonce = newNonce()): RenderedPage {
+  const body = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -56,6 +57,7 @@ ${head}
 </head>
 <body><main>${content}</main></body>
 </html>`;
+  return { body, nonce };
 }
 
 /** Measures the phone on the way to the store. Without JavaScript it only redirects. */
@@ -64,30 +66,27 @@ export function landingPage(applicationName: string, destination: string, clickI
   const goOn = html`<noscript><meta http-equiv="refresh" content="0;url=${destination}"></noscript>`;
   const content = html`<p><a href="${destination}">Continue to ${applicationName}</a></p>
 <script nonce="${nonce}" data-click="${clickId}" data-to="${destination}">${raw(SCRIPT)}</script>`;
-  return { nonce, body: layout(applicationName, nonce, content, goOn) };
+  return layout(applicationName, content, goOn, nonce);
 }
 
 /** What messengers and social networks read to show a link. */
 export function previewPage({ title, description, image_url }: LinkPreview, address: string): RenderedPage {
-  const nonce = newNonce();
   const properties = { title, description, image: image_url, url: address, type: 'website' };
   const tags = Object.entries(properties).flatMap(([name, value]) =>
     value === null ? [] : [html`<meta property="og:${name}" content="${value}">`],
   );
   const card = image_url === null ? 'summary' : 'summary_large_image';
   const head = html`${tags}<meta name="twitter:card" content="${card}">`;
-  return { nonce, body: layout(title, nonce, html`<h1>${title}</h1><p>${description ?? ''}</p>`, head) };
+  return layout(title, html`<h1>${title}</h1><p>${description ?? ''}</p>`, head);
 }
 
 /** Shown if an application has no destination. */
 export function plainPage(applicationName: string): RenderedPage {
-  const nonce = newNonce();
   const content = html`<h1>${applicationName}</h1><p>This application has no page in a store yet.</p>`;
-  return { nonce, body: layout(applicationName, nonce, content) };
+  return layout(applicationName, content);
 }
 
 export function unknownLinkPage(): RenderedPage {
-  const nonce = newNonce();
   const content = html`<h1>This link leads nowhere</h1><p>It may have been copied incompletely.</p>`;
-  return { nonce, body: layout('Link not found', nonce, content) };
+  return layout('Link not found', content);
 }

@@ -1,6 +1,7 @@
 import { isbot } from 'isbot';
 import { FIRST_IOS_AFTER_FROZEN, FROZEN_IOS } from '#attribution';
 import type { OsFamily } from '#catalogue';
+import { memoize } from '#lib/collections/memoize';
 
 /** What a browser reveals about its device; null for anything that it hides. */
 type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
@@ -38,24 +39,18 @@ function restOfComment(userAgent: string, start: number): string {
 }
 
 const MAX_REMEMBERED = 1_000;
-const remembered = new Map<string, Browser>();
 
-/**
- * Parses what attribution needs from the first 512 characters of a user agent. Cached, because many clicks share a user agent and the
- * pattern that recognizes robots is long.
- */
-export function readUserAgent(header: string): Browser {
-  const known = remembered.get(header);
-  if (known) return known;
-  const userAgent = header.slice(0, MAX_USER_AGENT_CHARS);
-  const isRobot = userAgent.trim() === '' || isbot(userAgent);
-  const browser = { ...readDevice(userAgent), isRobot };
-  if (header.length <= MAX_USER_AGENT_CHARS) {
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(header, browser);
-  }
-  return browser;
-}
+/** Remembered, because many clicks share a user agent and the pattern that recognizes robots is long. */
+const parse = memoize(
+  MAX_REMEMBERED,
+  (userAgent: string): Browser => ({
+    ...readDevice(userAgent),
+    isRobot: userAgent.trim() === '' || isbot(userAgent),
+  }),
+);
+
+/** Parses what attribution needs from the first 512 characters of a user agent. */
+export const readUserAgent = (header: string): Browser => parse(header.slice(0, MAX_USER_AGENT_CHARS));
 
 const majorOf = (version: string | null): number => Number.parseInt(version ?? '', 10);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseOs } from '../../src/attribution/device.ts';
-import { clickIdOf } from '../../src/attribution/device-report.ts';
+import { paramsOf } from '../../src/attribution/device-report.ts';
 import {
   compareDensities,
   compareModels,
@@ -114,5 +114,5 @@ it.each([
   ['', null],
   [undefined, null],
 ])('finds the click in the referrer %s', (referrer, id) => {
-  expect(clickIdOf(referrer)).toBe(id);
+  expect(paramsOf(referrer)?.click_id ?? null).toBe(id);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { configured, ROOT } from '../../src/cli/local-state.ts';
+import { ROOT, readConfig } from '../../src/cli/local-state.ts';
 import { readSchedules } from '../../src/cli/schedule.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
@@ -24,7 +24,7 @@ async function copyBucket(stateDir: string, to: string): Promise<number> {
     ...convertV4MiniflareOptions({
       modules: true,
       script: 'export default {}',
-      r2Buckets: { RAW_EVENTS: await configured('bucket_name') },
+      r2Buckets: { RAW_EVENTS: (await readConfig()).r2_buckets?.[0]?.bucket_name ?? '' },
     }),
     resourcePersistencePath: path.join(stateDir, 'v3'),
   });

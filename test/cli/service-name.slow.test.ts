@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configured, ROOT } from '../../src/cli/local-state.ts';
+import { ROOT, readConfig } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
 import { runCommand, runScript, stop } from './process.ts';
@@ -170,11 +170,14 @@ describe('SERVICE_NAME=acme npm start', () => {
     const databases = '/cdn-cgi/local/explorer/api/d1/database';
     const list = await fetch(demo.base_url + databases);
     expect([list.status, await list.text()]).toEqual([404, expect.stringContaining('Not found')]);
-    const raw = await fetch(`${demo.base_url}${databases}/${await configured('database_id')}/raw`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ sql: 'SELECT email FROM users' }),
-    });
+    const raw = await fetch(
+      `${demo.base_url}${databases}/${(await readConfig()).d1_databases?.[0]?.database_id}/raw`,
+      {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ sql: 'SELECT email FROM users' }),
+      },
+    );
     expect([raw.status, await raw.text()]).toEqual([404, expect.not.stringContaining(demo.owner.email)]);
     const files = await readdir(state, { recursive: true });
     expect(files.filter((file) => /observab|trace/i.test(file))).toEqual([]);

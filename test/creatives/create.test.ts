@@ -2,9 +2,10 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { type InventoryLevel, listInventory, pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
+import { weekdayOf } from '#lib/calendar';
 import { newId } from '#lib/ids';
 import { getOrCreate, undo, type WantedCreative } from '../../src/creatives/get-or-create.ts';
-import { weekdayName, weekName } from '../../src/creatives/names.ts';
+import { weekName } from '../../src/creatives/names.ts';
 import { type CreativeAnswer, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -59,7 +60,7 @@ it('names an unnamed campaign by its week and an ad set by its weekday, in the t
     const answer: CreativeAnswer = await response.json();
     const days = [before, day()];
     expect(days.map(weekName)).toContain(answer.campaign.name);
-    expect(days.map(weekdayName)).toContain(answer.adset.name);
+    expect(days.map(weekdayOf)).toContain(answer.adset.name);
   }
 });
 

@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 2, 28, 9, 30);
 
 type Deployment = Parameters<typeof findDeploymentProblems>[0];
-type Run = NonNullable<Deployment['chores']>;
+type Run = NonNullable<Deployment['runs']['chores']>;
 type Health = Parameters<typeof findApplicationProblems>[0];
 type Counters = NonNullable<Health['counters']>;
 
@@ -17,12 +17,15 @@ const run = (changes: Partial<Run> = {}): Run => ({
   ...changes,
 });
 
-const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
+const RUNS: Deployment['runs'] = {
   chores: run(),
-  hourly: run({ schedule: 'hourly chores' }),
-  rates: run({ schedule: 'exchange rates' }),
+  'exchange rates': run({ schedule: 'exchange rates' }),
   snapshot: run({ schedule: 'snapshot' }),
   months: run({ schedule: 'months' }),
+};
+
+const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
+  runs: RUNS,
   databaseBytes: 1e6,
   filed: new Map(),
   queues: [],
@@ -59,81 +62,106 @@ const health = (
 
 it.each<[string, Partial<Deployment>, string[]]>([
   ['nothing', {}, []],
+  ['a deployment whose schedules have never run', { runs: {} }, []],
   [
-    'a deployment whose schedules have never run',
-    { chores: null, hourly: null, rates: null, snapshot: null, months: null },
+    'a merge that failed an hour ago',
+    { runs: { ...RUNS, months: run({ succeededAt: NOW - 60 * MINUTE, failure: 'no' }) } },
     [],
   ],
-  ['a merge that failed an hour ago', { months: run({ succeededAt: NOW - 60 * MINUTE, failure: 'no' }) }, []],
   [
     'merges that have failed for longer',
-    { months: run({ succeededAt: NOW - 3 * 24 * 60 * MINUTE, failure: 'R2 is down' }) },
+    { runs: { ...RUNS, months: run({ succeededAt: NOW - 3 * 24 * 60 * MINUTE, failure: 'R2 is down' }) } },
     ['Old figures have not been moved to the bucket for 3 d: R2 is down.'],
   ],
   [
     'merges that have never succeeded',
-    { months: run({ succeededAt: null, failure: 'no' }) },
+    { runs: { ...RUNS, months: run({ succeededAt: null, failure: 'no' }) } },
     ['Old figures have not been moved to the bucket: no.'],
   ],
-  ['a run five minutes ago', { chores: run({ ranAt: NOW - 5 * MINUTE }) }, []],
+  ['a run five minutes ago', { runs: { ...RUNS, chores: run({ ranAt: NOW - 5 * MINUTE }) } }, []],
   [
     'no run for longer',
-    { chores: run({ ranAt: NOW - 65 * MINUTE }) },
+    { runs: { ...RUNS, chores: run({ ranAt: NOW - 65 * MINUTE }) } },
     ['Scheduled work has not run for 1 h 5 min: alerts, digests and clean-up are late.'],
   ],
   [
     'a failure that has lasted ten minutes',
-    { chores: run({ succeededAt: NOW - 10 * MINUTE, failure: 'no' }) },
+    { runs: { ...RUNS, chores: run({ succeededAt: NOW - 10 * MINUTE, failure: 'no' }) } },
     [],
   ],
   [
     'a failure that has lasted longer',
-    { chores: run({ succeededAt: NOW - 11 * MINUTE, failure: 'Failed chores: prune clicks' }) },
+    {
+      runs: {
+        ...RUNS,
+        chores: run({ succeededAt: NOW - 11 * MINUTE, failure: 'Failed chores: prune clicks' }),
+      },
+    },
     ['Scheduled work has failed for 11 min: Failed chores: prune clicks.'],
   ],
   [
     'hourly work that failed, until it succeeds',
-    { hourly: run({ ranAt: NOW - 59 * MINUTE, succeededAt: NOW - 119 * MINUTE, failure: 'no' }) },
+    {
+      runs: {
+        ...RUNS,
+        'hourly chores': run({ ranAt: NOW - 59 * MINUTE, succeededAt: NOW - 119 * MINUTE, failure: 'no' }),
+      },
+    },
     ['Hourly work has failed for 1 h 59 min: no.'],
   ],
-  ['hourly work that has just been missed once', { hourly: run({ ranAt: NOW - 125 * MINUTE }) }, []],
+  [
+    'hourly work that has just been missed once',
+    { runs: { ...RUNS, 'hourly chores': run({ ranAt: NOW - 125 * MINUTE }) } },
+    [],
+  ],
   [
     'hourly work that does not run',
-    { hourly: run({ ranAt: NOW - 126 * MINUTE }) },
+    { runs: { ...RUNS, 'hourly chores': run({ ranAt: NOW - 126 * MINUTE }) } },
     ['Hourly work has not run for 2 h 6 min.'],
   ],
   [
     'work that has never succeeded',
-    { chores: run({ succeededAt: null, failure: 'Failed chores: prune clicks' }) },
+    { runs: { ...RUNS, chores: run({ succeededAt: null, failure: 'Failed chores: prune clicks' }) } },
     ['Scheduled work has failed: Failed chores: prune clicks.'],
   ],
-  ['exchange rates four days ago', { rates: run({ succeededAt: NOW - 4 * 1_440 * MINUTE }) }, []],
+  [
+    'exchange rates four days ago',
+    { runs: { ...RUNS, 'exchange rates': run({ succeededAt: NOW - 4 * 1_440 * MINUTE }) } },
+    [],
+  ],
   [
     'older exchange rates',
-    { rates: run({ succeededAt: NOW - 4 * 1_440 * MINUTE - 1 }) },
+    { runs: { ...RUNS, 'exchange rates': run({ succeededAt: NOW - 4 * 1_440 * MINUTE - 1 }) } },
     ['Exchange rates could not be fetched for 4 days or longer.'],
   ],
   [
     'exchange rates of which a source fails',
     {
-      rates: run({
-        succeededAt: NOW - 5 * 1_440 * MINUTE,
-        failure: 'Failed chores: fetch further exchange rates',
-      }),
+      runs: {
+        ...RUNS,
+        'exchange rates': run({
+          succeededAt: NOW - 5 * 1_440 * MINUTE,
+          failure: 'Failed chores: fetch further exchange rates',
+        }),
+      },
     },
     [
       'Exchange rates could not be fetched for 4 days or longer: Failed chores: fetch further exchange rates.',
     ],
   ],
-  ['a snapshot a day and a half ago', { snapshot: run({ succeededAt: NOW - 36 * 60 * MINUTE }) }, []],
+  [
+    'a snapshot a day and a half ago',
+    { runs: { ...RUNS, snapshot: run({ succeededAt: NOW - 36 * 60 * MINUTE }) } },
+    [],
+  ],
   [
     'an older one',
-    { snapshot: run({ succeededAt: NOW - 37 * 60 * MINUTE, failure: 'no' }) },
+    { runs: { ...RUNS, snapshot: run({ succeededAt: NOW - 37 * 60 * MINUTE, failure: 'no' }) } },
     ['The last complete snapshot is 1 d 13 h old: no.'],
   ],
   [
     'no snapshot yet, because it fails',
-    { snapshot: run({ succeededAt: null, failure: 'no' }) },
+    { runs: { ...RUNS, snapshot: run({ succeededAt: null, failure: 'no' }) } },
     ['There is no complete snapshot: no.'],
   ],
   ['a database of 8 GB', { databaseBytes: 8e9 }, []],

@@ -172,14 +172,19 @@ describe('a push', () => {
     expect(read(data)).toMatchObject({ kind: 'other', type, environment, amount: null });
   });
 
+  it.each([[null], [{}]])('that is none is refused: %j', (body) => {
+    expect(() => readGooglePush(body, 'com.example')).toThrow();
+  });
+
   it.each([
-    [null],
-    [{}],
     [{ message: { data: 'not base64!', messageId: '1' } }],
     [{ message: { data: 'AAAA', messageId: '1' } }],
     [push({ ...base, packageName: 'com.other' })],
     [push({ ...base, voidedPurchaseNotification: {} })],
-  ])('that is malformed or of another app is not read: %j', (body) => {
-    expect(readGooglePush(body, 'com.example')).toBeNull();
+  ])('that is malformed or of another app counts nothing: %j', (body) => {
+    expect(readGooglePush(body, 'com.example')).toMatchObject({
+      ...{ kind: 'other', type: 'of another app, or unreadable', environment: 'production' },
+      ...{ transactionId: null, percentage: null, occurredAt: null },
+    });
   });
 });

@@ -7,7 +7,7 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { CommandError, runCommand } from '../../src/cli/command.ts';
 import { withLocalDatabase } from '../../src/cli/local-database.ts';
 import { applyMigrations } from '../../src/cli/local-migrations.ts';
-import { configured, exists, ROOT } from '../../src/cli/local-state.ts';
+import { exists, ROOT, readConfig } from '../../src/cli/local-state.ts';
 import { TEST_SECRETS } from '../helpers/secrets.ts';
 import { esModules } from '../helpers/workerd.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
@@ -185,16 +185,17 @@ async function writeStores(target: string, directory: string): Promise<void> {
     path.join(directory, 'modules'),
   );
   const stores = path.join(directory, 'v3');
+  const config = await readConfig();
   const miniflare = new Miniflare({
     ...convertV4MiniflareOptions({
       workers: [
         {
           name: 'upgrade',
           ...esModules(modules),
-          compatibilityDate: await configured('compatibility_date'),
+          compatibilityDate: config.compatibility_date ?? '',
           compatibilityFlags: ['nodejs_compat'],
           bindings: { ...TEST_SECRETS, EXCHANGE_RATES_URL: '', FURTHER_RATES_URL: '' },
-          d1Databases: { DB: await configured('database_id') },
+          d1Databases: { DB: config.d1_databases?.[0]?.database_id ?? '' },
           r2Buckets: { RAW_EVENTS: 'raw-events' },
           durableObjects: {
             COUNTERS: { className: 'Counter', useSQLite: true },

@@ -1,5 +1,5 @@
 /** The most characters of an answer in JSON, some 20,000 tokens: assistants refuse or forget more. */
-const MAX_CHARACTERS = 60_000;
+export const MAX_CHARACTERS = 60_000;
 
 type ReportRow = Record<string, unknown>;
 type Rows = { data: readonly ReportRow[]; total_rows?: number | undefined };

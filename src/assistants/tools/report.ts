@@ -5,16 +5,7 @@ import { reportEndpoints } from '#reports/routes';
 import { skanEndpoints } from '#skan/routes';
 import { boundRows } from './bound-rows.ts';
 import { type Parameters, parametersOf, toQuery } from './parameters.ts';
-import {
-  type Ask,
-  askApi,
-  cut,
-  type JsonSchema,
-  type Tool,
-  ToolError,
-  toJsonSchema,
-  toolSchema,
-} from './tool.ts';
+import { type Ask, askApi, cut, type JsonSchema, type Tool, ToolError, toolSchema } from './tool.ts';
 
 const PREFIX = '/v1/reports/';
 
@@ -152,19 +143,14 @@ export const reportTool: Tool = {
   },
 };
 
-/** Throws if the API has no such report. */
-function endpointOf(name: string): ReportEndpoint {
+function toolOf(name: string): Tool {
   const found = REPORT_ENDPOINTS.find((one) => one.name === name);
   if (!found) throw new Error(`no report ${name}`);
-  return found;
-}
-
-function compareOf(compare: ReportEndpoint): Tool {
-  const { endpoint, parameters } = compare;
+  const { endpoint, parameters } = found;
   const { properties, required } = parameters;
   const answer = z.looseObject({ ...(endpoint.answer.schema as z.ZodObject).shape, cut });
   return {
-    name: COMPARE,
+    name,
     title: endpoint.summary,
     description: endpoint.description ?? endpoint.summary,
     inputSchema: toolSchema(z.looseObject({}), 'input', {
@@ -173,8 +159,8 @@ function compareOf(compare: ReportEndpoint): Tool {
       required: [...required],
       additionalProperties: false,
     }),
-    outputSchema: toolSchema(answer, 'output', toJsonSchema(answer, 'output')),
-    run: (ask, args) => readReport(ask, compare, args),
+    outputSchema: toolSchema(answer, 'output'),
+    run: (ask, args) => readReport(ask, found, args),
   };
 }
-export const compareTool = compareOf(endpointOf(COMPARE));
+export const compareTool = toolOf(COMPARE);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_CHARACTERS } from './bound-rows.ts';
 import { cut, defineTool, ToolError } from './tool.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
@@ -90,9 +91,6 @@ async function readPage(page: Response) {
   await rewriter.transform(page).arrayBuffer();
   return view;
 }
-
-/** The most characters of the tables: see `boundRows`. */
-const MAX_CHARACTERS = 60_000;
 
 /** As many rows of each table as fit, in the order of the page. */
 function boundTables(tables: readonly Table[]): { tables: Table[]; cut: string | null } {

@@ -1,4 +1,4 @@
-import { clickIdOf } from '../device-report.ts';
+import { paramsOf } from '../device-report.ts';
 import type { MatchRule } from './rule.ts';
 
 type NamingRule = Omit<MatchRule, 'match' | 'guesses'>;
@@ -29,7 +29,7 @@ export const referrer = namingClick({
   method: 'referrer',
   label: 'Install referrer',
   reason: 'The store named a click within the attribution window.',
-  clickIdIn: ({ install_referrer }) => clickIdOf(install_referrer),
+  clickIdIn: ({ install_referrer }) => paramsOf(install_referrer)?.click_id,
 });
 
 export const clickId = namingClick({

@@ -1,20 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import Papa from 'papaparse';
+import { readRange } from './read-range.ts';
 
-const GZIP = [0x1f, 0x8b];
-
-async function isGzip(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return GZIP.every((byte, index) => buffer[index] === byte);
-  } finally {
-    await handle.close();
-  }
-}
+const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /** Decodes UTF-8 before it reaches the parser, which would split a character between two chunks. Removes a byte order mark. */
 async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -31,7 +21,7 @@ async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string>
  * depend on the file's size. Throws if the text is not UTF-8 or the compressed data is damaged.
  */
 export async function* readCsv(file: string): AsyncGenerator<{ line: number; cells: string[] }> {
-  const gzip = await isGzip(file);
+  const gzip = GZIP.equals(await readRange(file, 0, GZIP.length));
   const input = createReadStream(file);
   const bytes = gzip ? input.pipe(createGunzip()) : input;
   const parser = Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: false });

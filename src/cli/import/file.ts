@@ -29,13 +29,8 @@ export type Item = { line: number; kind: string | null; event: unknown };
 
 type FileLine = { number: number; bytes: number; text: string };
 type Rejection = Omit<Item, 'kind'> & { error: string; details: unknown };
-type ImportOutcome = {
-  lines: number;
-  bytes: number;
-  accepted: number;
-  rejections: Rejection[];
-  kinds: Summary;
-};
+/** What a batch adds to the progress. */
+type ImportOutcome = Omit<Progress, 'rejected'> & { rejections: Rejection[] };
 type BatchAnswer = {
   accepted: number;
   results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
@@ -106,8 +101,8 @@ async function readProgress(file: string, fingerprint: string): Promise<Progress
   if (!(await exists(progressFileOf(file)))) return none;
   const saved: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
   if (saved.fingerprint !== fingerprint) return none;
-  const { lines, bytes, accepted, rejected, kinds } = saved;
-  return { lines, bytes, accepted, rejected, kinds };
+  const { fingerprint: _, ...progress } = saved;
+  return progress;
 }
 
 async function* batchesOf(file: string): AsyncGenerator<FileLine[]> {

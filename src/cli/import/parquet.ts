@@ -1,6 +1,7 @@
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { isOfDevice, kindOf, sentKeyOf } from '#catalogue';
 import { type Bucket, type Placed, type StoredDeviceEvent, type StoredEvent, streamFile } from '#lake';
+import { readRange } from './read-range.ts';
 
 const MAGIC = 'PAR1';
 
@@ -21,8 +22,7 @@ export async function isParquet(file: string): Promise<boolean> {
  * counted, except test events.
  */
 export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> {
-  const handle = await open(file);
-  const { size } = await handle.stat().finally(() => handle.close());
+  const { size } = await stat(file);
   const footer = await readRange(file, Math.max(0, size - 8), 8);
   const location = { key: file, bytes: size, footerBytes: footer.readUInt32LE(0) + 8 };
   for await (const events of streamFile(FILES, location)) {
@@ -42,16 +42,6 @@ const FILES: Bucket = {
   put: () => Promise.reject(new Error('Raw event files are read-only here')),
   delete: () => Promise.reject(new Error('Raw event files are read-only here')),
 };
-
-async function readRange(file: string, offset: number, length: number): Promise<Buffer> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
 
 function toArchived(event: StoredDeviceEvent): ArchivedEvent {
   const { device_id, acquired_day, country, os_family, device, test } = event;

@@ -70,7 +70,7 @@ export class SecretsCopy {
     const text = await decrypter.decrypt(bytes, 'text').catch(() => {
       throw new CommandError(`Wrong passphrase for ${this.file}, or the file is damaged.`);
     });
-    this.values = parse(text);
+    this.values = parseEnv(text) as Record<string, string>;
     return this.values;
   }
 
@@ -88,10 +88,4 @@ export class SecretsCopy {
     await writeFile(`${this.file}.new`, bytes, { mode: 0o600 });
     await rename(`${this.file}.new`, this.file);
   }
-}
-
-function parse(text: string): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parseEnv(text))) if (value !== undefined) values[name] = value;
-  return values;
 }

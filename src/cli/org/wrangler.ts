@@ -1,30 +1,15 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hideSecrets } from '#lib/input/hide-secrets';
-import { QUIET, ROOT, WRANGLER } from '../local-state.ts';
+import { runWrangler } from '../run-wrangler.ts';
 
 /** Runs wrangler for one org. Shows its output only if it fails, with secrets removed. */
 async function wrangler(args: string[], accountId: string, secrets: string[]): Promise<void> {
-  const child = spawn(process.execPath, [WRANGLER, ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ...QUIET, CLOUDFLARE_ACCOUNT_ID: accountId },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  await runWrangler(args, { CLOUDFLARE_ACCOUNT_ID: accountId }).catch(({ code, stdout, stderr }) => {
+    const shown = hideSecrets(stdout + stderr, [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? '']);
+    throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
   });
-  let output = '';
-  const read = (chunk: Buffer) => {
-    output += chunk.toString();
-  };
-  child.stdout.on('data', read);
-  child.stderr.on('data', read);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code === 0) return;
-  const shown = hideSecrets(output, [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? '']);
-  throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
 }
 
 type Deployment = { config: string; org: string; accountId: string };

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/time';
+import { DAY_MS, MINUTE_MS } from '#lib/time';
 import { Random, roundTo } from './random.ts';
 import {
   activeOn,
@@ -16,8 +16,6 @@ import {
   UNITS_PER_DOLLAR,
   WEEKDAYS,
 } from './world.ts';
-
-const MINUTE_MS = 60_000;
 
 export type SimulatedDevice = {
   id: string;

@@ -1,7 +1,7 @@
+import { DAY_MS } from '#lib/time';
 import type { SimulatedDevice, SimulatedEvent } from './history.ts';
 import type { Random } from './random.ts';
 
-const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 /** Of purchases, how many customer support gives back; of payers, how many try a subscription; of these, how many renew each week. */
 const REFUNDED_SHARE = 0.05;

@@ -22,7 +22,7 @@ export type SenderSetup = { kind: string; given: DestinationSetup; allowsLocal: 
 /** What became of an event: an attempt and what its answer means, or why there was none. */
 export type Delivered = { skipped: string } | { attempt: Attempt; outcome: DeliveryOutcome };
 
-export type DeliveryStatus = (typeof STATUSES)[number];
+type DeliveryStatus = (typeof STATUSES)[number];
 
 export type StoredDelivery = {
   eventId: string;

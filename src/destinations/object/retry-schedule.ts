@@ -1,6 +1,4 @@
-import { DAY_MS, HOUR_MS } from '#lib/time';
-
-const MINUTE_MS = 60_000;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time';
 
 /** The waits after each failed attempt: 76 hours in all. Source: the specification of Standard Webhooks, "Deliverability and reliability". */
 const WAITS_MS = [

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
 import { deviceOf, type OutboundItem, type OutboundPart, toParameters, withoutDevice } from '#counting';
 import { isAmong } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
-import type { Attempt, DeliveryFilter, DeliveryStatus, Replay, StoredDelivery } from './api.ts';
+import type { Attempt, DeliveryFilter, Replay, StoredDelivery } from './api.ts';
 import { deliveries, waitingParts } from './schema.ts';
 
 /** An object's own SQLite. All operations are synchronous. */
@@ -19,12 +19,7 @@ const MAX_ATTEMPTS = 20;
 export type Job = { item: OutboundItem; tries: number; attempts: Attempt[]; part: number | null };
 
 /** What became of an event. */
-export type Result = {
-  job: Job;
-  status: DeliveryStatus;
-  reason: string | null;
-  dueAt: number | null;
-};
+export type Result = Pick<StoredDelivery, 'status' | 'reason' | 'dueAt'> & { job: Job };
 
 /** Adds a part unless it waits already. */
 export function addPart(store: Store, { id, payload }: { id: string; payload: string }, now: number): void {
@@ -154,16 +149,7 @@ export function listDeliveries(
   before: string,
   limit: number,
 ): StoredDelivery[] {
-  const {
-    item: _,
-    deviceId: __,
-    tries: ___,
-    ...shown
-  } = {
-    ...{ item: deliveries.item, deviceId: deliveries.deviceId, tries: deliveries.tries },
-    ...{ eventId: deliveries.eventId, type: deliveries.type, status: deliveries.status },
-    ...{ reason: deliveries.reason, dueAt: deliveries.dueAt, attempts: deliveries.attempts },
-  };
+  const { item: _, deviceId: __, tries: ___, ...shown } = getTableColumns(deliveries);
   return store
     .select(shown)
     .from(deliveries)

@@ -1,5 +1,5 @@
 import { findLatestClick } from '#attribution';
-import { getCreative, listIdsWithin, listInventory } from '#creatives';
+import { getCreative, listExternalIds, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
 import { amountsIn, columnText, count, RATIOS } from '#lib/format';
@@ -163,7 +163,7 @@ export async function creativePage(
         reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
         readNotes(c.env.DB, view),
-        listIdsWithin(db, creative),
+        listExternalIds(db, [creative.id, creative.adset_id, creative.campaign_id]),
       ]);
       const places = placesIn(view, unit);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>

@@ -76,7 +76,8 @@ const PipelineFigures = ({
   if (!counters) return notices;
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
-  const { chores, snapshot, databaseBytes } = deployment;
+  const { runs, databaseBytes } = deployment;
+  const { chores, snapshot } = runs;
   const figures: readonly (readonly [label: string, value: string, note: string, bad?: boolean])[] = [
     [
       'Waiting to be counted',
@@ -100,15 +101,15 @@ const PipelineFigures = ({
     ],
     [
       'Scheduled work',
-      chores === null ? 'never ran' : ago(chores.ranAt, now),
+      chores ? ago(chores.ranAt, now) : 'never ran',
       chores?.failure ?? 'runs every minute',
-      chores !== null && chores.failure !== null,
+      (chores?.failure ?? null) !== null,
     ],
     [
       'Snapshot',
-      snapshot === null ? 'None yet' : ago(snapshot.succeededAt ?? snapshot.ranAt, now),
+      snapshot ? ago(snapshot.succeededAt ?? snapshot.ranAt, now) : 'None yet',
       snapshot?.failure ?? 'written every night',
-      snapshot !== null && snapshot.failure !== null,
+      (snapshot?.failure ?? null) !== null,
     ],
     ['Database', megabytes(databaseBytes), 'of 10,000 MB', isFilling(databaseBytes)],
     ['Largest counter', megabytes(counters.bytes), 'of 10,000 MB', isFilling(counters.bytes)],
