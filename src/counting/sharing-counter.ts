@@ -73,15 +73,10 @@ export abstract class SharingCounter extends CreditingCounter {
     try {
       const answers = await Promise.all(
         others.map(async (shard): Promise<[number, SharedTransaction[]]> => {
-          const call = () =>
-            counterOf(this.env, this.applicationId, shard).shareTransactions(this.shard, shards, own);
-          return [
-            shard,
-            await withTimeout(
-              retryCall<SharedTransaction[]>(async () => await call()),
-              TELL_TIMEOUT_MS,
-            ),
-          ];
+          const told = retryCall(() =>
+            counterOf(this.env, this.applicationId, shard).shareTransactions(this.shard, shards, own),
+          );
+          return [shard, await withTimeout(told, TELL_TIMEOUT_MS)];
         }),
       );
       this.takeAll(answers, () => forgetUntold(this.store, lastPart));

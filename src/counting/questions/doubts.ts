@@ -10,8 +10,9 @@ import {
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
 
 /** The number of devices after which the object does other work. */
@@ -156,9 +157,7 @@ export async function queryDoubts(
   application: Sharded,
   question: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
-  const answers = await queryCounters<DoubtsAnswer>(env, application, async (counter) =>
-    counter.doubts(question),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.doubts(question));
   return {
     groups: answers.flatMap(({ groups }) => groups),
     delays: question.sources.map((source, index) => ({

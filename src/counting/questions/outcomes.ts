@@ -2,9 +2,10 @@ import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { Net, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
@@ -89,11 +90,7 @@ export async function askOutcomes(
   application: Sharded,
   question: OutcomesQuestion,
 ): Promise<OutcomesAnswer> {
-  const answers = await queryCounters<OutcomesAnswer>(
-    env,
-    application,
-    async (counter) => await counter.outcomes(question),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.outcomes(question));
   return answers.reduce((left, right) => ({
     size: left.size + right.size,
     days: left.days.map((own, index) => {

@@ -2,12 +2,13 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
 import { earnedOf } from './outcomes.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
@@ -250,10 +251,8 @@ export async function askPurchases(
   question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {
   const maxCells = Math.floor(MAX_CELLS / application.shards);
-  const answers = await queryCounters<PurchasesAnswer>(
-    env,
-    application,
-    async (counter) => await counter.purchases({ ...question, maxCells, maxGroups: MAX_GROUPS }),
+  const answers = await queryCounters(env, application, (counter) =>
+    counter.purchases({ ...question, maxCells, maxGroups: MAX_GROUPS }),
   );
   return answers.flat();
 }
