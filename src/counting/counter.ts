@@ -24,8 +24,7 @@ import { SeenIds } from './keys/seen-ids.ts';
 import { erasedNameOf } from './keys/transaction-book.ts';
 import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
-import type { SendParts } from './outbound/feeder.ts';
-import { Outbound } from './outbound/outbound.ts';
+import { Outbound, type SendParts } from './outbound/outbound.ts';
 import { Flusher } from './outbox/flusher.ts';
 import { closeGap } from './outbox/sequence-gap.ts';
 import { StatementLimit } from './outbox/statement-limit.ts';
@@ -68,7 +67,7 @@ export class Counter extends SharingCounter implements CounterApi {
     applicationId: () => this.applicationId,
     fullRun: () => this.fullRun,
     waitMs: () => this.outbound.waitMs(this.waitMs),
-    outbound: () => this.outbound.get(),
+    outbound: () => this.outbound.rules.get(),
   });
   protected files!: RawFiles;
   protected readonly flusher = new Flusher({
@@ -118,7 +117,7 @@ export class Counter extends SharingCounter implements CounterApi {
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
     this.seenShards.forget();
-    this.outbound.forget();
+    this.outbound.rules.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
     this.files = new RawFiles({
       store: () => this.store,
@@ -220,7 +219,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   async refreshDestinations(): Promise<void> {
-    await this.outbound.refresh();
+    await this.outbound.rules.refresh();
     await this.arm(Date.now());
   }
 
