@@ -2,6 +2,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
+import { earliest } from '#lib/time';
 import type {
   CounterApi,
   CounterHealth,
@@ -320,18 +321,16 @@ export class Counter extends SharingCounter implements CounterApi {
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
   protected async arm(now: number): Promise<void> {
-    const times = [
-      this.scheduler.dueAt(now) ?? [],
-      this.flusher.dueAt(now) ?? [],
-      this.files.dueAt(now) ?? [],
-      this.pruner.dueAt() ?? [],
-      this.outbound.dueAt(now) ?? [],
-      this.overdueAt() ?? [],
-      this.tellDueAt(now) ?? [],
-    ].flat();
-    if (times.length === 0) return;
-    const at = Math.max(now, Math.min(...times));
-    await this.ownAlarm.setFor(at);
+    const dueAt = earliest(
+      this.scheduler.dueAt(now),
+      this.flusher.dueAt(now),
+      this.files.dueAt(now),
+      this.pruner.dueAt(),
+      this.outbound.dueAt(now),
+      this.overdueAt(),
+      this.tellDueAt(now),
+    );
+    if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
   /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */

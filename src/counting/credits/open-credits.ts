@@ -1,6 +1,7 @@
-import { and, eq, inArray, lt, min, sql } from 'drizzle-orm';
+import { and, count, eq, inArray, lt, min, sql } from 'drizzle-orm';
 import { type AppleAnswer, type Attribution, creditAfterApple } from '#attribution';
 import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { earliest } from '#lib/time';
 import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
 import type { SeenIds } from '../keys/seen-ids.ts';
@@ -187,36 +188,29 @@ export function heldEvent(store: Store, id: string): { text: string; heldAt: num
   return row ? { text: row.event, heldAt: row.heldAt } : null;
 }
 
-/** What is not in the log because a credit is open: events with installs, and when the first of them came. */
-export function heldBack(store: Store): { events: number; oldestAt: number | null } {
-  const count = sql<number>`count(*)`;
-  const installs = store
-    .select({ count, at: min(openCredits.createdAt) })
+/** How many events, with installs, are not in the log because a credit is open. */
+export function countHeld(store: Store): number {
+  const credits = store.select({ n: count() }).from(openCredits).get()?.n ?? 0;
+  return credits + (store.select({ n: count() }).from(heldEvents).get()?.n ?? 0);
+}
+
+/** When the first of them came, in epoch milliseconds; null if there are none. */
+export function oldestHeld(store: Store): number | null {
+  const credit = store
+    .select({ at: min(openCredits.createdAt) })
     .from(openCredits)
     .get();
-  const events = store
-    .select({ count, at: min(heldEvents.heldAt) })
+  const event = store
+    .select({ at: min(heldEvents.heldAt) })
     .from(heldEvents)
     .get();
-  const times = [installs?.at ?? [], events?.at ?? []].flat();
-  return {
-    events: (installs?.count ?? 0) + (events?.count ?? 0),
-    oldestAt: times.length === 0 ? null : Math.min(...times),
-  };
+  return earliest(credit?.at, event?.at);
 }
 
 /** When the next credit is to be resolved without Apple's answer, in epoch milliseconds; null if none is open. */
 export function overdueAt(store: Store): number | null {
-  const first = store
-    .select({ at: min(openCredits.createdAt) })
-    .from(openCredits)
-    .get()?.at;
-  const held = store
-    .select({ at: min(heldEvents.heldAt) })
-    .from(heldEvents)
-    .get()?.at;
-  const times = [first ?? [], held ?? []].flat();
-  return times.length === 0 ? null : Math.min(...times) + OPEN_MS;
+  const oldestAt = oldestHeld(store);
+  return oldestAt === null ? null : oldestAt + OPEN_MS;
 }
 
 /** Some devices whose credit has been open for too long. */

@@ -1,5 +1,6 @@
 import { isSent } from '#catalogue';
 import { logWarning } from '#lib/log';
+import { earliest } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from '../api.ts';
@@ -85,8 +86,6 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   bytes: Math.max(left.bytes, right.bytes),
 });
 
-const earliest = (left: number | null, right: number | null) =>
-  left === null || right === null ? (left ?? right) : Math.min(left, right);
 const latest = (left: number | null, right: number | null) =>
   left === null || right === null ? (left ?? right) : Math.max(left, right);
 
