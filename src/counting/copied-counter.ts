@@ -11,7 +11,7 @@ import { insertAliasesOf } from './devices/devices.ts';
 import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
 import type { RawFiles } from './files/raw-files.ts';
 import { createMissing, dropCounted, eraseAgain, uncountedOf } from './files/restored-events.ts';
-import { appendFresh, lastBatch, packEvents, progressOf } from './log.ts';
+import { appendEvents, lastBatch, progressOf } from './log.ts';
 import type { Flusher } from './outbox/flusher.ts';
 import * as schema from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -135,7 +135,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
     const appended = this.write(() => {
       createMissing(this.store, events);
       const wanted = uncountedOf(this.store, events, since);
-      return appendFresh(this.store, this.seen, packEvents(this.applicationId, wanted), now);
+      return appendEvents(this.log, wanted, now);
     });
     this.scheduler.refresh(this.store);
     const target = lastBatch(this.store);

@@ -4,8 +4,7 @@ import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { earliest } from '#lib/time';
 import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
-import { appendFresh, packEvents } from '../log.ts';
+import { appendEvents, type CounterLog } from '../log.ts';
 import { devices, heldEvents, openCredits } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 
@@ -108,18 +107,17 @@ function installOf(install: LoggedEvent, { method, confidence, doubts }: Attribu
   } as LoggedEvent;
 }
 
-type Log = { store: Store; seen: SeenIds; applicationId: string };
-
 /**
  * Resolves the credit of a device: from Apple's answer, or without it. Appends its install and its held events to the log, and returns how many.
  * `creativeId`: of the ad that Apple named. Does nothing if the credit is not open. Call it in a transaction.
  */
 export function resolveCredit(
-  { store, seen, applicationId }: Log,
+  log: CounterLog,
   deviceId: string,
   { answer, creativeId }: { answer: AppleAnswer; creativeId: string | null },
   now: number,
 ): number {
+  const { store, applicationId } = log;
   const own = eq(heldEvents.deviceId, deviceId);
   const open = store.select().from(openCredits).where(eq(openCredits.deviceId, deviceId)).get();
   // A copy may have the events of a device whose credit it does not have.
@@ -135,7 +133,7 @@ export function resolveCredit(
   store.delete(openCredits).where(eq(openCredits.deviceId, deviceId)).run();
   store.delete(heldEvents).where(own).run();
   const told = events.map((event) => (device ? tell(event, device) : event));
-  return appendFresh(store, seen, packEvents(applicationId, told), now);
+  return appendEvents(log, told, now);
 }
 
 /** What is known of some devices whose credit is resolved. */
@@ -158,11 +156,8 @@ const deviceIdOf = (event: LoggedEvent): string | undefined =>
  * Takes events that were sent while the credit of their devices was open: holds those of devices where it still is, and appends the others with
  * the creative that was found. Returns how many were appended. A repetition adds nothing. Call it in a transaction.
  */
-export function takeOpenEvents(
-  { store, seen, applicationId }: Log,
-  texts: readonly string[],
-  now: number,
-): number {
+export function takeOpenEvents(log: CounterLog, texts: readonly string[], now: number): number {
+  const { store, applicationId } = log;
   const events = texts.map((text) => ({ text, event: parse(applicationId, text) }));
   const ids = new Set(events.flatMap(({ event }) => deviceIdOf(event) ?? []));
   const known = toldOf(store, ids);
@@ -179,7 +174,7 @@ export function takeOpenEvents(
         .run();
     } else resolved.push(device ? tell(event, device) : event);
   }
-  return appendFresh(store, seen, packEvents(applicationId, resolved), now);
+  return appendEvents(log, resolved, now);
 }
 
 /** A held event, and when it came; null if it is not held. */

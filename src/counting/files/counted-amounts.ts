@@ -2,8 +2,7 @@ import { asc, lte } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import type { CountedAmount } from '../api.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
-import { readBatch, readKeyWords } from '../log.ts';
+import { type CounterLog, readBatch, readKeyWords } from '../log.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { log } from '../schema.ts';
 import type { Store } from '../store.ts';
@@ -13,9 +12,7 @@ type Place = { batch: number; index: number };
 
 /** See `CounterApi.countedAmounts`. Reads the keys of the hot log, and the events that have one of those. */
 export function countedAmounts(
-  store: Store,
-  applicationId: string,
-  seen: SeenIds,
+  { store, applicationId, seen }: CounterLog,
   ids: readonly string[],
 ): (CountedAmount | null)[] {
   const read = batchReader(store, applicationId);
