@@ -56,36 +56,30 @@ export class Counter extends SharingCounter implements CounterApi {
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
-  private readonly outbound = new Outbound({
-    store: () => this.store,
-    db: () => this.db,
-    applicationId: () => this.applicationId,
-    send: () => this.sendParts,
-    transaction: (work) => this.write(work),
-  });
-  protected readonly scheduler = new RunScheduler({
+  /** What its parts share. Functions, because another store may be opened, and tests substitute what fails. */
+  private readonly around = {
     store: () => this.store,
     storage: () => this.storage,
+    db: () => this.db,
+    bucket: () => this.bucket,
+    name: () => this.name,
     applicationId: () => this.applicationId,
+    transaction: <Result>(work: () => Result) => this.write(work),
+  };
+  private readonly outbound = new Outbound({ ...this.around, send: () => this.sendParts });
+  protected readonly scheduler = new RunScheduler({
+    ...this.around,
     fullRun: () => this.fullRun,
     waitMs: () => this.outbound.waitMs(this.waitMs),
     outbound: () => this.outbound.rules.get(),
   });
   protected files!: RawFiles;
-  protected readonly flusher = new Flusher({
-    store: () => this.store,
-    db: () => this.db,
-    name: () => this.name,
-    timeoutMs: () => this.flushTimeoutMs,
-  });
+  protected readonly flusher = new Flusher({ ...this.around, timeoutMs: () => this.flushTimeoutMs });
   private readonly pruner = new Pruner({
+    ...this.around,
     env: this.env,
-    store: () => this.store,
     seen: () => this.seen,
-    db: () => this.db,
     files: () => this.files,
-    name: () => this.name,
-    transaction: (work) => this.write(work),
   });
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
   protected readonly seenShards = new SeenShards(() => this.store);
@@ -121,12 +115,7 @@ export class Counter extends SharingCounter implements CounterApi {
     this.seenShards.forget();
     this.outbound.rules.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
-    this.files = new RawFiles({
-      store: () => this.store,
-      bucket: () => this.bucket,
-      source: () => readCounterName(this.name),
-      transaction: (work) => this.write(work),
-    });
+    this.files = new RawFiles({ ...this.around, source: () => readCounterName(this.name) });
     this.ownAlarm.forget();
   }
 
