@@ -1,5 +1,6 @@
 import { asc, lte } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
+import { memoize } from '#lib/collections/memoize';
 import { idToBytes } from '#lib/ids';
 import type { CountedAmount } from '../api.ts';
 import { type CounterLog, readBatch, readKeyWords } from '../log.ts';
@@ -15,7 +16,7 @@ export function countedAmounts(
   { store, applicationId, seen }: CounterLog,
   ids: readonly string[],
 ): (CountedAmount | null)[] {
-  const read = batchReader(store, applicationId);
+  const read = memoize(Number.POSITIVE_INFINITY, (batch: number) => readBatch(store, applicationId, batch));
   const places = ids.map((id): Place | null => {
     const batch = seen.batchOf(idToBytes(id));
     const index = batch === null ? -1 : read(batch).findIndex((event) => event?.id === id);
@@ -71,12 +72,3 @@ const isBefore = (left: Place, right: Place) =>
 
 const amountOf = (event: LoggedEvent | null): CountedAmount | null =>
   event && 'value_nanos' in event ? { nanos: event.value_nanos, currency: event.currency } : null;
-
-function batchReader(store: Store, applicationId: string) {
-  const known = new Map<number, (LoggedEvent | null)[]>();
-  return (batch: number) => {
-    const events = known.get(batch) ?? readBatch(store, applicationId, batch);
-    known.set(batch, events);
-    return events;
-  };
-}
