@@ -1,7 +1,7 @@
 import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
-import { REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
+import { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
 import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
@@ -56,11 +56,11 @@ function addTo(sums: Record<string, number>, currency: string, amount: number): 
   if (amount !== 0) sums[currency] = (sums[currency] ?? 0) + amount;
 }
 
+/** In nanos. */
+export type Earnings = Earned['bands'][number];
+
 /** What a device earned, in nanos. Refunds may be of another currency than their purchase, so it may be below 0. */
-export function earnedOf(
-  { ad, purchase, returned }: { ad: number; purchase: number; returned: number },
-  net: Net | null,
-): number {
+export function earnedOf({ ad, purchase, returned }: Earnings, net: Net | null): number {
   if (net === null) return ad + purchase;
   return ad + (purchase - returned) * (1 - net.storeFeeBasisPoints / 10_000);
 }
