@@ -11,7 +11,7 @@ import { eventStatus, readLog } from './files/log-reader.ts';
 import { isolateMemory } from './isolate-memory.ts';
 import { SeenIds } from './keys/seen-ids.ts';
 import { TransactionBook } from './keys/transaction-book.ts';
-import { progressOf } from './log.ts';
+import { type CounterLog, progressOf } from './log.ts';
 import { AnswerCache } from './questions/answer-cache.ts';
 import { countDoubts } from './questions/doubts.ts';
 import { countFunnel } from './questions/funnel.ts';
@@ -85,16 +85,16 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async eventStatus(eventId: string): Promise<AppendedStatus | null> {
-    return eventStatus(this.store, this.applicationId, this.seen, eventId);
+    return eventStatus(this.log, eventId);
   }
 
   async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
-    return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+    return eventIds.map((id) => eventStatus(this.log, id)?.status ?? null);
   }
 
   async countedAmounts(eventIds: string[]): Promise<(CountedAmount | null)[]> {
     const asked = eventIds.filter((id) => this.amounts.get(id) === undefined);
-    const found = countedAmounts(this.store, this.applicationId, this.seen, asked);
+    const found = countedAmounts(this.log, asked);
     for (const [index, id] of asked.entries()) this.amounts.set(id, found[index] ?? null);
     return eventIds.map((id) => this.amounts.get(id) ?? null);
   }
@@ -137,6 +137,11 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   /** Answers a question about all devices, which takes no more memory than they do in storage, or than the limit. */
   private withMemory<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
     return isolateMemory.use(Math.min(MAX_ANSWER_BYTES, this.ctx.storage.sql.databaseSize), answer);
+  }
+
+  protected get log(): CounterLog {
+    const { store, seen, applicationId } = this;
+    return { store, seen, applicationId };
   }
 
   protected get name(): string {

@@ -8,10 +8,11 @@ import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
 import { postpone } from './credits/open-credits.ts';
 import { insertAliasesOf } from './devices/devices.ts';
+import { dropThrough } from './files/export.ts';
 import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
 import type { RawFiles } from './files/raw-files.ts';
-import { createMissing, dropCounted, eraseAgain, uncountedOf } from './files/restored-events.ts';
-import { appendFresh, lastBatch, packEvents, progressOf } from './log.ts';
+import { createMissing, eraseAgain, uncountedOf } from './files/restored-events.ts';
+import { appendEvents, lastBatch, progressOf } from './log.ts';
 import type { Flusher } from './outbox/flusher.ts';
 import * as schema from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -135,12 +136,12 @@ export abstract class CopiedCounter extends AnsweringCounter {
     const appended = this.write(() => {
       createMissing(this.store, events);
       const wanted = uncountedOf(this.store, events, since);
-      return appendFresh(this.store, this.seen, packEvents(this.applicationId, wanted), now);
+      return appendEvents(this.log, wanted, now);
     });
     this.scheduler.refresh(this.store);
     const target = lastBatch(this.store);
     while (!this.scheduler.isCounted(target)) await this.scheduler.countNext();
-    this.write(() => dropCounted(this.store, target));
+    this.write(() => dropThrough(this.store, target));
     this.files.refresh();
     await this.flusher.flush();
     await this.arm(now);

@@ -2,6 +2,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
+import { earliest } from '#lib/time';
 import type {
   CounterApi,
   CounterHealth,
@@ -24,13 +25,13 @@ import { SeenIds } from './keys/seen-ids.ts';
 import { erasedNameOf } from './keys/transaction-book.ts';
 import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
-import type { SendParts } from './outbound/feeder.ts';
-import { Outbound } from './outbound/outbound.ts';
+import { Outbound, type SendParts } from './outbound/outbound.ts';
 import { Flusher } from './outbox/flusher.ts';
 import { closeGap } from './outbox/sequence-gap.ts';
 import { StatementLimit } from './outbox/statement-limit.ts';
-import { FULL_RUN, type RunLimits } from './runs/next-run.ts';
+import { FULL_RUN } from './runs/next-run.ts';
 import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './runs/pace.ts';
+import type { RunLimits } from './runs/run.ts';
 import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -55,36 +56,30 @@ export class Counter extends SharingCounter implements CounterApi {
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
-  private readonly outbound = new Outbound({
-    store: () => this.store,
-    db: () => this.db,
-    applicationId: () => this.applicationId,
-    send: () => this.sendParts,
-    transaction: (work) => this.write(work),
-  });
-  protected readonly scheduler = new RunScheduler({
+  /** What its parts share. Functions, because another store may be opened, and tests substitute what fails. */
+  private readonly around = {
     store: () => this.store,
     storage: () => this.storage,
+    db: () => this.db,
+    bucket: () => this.bucket,
+    name: () => this.name,
     applicationId: () => this.applicationId,
+    transaction: <Result>(work: () => Result) => this.write(work),
+  };
+  private readonly outbound = new Outbound({ ...this.around, send: () => this.sendParts });
+  protected readonly scheduler = new RunScheduler({
+    ...this.around,
     fullRun: () => this.fullRun,
     waitMs: () => this.outbound.waitMs(this.waitMs),
-    outbound: () => this.outbound.get(),
+    outbound: () => this.outbound.rules.get(),
   });
   protected files!: RawFiles;
-  protected readonly flusher = new Flusher({
-    store: () => this.store,
-    db: () => this.db,
-    name: () => this.name,
-    timeoutMs: () => this.flushTimeoutMs,
-  });
+  protected readonly flusher = new Flusher({ ...this.around, timeoutMs: () => this.flushTimeoutMs });
   private readonly pruner = new Pruner({
+    ...this.around,
     env: this.env,
-    store: () => this.store,
     seen: () => this.seen,
-    db: () => this.db,
     files: () => this.files,
-    name: () => this.name,
-    transaction: (work) => this.write(work),
   });
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
   protected readonly seenShards = new SeenShards(() => this.store);
@@ -118,14 +113,9 @@ export class Counter extends SharingCounter implements CounterApi {
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
     this.seenShards.forget();
-    this.outbound.forget();
+    this.outbound.rules.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
-    this.files = new RawFiles({
-      store: () => this.store,
-      bucket: () => this.bucket,
-      source: () => readCounterName(this.name),
-      transaction: (work) => this.write(work),
-    });
+    this.files = new RawFiles({ ...this.around, source: () => readCounterName(this.name) });
     this.ownAlarm.forget();
   }
 
@@ -220,7 +210,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   async refreshDestinations(): Promise<void> {
-    await this.outbound.refresh();
+    await this.outbound.rules.refresh();
     await this.arm(Date.now());
   }
 
@@ -321,18 +311,16 @@ export class Counter extends SharingCounter implements CounterApi {
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
   protected async arm(now: number): Promise<void> {
-    const times = [
-      this.scheduler.dueAt(now) ?? [],
-      this.flusher.dueAt(now) ?? [],
-      this.files.dueAt(now) ?? [],
-      this.pruner.dueAt() ?? [],
-      this.outbound.dueAt(now) ?? [],
-      this.overdueAt() ?? [],
-      this.tellDueAt(now) ?? [],
-    ].flat();
-    if (times.length === 0) return;
-    const at = Math.max(now, Math.min(...times));
-    await this.ownAlarm.setFor(at);
+    const dueAt = earliest(
+      this.scheduler.dueAt(now),
+      this.flusher.dueAt(now),
+      this.files.dueAt(now),
+      this.pruner.dueAt(),
+      this.outbound.dueAt(now),
+      this.overdueAt(),
+      this.tellDueAt(now),
+    );
+    if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
   /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */

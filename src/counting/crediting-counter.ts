@@ -11,6 +11,7 @@ import {
   resolveCredit,
   takeOpenEvents,
 } from './credits/open-credits.ts';
+import type { CounterLog } from './log.ts';
 
 /** After a failure. */
 const RETRY_MS = 60_000;
@@ -71,12 +72,7 @@ export abstract class CreditingCounter extends CopiedCounter {
     return at === null ? null : Math.max(at, this.overdueFrom);
   }
 
-  private get log() {
-    const { store, seen, applicationId } = this;
-    return { store, seen, applicationId };
-  }
-
-  private async appendBy(work: (log: CreditingCounter['log'], now: number) => number): Promise<void> {
+  private async appendBy(work: (log: CounterLog, now: number) => number): Promise<void> {
     const now = Date.now();
     const appended = this.write(() => work(this.log, now));
     this.noteAppended(appended, now);

@@ -9,28 +9,33 @@ import type { Store } from './store.ts';
 export type GrowthLimits = { eventsPerSecond: number; bytes: number };
 export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
 
-/** The load of one counter: shard, database size, event rate, and the size at which it last requested more shards. */
-type Load = { shard: number; bytes: number; eventsPerSecond: number; raisedBytes: number };
+type Growing = {
+  store: Store;
+  db: D1Database;
+  applicationId: string;
+  shard: number;
+  /** The size of the counter's database in bytes. */
+  bytes: number;
+  limits: GrowthLimits;
+};
 
 /**
  * Requests more shards if a limit is exceeded, and returns whether it did. Only the newest counters request them because of their load: an older
  * one keeps its devices whatever is added. Because of size, each counter requests them once for every doubling of its size.
  */
 async function growWhenLoaded(
-  db: D1Database,
-  applicationId: string,
-  load: Load,
-  limits: GrowthLimits,
+  { store, db, applicationId, shard, bytes, limits }: Growing,
+  eventsPerSecond: number,
 ): Promise<'size' | 'rate' | null> {
-  const isLarge = load.bytes > Math.max(limits.bytes, 2 * load.raisedBytes);
-  if (!isLarge && load.eventsPerSecond <= limits.eventsPerSecond) return null;
+  const isLarge = bytes > Math.max(limits.bytes, 2 * progressOf(store).raisedBytes);
+  if (!isLarge && eventsPerSecond <= limits.eventsPerSecond) return null;
   const [row] = await database(db)
     .select({ shards: applications.shards })
     .from(applications)
     .where(eq(applications.id, applicationId));
   if (!row || row.shards >= MAX_SHARDS) return null;
   // The newest counters are the upper half; of one counter, that is the one.
-  if (!isLarge && load.shard < Math.floor(row.shards / 2)) return null;
+  if (!isLarge && shard < Math.floor(row.shards / 2)) return null;
   await raiseShards(db, applicationId, row.shards * 2);
   return isLarge ? 'size' : 'rate';
 }
@@ -67,22 +72,9 @@ export class LoadMeter {
   }
 }
 
-type Growing = {
-  store: Store;
-  db: D1Database;
-  applicationId: string;
-  shard: number;
-  /** The size of the counter's database in bytes. */
-  bytes: number;
-  limits: GrowthLimits;
-};
-
 /** Requests more shards if a counter exceeds a limit (see `growWhenLoaded`), and then restarts the measurement of its rate. */
 export async function growByLoad(counter: Growing, meter: LoadMeter, now: number): Promise<void> {
-  const { store, db, applicationId, shard, bytes, limits } = counter;
-  const { raisedBytes } = progressOf(store);
-  const load = { shard, bytes, eventsPerSecond: meter.perSecond(now), raisedBytes };
-  const reason = await growWhenLoaded(db, applicationId, load, limits);
+  const reason = await growWhenLoaded(counter, meter.perSecond(now));
   if (reason || meter.isOver(now)) meter.startAt(now);
-  if (reason === 'size') store.update(progress).set({ raisedBytes: bytes }).run();
+  if (reason === 'size') counter.store.update(progress).set({ raisedBytes: counter.bytes }).run();
 }

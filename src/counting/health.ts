@@ -1,8 +1,10 @@
-import { count, desc, max, sql } from 'drizzle-orm';
+import { count, desc, max } from 'drizzle-orm';
 import { UNKNOWN_SEGMENT } from '#catalogue';
+import { earliest } from '#lib/time';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
-import { heldBack } from './credits/open-credits.ts';
+import { countHeld, oldestHeld } from './credits/open-credits.ts';
 import { insertDevice } from './devices/devices.ts';
+import { hotEventsIn } from './files/export.ts';
 import { MINUTE_MS } from './keys/seen-ids.ts';
 import { appendSome, type Pending, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox/outbox.ts';
@@ -40,10 +42,8 @@ const TRIAL_DEVICE: NewDevice = {
 };
 
 /** When the oldest event came that is not in D1 yet, also if it waits for a credit; null if all are. */
-function oldestPendingAt(store: Store, pending: Pending): number | null {
-  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? [], heldBack(store).oldestAt ?? []].flat();
-  return oldest.length === 0 ? null : Math.min(...oldest);
-}
+const oldestPendingAt = (store: Store, pending: Pending): number | null =>
+  earliest(pending.oldestAt, oldestInOutbox(store), oldestHeld(store));
 
 /** See `Settled`. */
 export function countedThrough(store: Store, pending: Pending, now: number): number {
@@ -84,7 +84,7 @@ export function readHealth(
     .limit(NEWEST_BATCHES)
     .all();
   return {
-    pending: pending.events + heldBack(store).events,
+    pending: pending.events + countHeld(store),
     oldestPendingAt: oldestPendingAt(store, pending),
     countedThrough: countedThrough(store, pending, now),
     lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),
@@ -92,11 +92,7 @@ export function readHealth(
     outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,
     sequence: progressOf(store).sequence,
     devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
-    hotEvents:
-      store
-        .select({ n: sql<number>`coalesce(sum(${log.eventCount}), 0)` })
-        .from(log)
-        .get()?.n ?? 0,
+    hotEvents: hotEventsIn(store),
   };
 }
 

@@ -8,7 +8,6 @@ export type {
   StoredDevice,
 } from './api.ts';
 export { Counter } from './counter.ts';
-export { counterNames, deleteCounters } from './delete-counters.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
 export { packEvents } from './log.ts';
@@ -18,6 +17,7 @@ export { tellAllCounters, tellCounters, tellCountersSoon } from './outbound/tell
 export { readAllApplied } from './outbox/sequence-gap.ts';
 export {
   countPayers,
+  deleteCounters,
   forgetMissingFiles,
   resumeCounting,
   settleCounters,
@@ -34,7 +34,6 @@ export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
-export type { Sharded } from './questions/query-counters.ts';
 export type {
   DeviceFilter,
   DeviceGroup,
@@ -51,6 +50,15 @@ export { deliveredThrough, type QueueProgress, readQueues } from './queue/queue-
 export { eventDelaySeconds } from './queue/retry-schedule.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './queue/undelivered.ts';
 export { retryCall } from './retry.ts';
-export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';
+export {
+  counterName,
+  counterNames,
+  counterOf,
+  countersOf,
+  homeShard,
+  MAX_SHARDS,
+  possibleShards,
+  type Sharded,
+} from './shards.ts';
 export { toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

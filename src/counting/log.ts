@@ -133,6 +133,16 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
   return appended;
 }
 
+/** What events are appended to: the log of a counter, and the ids that it has seen. */
+export type CounterLog = { store: Store; seen: SeenIds; applicationId: string };
+
+/** `appendFresh` for events that were not sent to the counter as a batch. */
+export const appendEvents = (
+  { store, seen, applicationId }: CounterLog,
+  events: readonly LoggedEvent[],
+  now: number,
+): number => appendFresh(store, seen, packEvents(applicationId, events), now);
+
 /** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
 export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
   let first = 0;
@@ -242,7 +252,8 @@ export function readBatch(store: Store, applicationId: string, batch: number): (
   return unpackEvents(applicationId, textOf(store, batch));
 }
 
-const textOf = (store: Store, batch: number): string =>
+/** The JSON array of a batch's events; empty if the log does not have the batch. */
+export const textOf = (store: Store, batch: number): string =>
   statementsOf(store).events.get({ batch })?.events ?? '[]';
 
 /** The hashed keys of a batch's events: see `pack.ts`. */

@@ -1,6 +1,7 @@
 import { and, eq, lt } from 'drizzle-orm';
 import { applications, database } from '#db';
 import { murmur128 } from '#lib/murmur';
+import type { CounterApi } from './api.ts';
 
 /** The largest number of counters of an application. */
 export const MAX_SHARDS = 64;
@@ -13,15 +14,24 @@ export function readCounterName(name: string): { applicationId: string; shard: n
   return { applicationId: name.slice(0, at), shard: Number(name.slice(at + 1)) };
 }
 
-/** What calls go to: see `CounterApi`. Named by the binding, because the counter imports this file. */
-export type CounterStub = ReturnType<Env['COUNTERS']['getByName']>;
+/** What calls go to. `CounterApi` comes first, so that their answers have its types instead of those that RPC makes of them. */
+export type CounterStub = CounterApi & ReturnType<Env['COUNTERS']['getByName']>;
 
-export function counterOf(env: Pick<Env, 'COUNTERS'>, applicationId: string, shard: number): CounterStub {
+export type Bindings = Pick<Env, 'COUNTERS'>;
+
+/** An application and the number of its counters, as stored in its row. */
+export type Sharded = { id: string; shards: number };
+
+/** The names of an application's counters. */
+export const counterNames = ({ id, shards }: Sharded): string[] =>
+  Array.from({ length: shards }, (_, shard) => counterName(id, shard));
+
+export function counterOf(env: Bindings, applicationId: string, shard: number): CounterStub {
   return env.COUNTERS.getByName(counterName(applicationId, shard));
 }
 
 /** All counters of an application. */
-export function countersOf(env: Pick<Env, 'COUNTERS'>, applicationId: string, shards: number) {
+export function countersOf(env: Bindings, applicationId: string, shards: number) {
   return Array.from({ length: shards }, (_, shard) => counterOf(env, applicationId, shard));
 }
 

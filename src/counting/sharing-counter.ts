@@ -73,15 +73,10 @@ export abstract class SharingCounter extends CreditingCounter {
     try {
       const answers = await Promise.all(
         others.map(async (shard): Promise<[number, SharedTransaction[]]> => {
-          const call = () =>
-            counterOf(this.env, this.applicationId, shard).shareTransactions(this.shard, shards, own);
-          return [
-            shard,
-            await withTimeout(
-              retryCall<SharedTransaction[]>(async () => await call()),
-              TELL_TIMEOUT_MS,
-            ),
-          ];
+          const told = retryCall(() =>
+            counterOf(this.env, this.applicationId, shard).shareTransactions(this.shard, shards, own),
+          );
+          return [shard, await withTimeout(told, TELL_TIMEOUT_MS)];
         }),
       );
       this.takeAll(answers, () => forgetUntold(this.store, lastPart));
@@ -96,13 +91,10 @@ export abstract class SharingCounter extends CreditingCounter {
   /** Takes over what others told, with other work in the same transaction. It is counted at once, because the figures lack it. */
   private takeAll<Result>(told: readonly [from: number, SharedTransaction[]][], work: () => Result): Result {
     const now = Date.now();
-    const { store, seen, applicationId, shard } = this;
+    const { store, log, shard } = this;
     const { appended, result } = this.write(() => ({
       result: work(),
-      appended: told.reduce(
-        (sum, [from, own]) => sum + takeOver({ store, seen, applicationId }, { shard, from }, own, now),
-        0,
-      ),
+      appended: told.reduce((sum, [from, own]) => sum + takeOver(log, { shard, from }, own, now), 0),
     }));
     this.noteAppended(appended, now);
     if (appended > 0) this.scheduler.want(lastBatch(store));

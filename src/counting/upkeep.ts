@@ -4,7 +4,6 @@ import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './keys/key-book.ts';
 import type { SeenIds } from './keys/seen-ids.ts';
-import { progressOf } from './log.ts';
 import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { Store } from './store.ts';
@@ -18,12 +17,6 @@ const REDELIVERED_FOR_MS = 9 * DAY_MS;
 export const MAX_BACKOFF_MS = 300_000;
 /** The wait after a number of failures in a row: 1 s after none, 5 minutes at most. */
 export const backoffMs = (failures: number): number => Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS);
-
-/** When ids and keys are due to be pruned; null for a counter that has counted nothing. */
-export function pruneDueAt(store: Store): number | null {
-  const { prunedAt, countedBatch } = progressOf(store);
-  return countedBatch === 0 ? null : prunedAt + DAY_MS;
-}
 
 /** Events older than this cannot be redelivered. Parked messages are excluded from this, because they may be replayed at any time. */
 export async function readRedeliveryLimit(

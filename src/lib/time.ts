@@ -10,6 +10,12 @@ export const iso = (at: number): string => new Date(at).toISOString();
 /** `iso`; null stays null. */
 export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
+/** The earliest of some times; null if there are none. */
+export function earliest(...times: readonly (number | null | undefined)[]): number | null {
+  const known = times.filter((at) => at != null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
 const MAX_ZONES = 2_000;
 
 /** Makes formatters in a locale's style, one per time zone. Constructing one costs about 80 times as much as using it. */

@@ -11,7 +11,7 @@ export {
   type PartSelection,
   readParts,
 } from './cube/read-parts.ts';
-export { REVENUE_DAYS, readRevenue, type StoredRevenue } from './device/device-revenue.ts';
+export { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from './device/device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/device-state.ts';
 export { Journal } from './device/journal.ts';
 export type { StoredSteps } from './device/step-format.ts';

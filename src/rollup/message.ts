@@ -231,6 +231,14 @@ export async function checkMessage(message: Message, version: string | null): Pr
   checked.creditOpen = v === 2;
   if (applicationId !== undefined) for (const event of events) nameApplication(event, applicationId);
   const isChecked = texts !== null && version !== null && checkedBy === version;
+  const park = async (at: number, item: unknown, body: unknown, what: string, error: z.ZodError) => {
+    checked.parked.push({
+      id: await parkedId(message.id, at),
+      applicationId: applicationIdOf(item),
+      body: parkedBody(body),
+      reason: `not ${what} of this version: ${describeFaults(toFaults(error))}`,
+    });
+  };
   for (const [index, item] of events.entries()) {
     const text = isChecked ? texts[index] : undefined;
     if (text !== undefined) {
@@ -239,26 +247,13 @@ export async function checkMessage(message: Message, version: string | null): Pr
     }
     const event = LoggedEvent.safeParse(item);
     if (event.success) checked.events.push({ event: event.data, text: eventText(event.data) });
-    else {
-      checked.parked.push({
-        id: await parkedId(message.id, index),
-        applicationId: applicationIdOf(item),
-        body: parkedBody({ v, events: [item] }),
-        reason: `not an event of this version: ${describeFaults(toFaults(event.error))}`,
-      });
-    }
+    else await park(index, item, { v, events: [item] }, 'an event', event.error);
   }
   for (const [index, item] of clicks.entries()) {
     const click = ClickRecord.safeParse(item);
     if (click.success) checked.clicks.push(click.data);
-    else {
-      checked.parked.push({
-        id: await parkedId(message.id, events.length + index),
-        applicationId: applicationIdOf(item),
-        body: parkedBody({ v: 1, events: [], clicks: [item] }),
-        reason: `not a click of this version: ${describeFaults(toFaults(click.error))}`,
-      });
-    }
+    else
+      await park(events.length + index, item, { v: 1, events: [], clicks: [item] }, 'a click', click.error);
   }
   return checked;
 }

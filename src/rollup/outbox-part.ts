@@ -144,9 +144,6 @@ export type SumRows =
 export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement =>
   'table' in sums ? additionStatement(db, sums) : addParts(db, sums.parts, sums.rows);
 
-/** The parameter with the rows. */
-const ROWS = '?1';
-
 /** How an upsert adds to the sums of a row. What exceeds 10^12 nanos is carried into the high part of an amount. */
 const assigned = (table: StoredTable): string =>
   MEASURES[table]
@@ -161,30 +158,23 @@ const assigned = (table: StoredTable): string =>
     })
     .join(', ');
 
-/** Adds rows (`ROWS`, a JSON array) with these columns to a rollup table. */
-function additionSql(table: StoredTable, columns: readonly string[]): string {
+/** Adds rows with these columns to a rollup table. */
+function additionStatement(
+  db: D1Database,
+  { table, columns, rows }: Extract<SumRows, { table: StoredTable }>,
+): D1PreparedStatement {
   const keys = keysTogether(table);
   const own = additionColumns(table);
   const values = own.map((name) => {
     const at = columns.indexOf(name);
     return at < 0 ? (keys.includes(name) ? "''" : '0') : `value ->> ${at}`;
   });
-  return `INSERT INTO ${table} (${own.join(', ')}) SELECT ${values.join(', ')} FROM json_each(${ROWS}) WHERE true
-    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${assigned(table)}`;
-}
-
-/** The SQL of each table. Kept, because putting it together takes longer than sending a part. */
-const additionTexts = new Map<string, string>();
-
-function additionStatement(
-  db: D1Database,
-  { table, columns, rows }: Extract<SumRows, { table: StoredTable }>,
-): D1PreparedStatement {
-  const name = [table, ...columns].join();
-  const text = additionTexts.get(name) ?? additionSql(table, columns);
-  additionTexts.set(name, text);
-  const [before = '', after = ''] = text.split(ROWS);
-  return toStatement(db, sql`${sql.raw(before)}${JSON.stringify(rows)}${sql.raw(after)}`);
+  return toStatement(
+    db,
+    sql`INSERT INTO ${sql.raw(`${table} (${own.join(', ')}) SELECT ${values.join(', ')}`)}
+      FROM json_each(${JSON.stringify(rows)}) WHERE true
+      ON CONFLICT ${sql.raw(`(${keys.join(', ')}) DO UPDATE SET ${assigned(table)}`)}`,
+  );
 }
 
 /** A row of the same table, or a part of the same size, that the database has no reason to refuse. Never kept: for trials only. */

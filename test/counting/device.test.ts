@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
-import type { DeviceFilter, PayersQuery } from '#counting';
+import type { DeviceFilter, LogPage, PayersQuery } from '#counting';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import type { FunnelQuestion } from '../../src/counting/questions/questions.ts';
@@ -287,11 +287,7 @@ describe('queries of the counter', () => {
     let cursor: string | null = null;
     let pages = 0;
     do {
-      const page: Awaited<ReturnType<ReturnType<typeof stub>['readLog']>> = await stub().readLog(
-        { type: 'custom', deviceId: device.id },
-        cursor,
-        2,
-      );
+      const page: LogPage = await stub().readLog({ type: 'custom', deviceId: device.id }, cursor, 2);
       ids.push(...page.events.map(({ id }) => id));
       cursor = page.through;
       pages++;

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { LogPage } from '#counting';
 import { clickOf, eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 // The log of a counter: what is appended, in which order, and how it is numbered.
@@ -69,7 +70,7 @@ it.each([[[5, 1, 9]], [[1, 9, 5]], [[9, 5, 1]]])(
     await append([7, 3].map((own) => ad({ id: idAt(own) })));
     const listed: string[] = [];
     for (let before: string | null = null; ; ) {
-      const { events, through } = await stub().readLog({ type: 'custom.ad' }, before, 1);
+      const { events, through }: LogPage = await stub().readLog({ type: 'custom.ad' }, before, 1);
       listed.push(...events.map(({ id }) => id));
       if (through === null) break;
       before = through;

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { pruneClicks } from '#attribution';
-import { countersOf } from '#counting';
+import { type Counter, countersOf } from '#counting';
 import { ANDROID_AGENT, ANDROID_METRICS, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { setUp } from '../helpers/destination.ts';
@@ -35,7 +35,7 @@ it('passes on the click ids of a purchase after the click is deleted, and nothin
   expect(answer.status).toBe(200);
   await worker.deliver(worker.queue.take());
   for (const counter of countersOf(env, tenant.application.id, 1)) {
-    await runInDurableObject(counter, async (own) => {
+    await runInDurableObject(counter, async (own: Counter) => {
       await own.settle();
       await own.alarm();
       await own.fed();

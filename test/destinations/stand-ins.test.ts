@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { countersOf } from '#counting';
+import { type Counter, countersOf } from '#counting';
 import { call, setUp } from '../helpers/destination.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -80,7 +80,7 @@ it.each(Object.keys(STAND_INS))('%s takes exactly what was counted', async (kind
   }
   await worker.deliver(worker.queue.take());
   for (const counter of countersOf(env, tenant.application.id, 1)) {
-    await runInDurableObject(counter, async (own) => {
+    await runInDurableObject(counter, async (own: Counter) => {
       await own.settle();
       await own.alarm();
       await own.fed();

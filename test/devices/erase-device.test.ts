@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
-import { counterOf, packEvents } from '#counting';
+import { type Counter, counterOf, packEvents } from '#counting';
 import { listRejections } from '#ingestion';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
@@ -159,7 +159,7 @@ async function quietCounter(applicationId: string) {
   await runInDurableObject(counter, (_, state) => {
     vi.spyOn(state.storage, 'setAlarm').mockResolvedValue();
   });
-  const alarm = () => runInDurableObject(counter, (instance) => instance.alarm());
+  const alarm = () => runInDurableObject(counter, (instance: Counter) => instance.alarm());
   const exportLog = async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 });
     await counter.settle();

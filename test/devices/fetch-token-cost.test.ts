@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { counterOf } from '#counting';
+import { type Counter, counterOf } from '#counting';
 import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
 import { IPHONE_METRICS } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -34,7 +34,7 @@ async function measured(tenant: Tenant) {
   // The key is looked up once per minute and isolate.
   await on.request('/check-data-collection-status', { headers: { 'service-api-key': tenant.apiKey } });
   const counter = counterOf(env, tenant.application.id, 0);
-  const storage = await runInDurableObject(counter, (instance, state) => {
+  const storage = await runInDurableObject(counter, (instance: Counter, state) => {
     const watched = new WatchedStorage(state.storage);
     instance.use(watched.asStorage());
     return watched;

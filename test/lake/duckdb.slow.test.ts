@@ -5,12 +5,13 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { type StoredEvent, writeFiles } from '#lake';
+import { atOnce } from '#lib/steps';
 import { dayFromNumber, daysBetween } from '#lib/time';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
 import { RawFiles } from '../../src/counting/files/raw-files.ts';
 import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
 import { appendFresh, packEvents } from '../../src/counting/log.ts';
-import { countNextRun, FULL_RUN } from '../../src/counting/runs/next-run.ts';
+import { FULL_RUN, nextRun } from '../../src/counting/runs/next-run.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { loadParquet } from '../../src/lib/encoding/parquet.ts';
 import { PIXEL } from '../helpers/device-description.ts';
@@ -106,7 +107,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
     appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
   }
   await loadParquet();
-  while (await countNextRun([storage, APPLICATION_ID, FULL_RUN, now]));
+  while (atOnce(nextRun(storage, APPLICATION_ID, FULL_RUN, now)));
   const bucket = new MemoryBucket();
   const files = new RawFiles({
     store: () => store,

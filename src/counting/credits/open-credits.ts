@@ -1,10 +1,10 @@
-import { and, eq, inArray, lt, min, sql } from 'drizzle-orm';
+import { and, count, eq, inArray, lt, min, sql } from 'drizzle-orm';
 import { type AppleAnswer, type Attribution, creditAfterApple } from '#attribution';
 import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { earliest } from '#lib/time';
 import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
-import { appendFresh, packEvents } from '../log.ts';
+import { appendEvents, type CounterLog } from '../log.ts';
 import { devices, heldEvents, openCredits } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 
@@ -107,18 +107,17 @@ function installOf(install: LoggedEvent, { method, confidence, doubts }: Attribu
   } as LoggedEvent;
 }
 
-type Log = { store: Store; seen: SeenIds; applicationId: string };
-
 /**
  * Resolves the credit of a device: from Apple's answer, or without it. Appends its install and its held events to the log, and returns how many.
  * `creativeId`: of the ad that Apple named. Does nothing if the credit is not open. Call it in a transaction.
  */
 export function resolveCredit(
-  { store, seen, applicationId }: Log,
+  log: CounterLog,
   deviceId: string,
   { answer, creativeId }: { answer: AppleAnswer; creativeId: string | null },
   now: number,
 ): number {
+  const { store, applicationId } = log;
   const own = eq(heldEvents.deviceId, deviceId);
   const open = store.select().from(openCredits).where(eq(openCredits.deviceId, deviceId)).get();
   // A copy may have the events of a device whose credit it does not have.
@@ -134,7 +133,7 @@ export function resolveCredit(
   store.delete(openCredits).where(eq(openCredits.deviceId, deviceId)).run();
   store.delete(heldEvents).where(own).run();
   const told = events.map((event) => (device ? tell(event, device) : event));
-  return appendFresh(store, seen, packEvents(applicationId, told), now);
+  return appendEvents(log, told, now);
 }
 
 /** What is known of some devices whose credit is resolved. */
@@ -157,11 +156,8 @@ const deviceIdOf = (event: LoggedEvent): string | undefined =>
  * Takes events that were sent while the credit of their devices was open: holds those of devices where it still is, and appends the others with
  * the creative that was found. Returns how many were appended. A repetition adds nothing. Call it in a transaction.
  */
-export function takeOpenEvents(
-  { store, seen, applicationId }: Log,
-  texts: readonly string[],
-  now: number,
-): number {
+export function takeOpenEvents(log: CounterLog, texts: readonly string[], now: number): number {
+  const { store, applicationId } = log;
   const events = texts.map((text) => ({ text, event: parse(applicationId, text) }));
   const ids = new Set(events.flatMap(({ event }) => deviceIdOf(event) ?? []));
   const known = toldOf(store, ids);
@@ -178,7 +174,7 @@ export function takeOpenEvents(
         .run();
     } else resolved.push(device ? tell(event, device) : event);
   }
-  return appendFresh(store, seen, packEvents(applicationId, resolved), now);
+  return appendEvents(log, resolved, now);
 }
 
 /** A held event, and when it came; null if it is not held. */
@@ -187,36 +183,29 @@ export function heldEvent(store: Store, id: string): { text: string; heldAt: num
   return row ? { text: row.event, heldAt: row.heldAt } : null;
 }
 
-/** What is not in the log because a credit is open: events with installs, and when the first of them came. */
-export function heldBack(store: Store): { events: number; oldestAt: number | null } {
-  const count = sql<number>`count(*)`;
-  const installs = store
-    .select({ count, at: min(openCredits.createdAt) })
+/** How many events, with installs, are not in the log because a credit is open. */
+export function countHeld(store: Store): number {
+  const credits = store.select({ n: count() }).from(openCredits).get()?.n ?? 0;
+  return credits + (store.select({ n: count() }).from(heldEvents).get()?.n ?? 0);
+}
+
+/** When the first of them came, in epoch milliseconds; null if there are none. */
+export function oldestHeld(store: Store): number | null {
+  const credit = store
+    .select({ at: min(openCredits.createdAt) })
     .from(openCredits)
     .get();
-  const events = store
-    .select({ count, at: min(heldEvents.heldAt) })
+  const event = store
+    .select({ at: min(heldEvents.heldAt) })
     .from(heldEvents)
     .get();
-  const times = [installs?.at ?? [], events?.at ?? []].flat();
-  return {
-    events: (installs?.count ?? 0) + (events?.count ?? 0),
-    oldestAt: times.length === 0 ? null : Math.min(...times),
-  };
+  return earliest(credit?.at, event?.at);
 }
 
 /** When the next credit is to be resolved without Apple's answer, in epoch milliseconds; null if none is open. */
 export function overdueAt(store: Store): number | null {
-  const first = store
-    .select({ at: min(openCredits.createdAt) })
-    .from(openCredits)
-    .get()?.at;
-  const held = store
-    .select({ at: min(heldEvents.heldAt) })
-    .from(heldEvents)
-    .get()?.at;
-  const times = [first ?? [], held ?? []].flat();
-  return times.length === 0 ? null : Math.min(...times) + OPEN_MS;
+  const oldestAt = oldestHeld(store);
+  return oldestAt === null ? null : oldestAt + OPEN_MS;
 }
 
 /** Some devices whose credit has been open for too long. */

@@ -16,21 +16,14 @@ const foundColumns = {
   clickId: sql<string | null>`${devices.attribution} ->> 'click_id'`,
   isOpen: sql<number>`EXISTS (SELECT 1 FROM ${openCredits} WHERE ${openCredits.deviceId} = ${devices.id})`,
 };
-type Columns = {
-  id: string;
-  acquiredDay: string;
-  creativeId: string;
-  clickId: string | null;
-  isOpen: number;
-};
-const toFound = ({ clickId, isOpen, ...device }: Columns): IdentifiedDevice => ({
-  device: {
-    ...device,
-    creativeId: device.creativeId || null,
-    ...(isOpen ? { creditOpen: true as const } : {}),
-  },
-  clickId,
-});
+type FoundRow = DeviceIdentity & { creativeId: string; clickId: string | null; isOpen: number };
+
+function toFound(row: FoundRow | undefined): IdentifiedDevice | null {
+  if (!row) return null;
+  const { clickId, isOpen, creativeId, ...device } = row;
+  const credit = isOpen ? { creditOpen: true as const } : {};
+  return { device: { ...device, creativeId: creativeId || null, ...credit }, clickId };
+}
 
 const { placeholder } = sql;
 
@@ -67,15 +60,11 @@ const statementsOf = perStore((store) => ({
     .prepare(),
 }));
 
-export function findByAlias(store: Store, alias: string): IdentifiedDevice | null {
-  const row = statementsOf(store).findByAlias.get({ alias });
-  return row ? toFound(row) : null;
-}
+export const findByAlias = (store: Store, alias: string): IdentifiedDevice | null =>
+  toFound(statementsOf(store).findByAlias.get({ alias }));
 
-export function findById(store: Store, id: string): IdentifiedDevice | null {
-  const row = statementsOf(store).findById.get({ id });
-  return row ? toFound(row) : null;
-}
+export const findById = (store: Store, id: string): IdentifiedDevice | null =>
+  toFound(statementsOf(store).findById.get({ id }));
 
 /** Which of these devices exist, without erased ones, and whether each is an editor's or a debug build's. */
 export function findKnown(store: Store, ids: Iterable<string>): Map<string, { test: boolean }> {

@@ -3,9 +3,7 @@ import { eventText } from '#rollup';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from '../api.ts';
 import { packEvents } from '../log.ts';
 import { retryCall } from '../retry.ts';
-import { counterOf, homeShard, possibleShards } from '../shards.ts';
-
-type Bindings = Pick<Env, 'COUNTERS'>;
+import { type Bindings, counterOf, homeShard, possibleShards } from '../shards.ts';
 
 export type FoundDevice = { shard: number; device: DeviceIdentity };
 
@@ -38,9 +36,7 @@ export async function findDevices(
   }
   const answers = await Promise.all(
     [...asked].map(async ([shard, own]) => {
-      const devices = await retryCall<(DeviceIdentity | null)[]>(
-        async () => await counterOf(env, applicationId, shard).findDevices(own, shards),
-      );
+      const devices = await retryCall(() => counterOf(env, applicationId, shard).findDevices(own, shards));
       return own.flatMap((alias, index): [string, FoundDevice][] => {
         const device = devices[index];
         return device ? [[alias, { shard, device }]] : [];
@@ -114,8 +110,8 @@ async function createAt(
       ...(token && install ? { credit: { token, install: eventText(install) } } : {}),
     };
   });
-  const made = await retryCall<CreatedDevice[]>(
-    async () => await counterOf(env, applicationId, shard).createOrFindDevices(shards, devices, installs),
+  const made = await retryCall(() =>
+    counterOf(env, applicationId, shard).createOrFindDevices(shards, devices, installs),
   );
   return own.flatMap((one, index): [WantedDevice, number, CreatedDevice][] => {
     const outcome = made[index];

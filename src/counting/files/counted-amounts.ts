@@ -1,9 +1,9 @@
 import { asc, lte } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
+import { memoize } from '#lib/collections/memoize';
 import { idToBytes } from '#lib/ids';
 import type { CountedAmount } from '../api.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
-import { readBatch, readKeyWords } from '../log.ts';
+import { type CounterLog, readBatch, readKeyWords } from '../log.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { log } from '../schema.ts';
 import type { Store } from '../store.ts';
@@ -13,12 +13,10 @@ type Place = { batch: number; index: number };
 
 /** See `CounterApi.countedAmounts`. Reads the keys of the hot log, and the events that have one of those. */
 export function countedAmounts(
-  store: Store,
-  applicationId: string,
-  seen: SeenIds,
+  { store, applicationId, seen }: CounterLog,
   ids: readonly string[],
 ): (CountedAmount | null)[] {
-  const read = batchReader(store, applicationId);
+  const read = memoize(Number.POSITIVE_INFINITY, (batch: number) => readBatch(store, applicationId, batch));
   const places = ids.map((id): Place | null => {
     const batch = seen.batchOf(idToBytes(id));
     const index = batch === null ? -1 : read(batch).findIndex((event) => event?.id === id);
@@ -74,12 +72,3 @@ const isBefore = (left: Place, right: Place) =>
 
 const amountOf = (event: LoggedEvent | null): CountedAmount | null =>
   event && 'value_nanos' in event ? { nanos: event.value_nanos, currency: event.currency } : null;
-
-function batchReader(store: Store, applicationId: string) {
-  const known = new Map<number, (LoggedEvent | null)[]>();
-  return (batch: number) => {
-    const events = known.get(batch) ?? readBatch(store, applicationId, batch);
-    known.set(batch, events);
-    return events;
-  };
-}

@@ -1,4 +1,4 @@
-import { asc, gt, lt, lte, sql } from 'drizzle-orm';
+import { asc, gt, lte, sql } from 'drizzle-orm';
 import type { FileEntry, StoredEvent } from '#lake';
 import { DevicePlaces } from '../devices/device-places.ts';
 import { isTakenOver } from '../keys/shared-transactions.ts';
@@ -102,27 +102,24 @@ export function* eventsThrough(
 
 /**
  * Lists the files of a range that are now in R2, and removes what they have from the hot log: its batches up to `through`. Call it in a
- * transaction. Returns the number of exported events.
+ * transaction.
  */
 export function confirmRange(
   store: Store,
   range: { last: number; through: number },
   entries: readonly FileEntry[],
   now: number,
-): number {
+): void {
   const { last, through } = range;
-  if (progressOf(store).exportBatch !== last) return 0;
-  const before = hotEventsIn(store);
+  if (progressOf(store).exportBatch !== last) return;
   addFiles(store, entries, { exportedAt: now, throughBatch: through });
   eraseFromNewFiles(store, entries, last);
-  store
-    .delete(log)
-    .where(lt(log.batch, through + 1))
-    .run();
-  store
-    .delete(logOutcomes)
-    .where(lt(logOutcomes.batch, through + 1))
-    .run();
+  dropThrough(store, through);
   store.update(progress).set({ exportBatch: 0 }).run();
-  return before - hotEventsIn(store);
+}
+
+/** Removes the batches of the log up to one, whose events are counted and in files. Call it in a transaction. */
+export function dropThrough(store: Store, batch: number): void {
+  store.delete(log).where(lte(log.batch, batch)).run();
+  store.delete(logOutcomes).where(lte(logOutcomes.batch, batch)).run();
 }

@@ -16,9 +16,8 @@ import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
 import { findPurchases } from '../keys/purchase-keys.ts';
-import type { SeenIds } from '../keys/seen-ids.ts';
 import { isTakenOver } from '../keys/shared-transactions.ts';
-import { progressOf, unpackEvents } from '../log.ts';
+import { type CounterLog, progressOf, textOf, unpackEvents } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import { log, logOutcomes, revokedTokens } from '../schema.ts';
 import type { Store } from '../store.ts';
@@ -47,9 +46,9 @@ export function readLog(
   let found: StoredEvent[] = [];
   let characters = 0;
   for (const [index, { batch }] of heads.entries()) {
-    const text = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get()?.events;
-    characters += text?.length ?? 0;
-    const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
+    const text = textOf(store, batch);
+    characters += text.length;
+    const own = unpackEvents(applicationId, text).filter((event) => event !== null);
     const wanted = own.filter(
       (event) => isBefore(event.id) && !isTakenOver(event) && matches(event, ofEvents),
     );
@@ -76,9 +75,7 @@ function cut(found: StoredEvent[], limit: number, through: string | null): LogPa
 
 /** See `CounterApi.eventStatus`. */
 export function eventStatus(
-  store: Store,
-  applicationId: string,
-  seen: SeenIds,
+  { store, applicationId, seen }: CounterLog,
   eventId: string,
 ): AppendedStatus | null {
   const batch = seen.batchOf(idToBytes(eventId));
@@ -160,8 +157,7 @@ export function blankEvents(store: Store, id: string): number {
     .all();
   let blanked = 0;
   for (const { batch } of rows) {
-    const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
-    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
+    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(textOf(store, batch));
     const own = events.filter(isMeant).length;
     if (own === 0) continue;
     blanked += own;
@@ -179,8 +175,7 @@ export function blankEvents(store: Store, id: string): number {
  * transaction that counts the batch.
  */
 export function reduceEvents(store: Store, batch: number, deviceIds: ReadonlySet<string>): void {
-  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
-  const events: (Partial<DeviceEvent> | null)[] = JSON.parse(row?.events ?? '[]');
+  const events: (Partial<DeviceEvent> | null)[] = JSON.parse(textOf(store, batch));
   const reduced = events.map((event) => {
     if (!event?.device_id || !deviceIds.has(event.device_id)) return event;
     const { id, device_id, shard, type, acquired_day, day, occurred_at, received_at } = event;

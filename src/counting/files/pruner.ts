@@ -2,9 +2,10 @@ import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { SeenIds } from '../keys/seen-ids.ts';
+import { progressOf } from '../log.ts';
 import { readCounterName } from '../shards.ts';
 import type { Store } from '../store.ts';
-import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
+import { MAX_BACKOFF_MS, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
 import type { RawFiles } from './raw-files.ts';
 
 type PrunerDependencies = {
@@ -31,8 +32,9 @@ export class Pruner {
 
   /** When the next pruning is due, in epoch milliseconds; null for a counter that has counted nothing. */
   dueAt(): number | null {
-    const dueAt = this.hasMoreFiles ? 0 : pruneDueAt(this.around.store());
-    return dueAt === null ? null : Math.max(dueAt, this.againAt);
+    if (this.hasMoreFiles) return this.againAt;
+    const { prunedAt, countedBatch } = progressOf(this.around.store());
+    return countedBatch === 0 ? null : Math.max(prunedAt + DAY_MS, this.againAt);
   }
 
   /** Prunes if it is due. A failure is logged, and repeated later. Old files are deleted until `deadline` (epoch milliseconds). */

@@ -45,7 +45,7 @@ type RawFilesDependencies = {
 export class RawFiles {
   private readonly around: RawFilesDependencies;
   private failures = 0;
-  private running: Promise<void> = Promise.resolve();
+  private running: Promise<unknown> = Promise.resolve();
   private isEnded = false;
   hotEvents: number;
   /** Why the last work failed; null if it succeeded. */
@@ -113,19 +113,15 @@ export class RawFiles {
   }
 
   /** See `CounterApi.forgetMissingFiles`. */
-  async forgetMissing(after: string): Promise<MissingFiles> {
+  forgetMissing(after: string): Promise<MissingFiles> {
     const { store, bucket, transaction } = this.around;
-    let outcome: MissingFiles = { forgotten: 0, through: null };
-    await this.attempt(async () => {
+    return this.attempt(async () => {
       const keys = listKeys(store(), after, MAX_EXAMINED);
       const missing = await missingAmong(bucket(), keys);
       transaction(() => forgetFiles(store(), missing));
-      outcome = {
-        forgotten: missing.length,
-        through: keys.length < MAX_EXAMINED ? null : (keys.at(-1) ?? null),
-      };
+      const through = keys.length < MAX_EXAMINED ? null : (keys.at(-1) ?? null);
+      return { forgotten: missing.length, through };
     });
-    return outcome;
   }
 
   private hasTime(deadline: number): boolean {
@@ -133,12 +129,13 @@ export class RawFiles {
   }
 
   /** Runs one piece of work at a time, because another would delete objects that are written but not yet listed. */
-  private attempt(work: () => Promise<void>): Promise<void> {
+  private attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     const attempt = this.running.then(async () => {
       try {
-        await work();
+        const result = await work();
         this.failures = 0;
         this.error = null;
+        return result;
       } catch (error) {
         this.failures++;
         this.error = 'Raw events could not be written to R2 or read from it; the counter will retry.';

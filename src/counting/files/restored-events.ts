@@ -1,4 +1,4 @@
-import { inArray, lte, sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import {
   DEVICE_DIMENSIONS,
   isOfDevice,
@@ -17,7 +17,7 @@ import { firstTimes } from '#rollup';
 import type { NewDevice } from '../api.ts';
 import { findCounted } from '../devices/device-pages.ts';
 import { findKnown, insertDevice } from '../devices/devices.ts';
-import { erasures, log, logOutcomes } from '../schema.ts';
+import { erasures } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
 
@@ -111,10 +111,4 @@ export function eraseAgain(store: Store, entry: FileEntry): void {
     entry.key,
     all.flatMap(({ id }) => (mayHoldId(entry, id) ? [id] : [])),
   );
-}
-
-/** Removes counted events from the log that are in a file already. Call it in a transaction. */
-export function dropCounted(store: Store, lastBatch: number): void {
-  store.delete(log).where(lte(log.batch, lastBatch)).run();
-  store.delete(logOutcomes).where(lte(logOutcomes.batch, lastBatch)).run();
 }

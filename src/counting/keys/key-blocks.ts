@@ -13,30 +13,32 @@ const COMPACTED_SHARE = 4;
 
 export const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
 
+type OfGeneration = typeof keyGenerations | typeof recentKeys | typeof keyBlocks;
+
+/** The rows of a generation in one of its tables. */
+export const generationOf = (table: OfGeneration, day: number, week: number) =>
+  and(eq(table.day, day), eq(table.week, week));
+
 /**
  * Compacts the recent hashes of a generation into its blocks once there are many. A hash is written only a few times while its generation
  * grows, hundreds per row. Reads and writes one old block at a time.
  */
 export function compactWhenDue(store: Store, day: number, week: number): void {
-  const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, week));
+  const own = generationOf(keyGenerations, day, week);
   const generation = store.select().from(keyGenerations).where(own).get();
   if (!generation) return;
   if (generation.recent < Math.max(MIN_COMPACTED, generation.blocked / COMPACTED_SHARE)) return;
   const total = generation.blocked + generation.recent;
   const oldBits = generation.bits;
   const bits = Math.max(oldBits, Math.ceil(Math.log2(total / HASHES_PER_BLOCK)));
-  const ofRecent = and(eq(recentKeys.day, day), eq(recentKeys.week, week));
+  const ofRecent = generationOf(recentKeys, day, week);
   const recent = store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(ofRecent).all();
   const added = splitByBlock(
     recent.map(({ hashes }) => wordsOf(hashes)),
     oldBits,
     0,
   );
-  const blockRow = and(
-    eq(keyBlocks.day, day),
-    eq(keyBlocks.week, week),
-    eq(keyBlocks.block, sql.placeholder('block')),
-  );
+  const blockRow = and(generationOf(keyBlocks, day, week), eq(keyBlocks.block, sql.placeholder('block')));
   const read = store.select({ hashes: keyBlocks.hashes }).from(keyBlocks).where(blockRow).prepare();
   const remove = store.delete(keyBlocks).where(blockRow).prepare();
   const write = store

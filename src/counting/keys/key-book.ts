@@ -1,17 +1,17 @@
-import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
-import { named } from '#db';
+import { and, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { isAmong, named } from '#db';
+import { chunksOf } from '#lib/collections/chunks';
 import { murmur128 } from '#lib/murmur';
 import type { Steps } from '#lib/steps';
 import { DAY_MS } from '#lib/time';
 import { KEY_DAY, KEY_WORDS } from '../pack.ts';
-import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
+import { keyBlocks, keyGenerations, purchaseKeys, recentKeys, transactions } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
-import { hexOfHash } from './hashed-rows.ts';
-import { blockOf, compactWhenDue } from './key-blocks.ts';
+import { hexOfHash, pruneExpired } from './hashed-rows.ts';
+import { blockOf, compactWhenDue, generationOf } from './key-blocks.ts';
 import { FLAG, KeyTable } from './key-table.ts';
-import { prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
-import { pruneTransactions } from './transaction-book.ts';
+import { readPurchases, savePurchases } from './purchase-keys.ts';
 
 /** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
@@ -246,16 +246,8 @@ function blocksToRead(highs: readonly Uint32Array[], bits: number): SQL[] {
   const blocks = new Set<number>();
   for (const words of highs) for (const high of words) blocks.add(blockOf(high, bits));
   const list = [...blocks].sort((left, right) => left - right);
-  const conditions: SQL[] = [];
-  for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
-    const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
-    conditions.push(inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`));
-  }
-  return conditions;
+  return Array.from(chunksOf(list, BLOCKS_PER_READ), (part) => isAmong(keyBlocks.block, part));
 }
-
-const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
-  and(eq(table.day, day), eq(table.week, week));
 
 const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
@@ -265,8 +257,8 @@ export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: nu
   const week = weekOfTaking(takenBefore);
   for (const table of [recentKeys, keyBlocks, keyGenerations])
     store.delete(table).where(lt(table.week, week)).run();
-  prunePurchases(store, dayOf(purchasesBefore), dayOf(now));
-  pruneTransactions(store, dayOf(purchasesBefore), dayOf(now));
+  for (const table of [purchaseKeys, transactions])
+    pruneExpired(store, table, dayOf(purchasesBefore), dayOf(now));
 }
 
 const dayOf = (time: number) => Math.floor(time / DAY_MS);

@@ -3,7 +3,6 @@ import { toHex } from '#lib/encoding/hex';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { purchaseKeys } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
-import { pruneExpired } from './hashed-rows.ts';
 
 // Keys of purchases match at any time and lead to the purchase that was counted under them. Purchases are few, so each key is a row.
 
@@ -32,7 +31,3 @@ export function savePurchases(store: Store, taken: Iterable<StoredPurchase>, tak
       FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`);
   }
 }
-
-/** Deletes keys stored before a day (since 1970). */
-export const prunePurchases = (store: Store, before: number, today: number): void =>
-  pruneExpired(store, purchaseKeys, before, today);

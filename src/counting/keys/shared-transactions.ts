@@ -3,11 +3,10 @@ import type { LoggedEvent, StoreEvent, TransactionStepKind } from '#catalogue';
 import { newId } from '#lib/ids';
 import { hasStep } from '#rollup';
 import type { SharedStep, SharedTransaction } from '../api.ts';
-import { appendFresh, packEvents } from '../log.ts';
+import { appendEvents, type CounterLog } from '../log.ts';
 import { openSegments } from '../runs/segments.ts';
 import { untoldTransactions } from '../schema.ts';
 import { perStore, type Store } from '../store.ts';
-import type { SeenIds } from './seen-ids.ts';
 import { readSteps } from './transaction-book.ts';
 
 // The steps of one transaction may be counted by several counters of an application: what a store tells goes to a device that it names, or to no
@@ -70,57 +69,36 @@ export function describeTransactions(store: Store, ids: readonly string[]): Shar
   });
 }
 
-type Log = { store: Store; seen: SeenIds; applicationId: string };
-
 /**
  * Appends what another counter has counted of transactions whose purchase is here, unless it was taken over before. Returns how many events. Call it in
  * a transaction.
  */
 export function takeOver(
-  { store, seen, applicationId }: Log,
+  log: CounterLog,
   { shard, from }: { shard: number; from: number },
   told: readonly SharedTransaction[],
   now: number,
 ): number {
   const counted = told.filter(({ steps }) => steps.length > 0);
   const known = readSteps(
-    store,
+    log.store,
     counted.map(({ id }) => id),
   );
   const events = counted.flatMap(({ id, steps }) => {
     const here = known.get(id) ?? [];
-    const hasPurchase = here.some(({ is }) => is === 'purchase');
-    return steps
-      .filter((step) => hasPurchase && !hasStep(here, step))
-      .map(
-        ({
-          is,
-          eventId,
-          nanos,
-          currency,
-          second,
-          day,
-          acquiredDay,
-          creativeId,
-          segment,
-          cohort,
-        }): StoreEvent => {
-          return {
-            ...{
-              type: 'store',
-              store: 'counter',
-              id: newId('evt'),
-              application_id: applicationId,
-              status: STATUS[is],
-            },
-            ...{ day, occurred_at: second * 1_000, received_at: now },
-            ...{ value_nanos: nanos, currency, tr_id: id, creative_id: creativeId || null },
-            ...(acquiredDay === '' ? {} : { acquired_day: acquiredDay }),
-            ...(shard === 0 ? {} : { shard }),
-            counted: { shard: from, event_id: eventId, segment, cohort },
-          };
-        },
-      );
+    if (!here.some(({ is }) => is === 'purchase')) return [];
+    const missing = steps.filter((step) => !hasStep(here, step));
+    return missing.map(({ is, eventId, nanos, second, acquiredDay, creativeId, ...step }): StoreEvent => {
+      const { day, currency, segment, cohort } = step;
+      return {
+        ...{ type: 'store', store: 'counter', id: newId('evt'), application_id: log.applicationId },
+        ...{ status: STATUS[is], day, occurred_at: second * 1_000, received_at: now },
+        ...{ value_nanos: nanos, currency, tr_id: id, creative_id: creativeId || null },
+        ...(acquiredDay === '' ? {} : { acquired_day: acquiredDay }),
+        ...(shard === 0 ? {} : { shard }),
+        counted: { shard: from, event_id: eventId, segment, cohort },
+      };
+    });
   });
-  return events.length === 0 ? 0 : appendFresh(store, seen, packEvents(applicationId, events), now);
+  return appendEvents(log, events, now);
 }

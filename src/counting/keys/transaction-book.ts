@@ -8,7 +8,7 @@ import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from 
 import { knownShards } from '../log.ts';
 import { transactions, untoldTransactions } from '../schema.ts';
 import { perStore, type Store, toParameters } from '../store.ts';
-import { hexOfText, pruneExpired } from './hashed-rows.ts';
+import { hexOfText } from './hashed-rows.ts';
 
 // Purchases with a transaction id, and what was refunded of them: a row per step. They are found by the hash of the transaction id.
 
@@ -105,10 +105,6 @@ export function eraseTransactionsOf(store: Store, deviceId: string, name: string
   );
   return rows.map(([id]) => idFromBytes('evt', new Uint8Array(id)));
 }
-
-/** Deletes steps stored before a day (since 1970). */
-export const pruneTransactions = (store: Store, before: number, today: number): void =>
-  pruneExpired(store, transactions, before, today);
 
 /** Prepared, because every batch of the log with a purchase runs it. `ids` is a JSON array of hashes in hexadecimal. */
 const statementsOf = perStore((store) => {

@@ -7,7 +7,9 @@ import {
   type Segment,
   segmentWithoutDevice,
 } from '#catalogue';
+import { present } from '#lib/input/present';
 import type { DeviceDescription } from '../api.ts';
+import { progressOf } from '../log.ts';
 import { devices, outboundParts, progress } from '../schema.ts';
 import { type Store, toParameters } from '../store.ts';
 import { takes, UNKNOWN } from './rules.ts';
@@ -33,12 +35,6 @@ export const deviceOf = ({ event }: Pick<OutboundItem, 'event'>): string =>
 export const withoutDevice = (part: OutboundPart, deviceId: string): OutboundPart | null =>
   'events' in part ? { events: part.events.filter((item) => deviceOf(item) !== deviceId) } : null;
 
-type StoredAttribution = {
-  method?: string;
-  click_id?: string | null;
-  click_params?: Record<string, string>;
-};
-
 /** What is known of some devices, by id. Erased ones are missing. */
 export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<string, OutboundDevice> {
   const found = new Map<string, OutboundDevice>();
@@ -48,12 +44,8 @@ export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<st
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
     for (const [id, description, stored] of rows) {
       const { osSystem, timezone, segment, consent }: DeviceDescription = JSON.parse(description);
-      const { method, click_id, click_params }: StoredAttribution = JSON.parse(stored);
-      const attribution = {
-        ...(method === undefined ? {} : { method }),
-        ...(click_id == null ? {} : { click_id }),
-        ...(click_params === undefined ? {} : { click_params }),
-      };
+      const { method, click_id, click_params } = JSON.parse(stored);
+      const attribution = present({ method, click_id: click_id ?? undefined, click_params });
       found.set(id, { osSystem, timezone, segment, consent, attribution });
     }
   }
@@ -124,7 +116,7 @@ export function eraseOutbound(store: Store, deviceId: string, rules: readonly Ou
       .where(eq(outboundParts.part, part))
       .run();
   }
-  const run = store.select({ run: progress.run }).from(progress).get()?.run ?? 0;
+  const { run } = progressOf(store);
   for (const { id: destinationId } of rules) {
     insertPart(store, { run, destinationId, part: { erased: deviceId } });
   }

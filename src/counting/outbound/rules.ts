@@ -58,11 +58,8 @@ export class OutboundRules {
 
   /** Those that are known without asking; null if they are unknown. */
   get cached(): readonly OutboundRule[] | null {
-    if (this.known === undefined) this.known = this.stored();
+    if (this.known === undefined)
+      this.known = this.around.store().select().from(outboundRules).get()?.rules ?? null;
     return this.known;
-  }
-
-  private stored(): OutboundRule[] | null {
-    return this.around.store().select().from(outboundRules).get()?.rules ?? null;
   }
 }

@@ -1,8 +1,7 @@
 import { eq, lt, sql } from 'drizzle-orm';
 import { applications, database, destinations } from '#db';
 import { logWarning } from '#lib/log';
-import { retryCall } from '../retry.ts';
-import { countersOf } from '../shards.ts';
+import { queryCounters } from '../questions/query-counters.ts';
 
 const APPLICATIONS_AT_ONCE = 20;
 
@@ -20,11 +19,8 @@ export async function tellCounters(env: Pick<Env, 'COUNTERS' | 'DB'>, applicatio
     .select({ id: destinations.id, version: destinations.version })
     .from(destinations)
     .where(eq(destinations.applicationId, applicationId));
-  await Promise.all(
-    countersOf(env, applicationId, application?.shards ?? 0).map((counter) =>
-      retryCall<void>(async () => await counter.refreshDestinations()),
-    ),
-  );
+  const shards = application?.shards ?? 0;
+  await queryCounters(env, { id: applicationId, shards }, (counter) => counter.refreshDestinations());
   const versions = sql`json_each(${JSON.stringify(told.map(({ id, version }) => [id, version]))})`;
   await db.run(sql`UPDATE ${destinations} SET told_version = told.value ->> 1 FROM ${versions} AS told
     WHERE ${destinations.id} = told.value ->> 0 AND ${destinations.toldVersion} < told.value ->> 1`);

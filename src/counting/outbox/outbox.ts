@@ -12,6 +12,7 @@ import {
   sumsIn,
 } from '#rollup';
 import { applyPages } from '../devices/page-writer.ts';
+import { progressOf } from '../log.ts';
 import { discardUncommitted } from '../outbound/parts.ts';
 import { outbox, preparedWrites, progress } from '../schema.ts';
 import { readCounterName } from '../shards.ts';
@@ -19,7 +20,7 @@ import type { Store } from '../store.ts';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
-import { StatementLimit } from './statement-limit.ts';
+import type { StatementLimit } from './statement-limit.ts';
 import { moveOn, wasAborted } from './turn.ts';
 
 // What a run writes, from its steps to D1. It prepares its writes, each in a transaction of its own. The transaction that advances `progress.run` to
@@ -91,8 +92,7 @@ export function* finishInterrupted(storage: DurableObjectStorage, store: Store):
 /** Appends compacted parts of the cube to the outbox. */
 export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
   const part: OutboxPart = [{ kind: 'compacted', rows: [compacted] }];
-  const state = store.select({ sequence: progress.sequence }).from(progress).get();
-  const sequence = (state?.sequence ?? 0) + 1;
+  const sequence = progressOf(store).sequence + 1;
   store
     .insert(outbox)
     .values({ sequence, payload: JSON.stringify(part), oldestAt: now })
@@ -110,10 +110,7 @@ export async function flushNext(
   db: D1Database,
   counter: string,
   now: number,
-  {
-    limit = new StatementLimit(),
-    onParts = () => undefined,
-  }: { limit?: StatementLimit; onParts?: () => void } = {},
+  { limit, onParts }: { limit: StatementLimit; onParts: () => void },
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;

@@ -1,5 +1,6 @@
 import { isSent } from '#catalogue';
 import { logWarning } from '#lib/log';
+import { earliest } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from '../api.ts';
@@ -7,8 +8,8 @@ import { readAllApplied } from '../outbox/sequence-gap.ts';
 import { type Backlog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { WAIT_MS } from '../runs/pace.ts';
-import { counterName } from '../shards.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { type Bindings, counterNames, type Sharded } from '../shards.ts';
+import { queryCounters } from './query-counters.ts';
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
@@ -30,7 +31,7 @@ export async function readApplicationHealth(
   application: Sharded,
   reading = readQueues(env, Date.now()),
 ): Promise<ApplicationHealth> {
-  const names = Array.from({ length: application.shards }, (_, shard) => counterName(application.id, shard));
+  const names = counterNames(application);
   // Before the counters are asked, so that the database is only ahead of one that has lost its storage.
   const [queues, backlog, applied] = await Promise.all([
     reading,
@@ -39,7 +40,7 @@ export async function readApplicationHealth(
   ]);
   try {
     const answers = await withTimeout(
-      queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
+      queryCounters(env, application, (counter) => counter.health()),
       MAX_WAIT_MS,
     );
     const counters = answers
@@ -85,8 +86,6 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   bytes: Math.max(left.bytes, right.bytes),
 });
 
-const earliest = (left: number | null, right: number | null) =>
-  left === null || right === null ? (left ?? right) : Math.min(left, right);
 const latest = (left: number | null, right: number | null) =>
   left === null || right === null ? (left ?? right) : Math.max(left, right);
 
@@ -100,7 +99,7 @@ const NEWEST_EVENTS = 50;
 export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application: Sharded): Promise<Arrivals> {
   const counted = await readCountedArrivals(env.DB, application.id);
   if (counted.event) return { device: true, event: true };
-  const answers = await queryCounters<Arrivals>(env, application, async (counter) => {
+  const answers = await queryCounters(env, application, async (counter): Promise<Arrivals> => {
     const { events } = await counter.readLog({}, null, NEWEST_EVENTS);
     const event = events.some(isSent);
     return { device: event || (await counter.health()).devices > 0, event };

@@ -4,9 +4,9 @@ import type { MissingFiles, Resumed, Settled } from '../api.ts';
 import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { retryCall } from '../retry.ts';
-import { counterOf, raiseShards } from '../shards.ts';
+import { type Bindings, counterOf, raiseShards, type Sharded } from '../shards.ts';
 import { largestGaps } from './queries.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
 
 // Queries by reports over a whole application: they combine the answers of its counters.
@@ -32,11 +32,7 @@ export async function settleCounters(
       readQueues(env, Date.now()),
       readBacklog(env.DB, application.id),
     ]);
-    const answers = await queryCounters<Settled>(
-      env,
-      application,
-      async (counter) => await counter.settle(SETTLE_MS),
-    );
+    const answers = await queryCounters(env, application, (counter) => counter.settle(SETTLE_MS));
     return { backlog, through: deliveredThrough(queues), answers };
   };
   try {
@@ -77,7 +73,8 @@ export async function resumeCounting(
   let known = shards;
   for (let asked = 0; asked < known; asked = answers.length) {
     const next = Array.from({ length: known - asked }, (_, index) => asked + index);
-    answers.push(...(await Promise.all(next.map((shard) => resumeCounter(env, id, shard)))));
+    const resume = (shard: number) => retryCall(() => counterOf(env, id, shard).resumeFlush());
+    answers.push(...(await Promise.all(next.map(resume))));
     known = Math.max(known, ...answers.map((own) => own.shards));
   }
   if (known > shards) await raiseShards(env.DB, id, known);
@@ -88,9 +85,6 @@ export async function resumeCounting(
     missingParts: stopped.reduce((sum, { missingParts }) => sum + missingParts, 0),
   };
 }
-
-const resumeCounter = (env: Bindings, id: string, shard: number): Promise<Resumed> =>
-  retryCall(async () => await counterOf(env, id, shard).resumeFlush());
 
 /** Forgets the raw event files of an application that are no longer in the bucket. Returns how many. Idempotent. */
 export async function forgetMissingFiles(env: Bindings, application: Sharded): Promise<number> {
@@ -106,13 +100,16 @@ export async function forgetMissingFiles(env: Bindings, application: Sharded): P
   return answers.reduce((sum, forgotten) => sum + forgotten, 0);
 }
 
+/**
+ * Deletes everything in an application's counters except its raw event files. An object without storage costs nothing and ceases to exist once
+ * it is evicted. Idempotent. Throws if a counter does not respond.
+ */
+export const deleteCounters = (env: Bindings, application: Sharded): Promise<unknown> =>
+  queryCounters(env, application, (counter) => counter.deleteAll());
+
 /** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
 export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
-  const answers = await queryCounters<Payers>(
-    env,
-    application,
-    async (counter) => await counter.payers(query),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.payers(query));
   return answers.flat();
 }
 
@@ -123,11 +120,7 @@ export async function sumClientTotals(
   cohort: Cohort,
   filter: DeviceFilter = {},
 ): Promise<ClientTotals> {
-  const answers = await queryCounters<ClientTotals>(
-    env,
-    application,
-    async (counter) => await counter.clientTotals(cohort, filter),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.clientTotals(cohort, filter));
   const groups = Map.groupBy(
     answers.flatMap(({ totals }) => totals),
     ({ kind, currency }) => `${kind}/${currency ?? ''}`,

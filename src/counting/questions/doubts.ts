@@ -10,8 +10,9 @@ import {
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
 
 /** The number of devices after which the object does other work. */
@@ -55,7 +56,8 @@ export async function countDoubts(
   { cohort, filter, groupBy, settings, sources, judged }: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const groups = new Map<string, Counts>();
-  const delays = new Delays(sources);
+  /** By creative and day of the install. */
+  const delays = new Map(sources.map((source) => [sourceKey(source), new Map<number, number>()]));
   const judgedDays = new Map(
     judged.map(({ creativeId, facts }) => [sourceKey({ creativeId, day: facts.day }), facts]),
   );
@@ -94,44 +96,29 @@ export async function countDoubts(
       const known: DoubtFacts = JSON.parse(row.facts ?? '{}');
       const now = known.clicked_at === null ? undefined : judgedDays.get(sourceKey(row));
       add(counts, now ? { ...known, source_day: now } : known, settings, device.isExcluded);
-      delays.add(row, known);
+      const own = delays.get(sourceKey(row));
+      if (own) noteDelay(own, known);
     }
     const last = page.at(-1);
-    if (!last || page.length < DEVICES_PER_STEP)
-      return { groups: [...groups.values()], delays: delays.all() };
+    if (!last || page.length < DEVICES_PER_STEP) break;
     after = last.id;
     await scheduler.wait(0);
   }
+  const delaysOf = (source: DoubtsQuestion['sources'][number]) =>
+    Array.from(delays.get(sourceKey(source)) ?? [], ([seconds, installs]) => ({ seconds, installs }));
+  return {
+    groups: [...groups.values()],
+    delays: sources.map((source) => ({ ...source, delays: delaysOf(source) })),
+  };
 }
 
-/** The times from the click to the first open, by creative and day of the install. */
-class Delays {
-  private readonly wanted: ReadonlyMap<string, Map<number, number>>;
-  private readonly sources: DoubtsQuestion['sources'];
-
-  constructor(sources: DoubtsQuestion['sources']) {
-    this.sources = sources;
-    this.wanted = new Map(sources.map((source) => [sourceKey(source), new Map()]));
-  }
-
-  add(device: { creativeId: string; day: string }, { clicked_at, first_opened_at }: DoubtFacts): void {
-    const own = clicked_at === null ? undefined : this.wanted.get(sourceKey(device));
-    if (!own || clicked_at === null) return;
-    // A device's clock may be behind.
-    const seconds = Math.max(0, first_opened_at - clicked_at) / 1000;
-    const rounded = Number(seconds.toPrecision(3));
-    own.set(rounded, (own.get(rounded) ?? 0) + 1);
-  }
-
-  all(): DoubtsAnswer['delays'] {
-    return this.sources.map((source) => ({
-      ...source,
-      delays: Array.from(this.wanted.get(sourceKey(source)) ?? [], ([seconds, installs]) => ({
-        seconds,
-        installs,
-      })),
-    }));
-  }
+/** Notes the time from the click to the first open. */
+function noteDelay(delays: Map<number, number>, { clicked_at, first_opened_at }: DoubtFacts): void {
+  if (clicked_at === null) return;
+  // A device's clock may be behind.
+  const seconds = Math.max(0, first_opened_at - clicked_at) / 1000;
+  const rounded = Number(seconds.toPrecision(3));
+  delays.set(rounded, (delays.get(rounded) ?? 0) + 1);
 }
 
 const sourceKey = ({ creativeId, day }: { creativeId: string; day: string }) => `${creativeId}/${day}`;
@@ -156,9 +143,7 @@ export async function queryDoubts(
   application: Sharded,
   question: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
-  const answers = await queryCounters<DoubtsAnswer>(env, application, async (counter) =>
-    counter.doubts(question),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.doubts(question));
   return {
     groups: answers.flatMap(({ groups }) => groups),
     delays: question.sources.map((source, index) => ({

@@ -1,8 +1,9 @@
 import { walkSteps } from '#rollup';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 
 type FunnelGroup = { devices: number[]; seconds: number[][]; incomplete: number };
@@ -91,10 +92,8 @@ export async function queryFunnel(
 ): Promise<FunnelAnswer> {
   const maxDurations = Math.floor(MAX_DURATIONS / application.shards);
   const maxGroups = Math.floor(MAX_GROUP_STEPS / application.shards / question.steps.length);
-  const answers = await queryCounters<FunnelAnswer>(
-    env,
-    application,
-    async (counter) => await counter.funnel({ ...question, maxDurations, maxGroups }),
+  const answers = await queryCounters(env, application, (counter) =>
+    counter.funnel({ ...question, maxDurations, maxGroups }),
   );
   return answers.flat();
 }

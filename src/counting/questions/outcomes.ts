@@ -1,10 +1,11 @@
 import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
-import { REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
+import { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { queryCounters } from './query-counters.ts';
 import type { Net, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
@@ -55,11 +56,11 @@ function addTo(sums: Record<string, number>, currency: string, amount: number): 
   if (amount !== 0) sums[currency] = (sums[currency] ?? 0) + amount;
 }
 
+/** In nanos. */
+export type Earnings = Earned['bands'][number];
+
 /** What a device earned, in nanos. Refunds may be of another currency than their purchase, so it may be below 0. */
-export function earnedOf(
-  { ad, purchase, returned }: { ad: number; purchase: number; returned: number },
-  net: Net | null,
-): number {
+export function earnedOf({ ad, purchase, returned }: Earnings, net: Net | null): number {
   if (net === null) return ad + purchase;
   return ad + (purchase - returned) * (1 - net.storeFeeBasisPoints / 10_000);
 }
@@ -89,11 +90,7 @@ export async function askOutcomes(
   application: Sharded,
   question: OutcomesQuestion,
 ): Promise<OutcomesAnswer> {
-  const answers = await queryCounters<OutcomesAnswer>(
-    env,
-    application,
-    async (counter) => await counter.outcomes(question),
-  );
+  const answers = await queryCounters(env, application, (counter) => counter.outcomes(question));
   return answers.reduce((left, right) => ({
     size: left.size + right.size,
     days: left.days.map((own, index) => {

@@ -2,12 +2,13 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
+import type { Bindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
-import { earnedOf } from './outcomes.ts';
-import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
+import { type Earnings, earnedOf } from './outcomes.ts';
+import { queryCounters } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
@@ -19,14 +20,9 @@ const MAX_ROUNDED_DAYS = 512;
 const SLACK = 4;
 
 const TABLES = ['histories', 'spending', 'firsts', 'waiting', 'ages'] as const;
-type Tables = Record<(typeof TABLES)[number], Cells>;
+type TableName = (typeof TABLES)[number];
 /** Amounts are whole billionths until they are answered: their sums don't depend on the order of devices, on which the fit would depend too. */
-type PurchaseGroup = Omit<
-  PurchasesAnswer[number],
-  keyof Tables | 'purchaseRevenue' | 'adRevenue' | 'returnedRevenue' | 'unconverted' | 'active'
-> &
-  Tables & { revenue: Map<string, DeviceEarnings>; active: number[] };
-type DeviceEarnings = { ad: number; purchase: number; returned: number };
+type PurchaseGroup = Pick<PurchasesAnswer[number], 'cohort' | 'key'> & ReturnType<typeof emptyGroup>;
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
@@ -68,7 +64,7 @@ function toAnswer(
   { rates, net }: PurchasesQuestion,
 ): PurchasesAnswer[number] {
   const currencies = [...revenue].sort(([left], [right]) => (left < right ? -1 : 1));
-  const total = (of: (earned: DeviceEarnings) => number) =>
+  const total = (of: (earned: Earnings) => number) =>
     currencies.reduce((sum, [currency, earned]) => sum + (of(earned) / NANOS) * (rates[currency] ?? 0), 0);
   return {
     ...group,
@@ -105,9 +101,9 @@ const emptyGroup = () => ({
   ...{ unvaluedFirsts: 0, unvaluedRepeats: 0, unvaluedDays: 0 },
   firstValues: { count: 0, sum: 0, squares: 0 },
   earnings: { n: 0, a: 0, nn: 0, na: 0, aa: 0 },
-  revenue: new Map<string, DeviceEarnings>(),
-  active: [],
-  ...(Object.fromEntries(TABLES.map((name) => [name, new Cells()])) as Tables),
+  revenue: new Map<string, Earnings>(),
+  active: [] as number[],
+  ...(Object.fromEntries(TABLES.map((name) => [name, new Cells()])) as Record<TableName, Cells>),
 });
 
 const cellsOf = (group: PurchaseGroup) => TABLES.reduce((sum, name) => sum + group[name].size, 0);
@@ -250,10 +246,8 @@ export async function askPurchases(
   question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {
   const maxCells = Math.floor(MAX_CELLS / application.shards);
-  const answers = await queryCounters<PurchasesAnswer>(
-    env,
-    application,
-    async (counter) => await counter.purchases({ ...question, maxCells, maxGroups: MAX_GROUPS }),
+  const answers = await queryCounters(env, application, (counter) =>
+    counter.purchases({ ...question, maxCells, maxGroups: MAX_GROUPS }),
   );
   return answers.flat();
 }

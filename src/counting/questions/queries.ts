@@ -1,7 +1,6 @@
 import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
-import { NANOS_PER_HIGH } from '#rollup';
 import { isAnonymous } from '../devices/device-pages.ts';
 import { columnOfDimension } from '../devices/device-row.ts';
 import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from '../devices/totals.ts';
@@ -13,7 +12,7 @@ const MAX_GAPS = 200;
 /** While devices are read, the smaller gaps are forgotten whenever there are this many. */
 const GAPS_HELD = 10 * MAX_GAPS;
 
-type DeviceGap = { deviceId: string; total: ComparedTotal };
+type Gap = ClientTotals['gaps'][number];
 type ComparedSums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
 
 /** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
@@ -31,14 +30,15 @@ export async function clientTotals(
   }
   return {
     totals: [...kinds.ad.totals(), ...kinds.purchase.totals()],
-    gaps: largestGaps([...kinds.ad.gaps(), ...kinds.purchase.gaps()]),
+    gaps: largestGaps([...kinds.ad.gaps, ...kinds.purchase.gaps]),
   };
 }
 
 class TotalsOfKind {
   private readonly kind: 'ad' | 'purchase';
   private readonly byCurrency = new Map<string, ComparedSums>();
-  private withGap: DeviceGap[] = [];
+  /** The largest ones, and some more. */
+  gaps: Gap[] = [];
 
   constructor(kind: 'ad' | 'purchase') {
     this.kind = kind;
@@ -49,9 +49,13 @@ class TotalsOfKind {
     const total = readComparedTotal(stored);
     if (!total) return;
     // An erased device is part of the sums, but not of a list of devices.
-    if (total.hasGap && !isAnonymous(deviceId)) this.withGap.push({ deviceId, total });
-    if (this.withGap.length >= GAPS_HELD) this.withGap = largestOf(this.withGap);
     const { currency, countedHigh, countedLow, clientHigh, clientLow } = total;
+    if (total.hasGap && !isAnonymous(deviceId)) {
+      const client = `${joinParts(clientHigh, clientLow)}`;
+      const counted = `${joinParts(countedHigh, countedLow)}`;
+      this.gaps.push({ deviceId, kind: this.kind, currency, client, counted });
+    }
+    if (this.gaps.length >= GAPS_HELD) this.gaps = largestGaps(this.gaps);
     const sums = this.byCurrency.get(currency);
     if (!sums) {
       const { hasGap, ...first } = total;
@@ -82,37 +86,14 @@ class TotalsOfKind {
       };
     });
   }
-
-  /** The largest gaps. */
-  gaps(): ClientTotals['gaps'] {
-    return largestOf(this.withGap).map(({ deviceId, total }) => ({
-      deviceId,
-      kind: this.kind,
-      currency: total.currency,
-      client: `${joinParts(total.clientHigh, total.clientLow)}`,
-      counted: `${joinParts(total.countedHigh, total.countedLow)}`,
-    }));
-  }
 }
 
-/** The largest gaps of one kind. Their sizes are exact below 2^53. */
-function largestOf(gaps: readonly DeviceGap[]): DeviceGap[] {
-  const sizeOf = ({ clientHigh, clientLow, countedHigh, countedLow }: ComparedTotal) =>
-    Math.abs((clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow));
-  return gaps
-    .map((gap) => ({ gap, size: sizeOf(gap.total) }))
-    .sort((left, right) => right.size - left.size || (left.gap.deviceId < right.gap.deviceId ? -1 : 1))
-    .slice(0, MAX_GAPS)
-    .map(({ gap }) => gap);
-}
-
-type Gap = ClientTotals['gaps'][number];
 const byName = (left: Gap, right: Gap) =>
   `${left.deviceId}/${left.kind}` < `${right.deviceId}/${right.kind}` ? -1 : 1;
 
 /** The 200 largest gaps over several counters or kinds; equal ones are ordered by device. */
-export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
-  const size = ({ client, counted }: ClientTotals['gaps'][number]) => {
+export function largestGaps(gaps: readonly Gap[]): Gap[] {
+  const size = ({ client, counted }: Gap) => {
     const gap = BigInt(client) - BigInt(counted);
     return gap < 0n ? -gap : gap;
   };

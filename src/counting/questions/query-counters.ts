@@ -1,10 +1,5 @@
 import { retryCall } from '../retry.ts';
-import { type CounterStub, counterOf } from '../shards.ts';
-
-export type Bindings = Pick<Env, 'COUNTERS'>;
-
-/** An application and the number of its counters, as stored in its row. */
-export type Sharded = { id: string; shards: number };
+import { type Bindings, type CounterStub, counterOf, type Sharded } from '../shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(

@@ -1,7 +1,8 @@
-import { type ClickRecord, clickStatements } from '#attribution';
+import { clickStatements } from '#attribution';
 import { shardOf } from '#catalogue';
 import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
+import { chunksOf } from '#lib/collections/chunks';
 import { inParallel } from '#lib/collections/in-parallel';
 import { logLine, logWarning } from '#lib/log';
 import {
@@ -205,17 +206,12 @@ async function storeInD1(db: D1Database, checked: readonly CheckedMessage[], fai
       const parked = part.flatMap((item) => item.parked);
       return batchWithRetry(db, () => [
         ...parkStatements(db, parked, Date.now()),
-        ...partsOf(clicks).flatMap((own) => clickStatements(db, own)),
+        ...[...chunksOf(clicks, MAX_CLICKS)].flatMap((own) => clickStatements(db, own)),
       ]);
     },
     failed,
   );
 }
-
-const partsOf = (clicks: readonly ClickRecord[]): ClickRecord[][] =>
-  Array.from({ length: Math.ceil(clicks.length / MAX_CLICKS) }, (_, part) =>
-    clicks.slice(part * MAX_CLICKS, (part + 1) * MAX_CLICKS),
-  );
 
 /** Whether an error of D1 or of an object may go away by itself. Objects mark such errors with a property. */
 function isPassing(error: unknown): boolean {

@@ -1,12 +1,10 @@
 import type { OutboundRule } from '#catalogue';
-import { inTurns, type Steps } from '#lib/steps';
+import type { Steps } from '#lib/steps';
 import { type Head, nextHeads, readBatch } from '../log.ts';
 import { finishInterrupted } from '../outbox/outbox.ts';
 import { openStore, type Store } from '../store.ts';
 import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
 import { Run, type RunLimits } from './run.ts';
-
-export type { RunLimits } from './run.ts';
 
 export const FULL_RUN: RunLimits = { events: 200_000, weight: 42_000_000 };
 
@@ -14,14 +12,6 @@ export const FULL_RUN: RunLimits = { events: 200_000, weight: 42_000_000 };
  * Counts the next batches of the log. Other calls run between its steps, but no other run of the same counter may. Safe to repeat after a failure
  * at any point: without the commit nothing has happened, and after it the next call finishes what is left. Returns null if nothing waits.
  */
-export async function countNextRun(
-  run: Parameters<typeof nextRun>,
-  afterStep?: () => void,
-): Promise<{ events: number; lastBatch: number } | null> {
-  return inTurns(nextRun(...run), afterStep);
-}
-
-/** The steps of `countNextRun`. */
 export function* nextRun(
   storage: DurableObjectStorage,
   applicationId: string,

@@ -1,5 +1,5 @@
-import type { Pending } from '../log.ts';
-import { FULL_RUN, type RunLimits } from './next-run.ts';
+import { FULL_RUN } from './next-run.ts';
+import type { RunLimits } from './run.ts';
 
 /** The longest wait before a counter counts. The more events wait, the fewer rows each of them writes. Reports do not wait for it. */
 export const WAIT_MS = 45 * 60_000;
@@ -10,15 +10,3 @@ export const MAX_REPORT_WAIT_MS = 2_000;
 export const MAX_ALARM_MS = 60_000;
 /** D1 gives a transaction 30 s. An answer that takes longer counts as lost, and the part is sent again. */
 export const FLUSH_TIMEOUT_MS = 40_000;
-
-/** When waiting events are due to be counted, in epoch milliseconds; null if nothing waits. */
-export function countDueAt(
-  { events, oldestAt }: Pending,
-  fullRun: RunLimits,
-  waitMs: number,
-  now: number,
-): number | null {
-  if (events === 0 || oldestAt === null) return null;
-  if (events >= fullRun.events) return now;
-  return oldestAt + waitMs;
-}

@@ -30,11 +30,6 @@ export class BrokenDevicesError extends Error {
   }
 }
 
-/** Parked messages have fixed texts. The error itself is only in the log, next to the event's id. */
-function logPoison(event: LoggedEvent, error: unknown): void {
-  logError('event parked', error, { event_id: event.id, application_id: event.application_id });
-}
-
 /** The ids of the events that cannot be counted. Each is counted alone, so that all of them are found at once. */
 export function* findPoison(
   store: Store,
@@ -46,7 +41,8 @@ export function* findPoison(
     try {
       countAlone(event, isOfDevice(event) ? known.get(event.device_id) : undefined);
     } catch (error) {
-      logPoison(event, error);
+      // Parked messages have fixed texts. The error itself is only in the log, next to the event's id.
+      logError('event parked', error, { event_id: event.id, application_id: applicationId });
       yield event.id;
     }
   }

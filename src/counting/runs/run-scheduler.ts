@@ -1,13 +1,14 @@
 import type { OutboundRule } from '#catalogue';
 import { isParquetLoaded, loadParquet } from '#lib/encoding/parquet';
-import { atOnce } from '#lib/steps';
+import { atOnce, inTurns } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
 import { isolateMemory } from '../isolate-memory.ts';
 import { type Pending, pendingIn, progressOf } from '../log.ts';
 import { finishInterrupted, oldestInOutbox } from '../outbox/outbox.ts';
 import type { Store } from '../store.ts';
-import { countNextRun, type RunLimits } from './next-run.ts';
-import { countDueAt, REPORT_RUN } from './pace.ts';
+import { nextRun } from './next-run.ts';
+import { REPORT_RUN } from './pace.ts';
+import type { RunLimits } from './run.ts';
 
 /** The memory that a run is given: more than it needs, unless each event is of another device or adds rows of its own. */
 const SMALL_RUN_BYTES = 8_000_000;
@@ -99,8 +100,10 @@ export class RunScheduler {
   /** When the next run is due, in epoch milliseconds; null if nothing waits. */
   dueAt(now: number): number | null {
     const { fullRun, waitMs } = this.around;
-    if (this.waiting.events > 0 && !this.isCounted(this.wantedBatch)) return now;
-    return countDueAt(this.waiting, fullRun(), waitMs(), now);
+    const { events, oldestAt } = this.waiting;
+    if (events === 0 || oldestAt === null) return null;
+    if (events >= fullRun().events || !this.isCounted(this.wantedBatch)) return now;
+    return oldestAt + waitMs();
   }
 
   isDue(now: number): boolean {
@@ -183,7 +186,7 @@ export class RunScheduler {
     const outbound = known instanceof Promise ? await known : known;
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
-      countNextRun([storage(), applicationId(), { ...limits, weight: bytes }, Date.now(), outbound], renew),
+      inTurns(nextRun(storage(), applicationId(), { ...limits, weight: bytes }, Date.now(), outbound), renew),
     );
     // Those of earlier runs count until the outbox is empty: see `uncounted`.
     if (run !== null && this.unwritten !== null) this.unwritten += run.events;

@@ -14,6 +14,9 @@ import {
 export const GRAINS = ['total', 'segment', 'creative', 'both'] as const;
 export type Grain = (typeof GRAINS)[number];
 
+/** What parts and months belong to. */
+export type CubePlace = { applicationId: string; rollup: RollupTable; grain: Grain };
+
 /** Whether this release knows a rollup and a grain. What a newer one added stays as it is after a rollback. */
 export const isKnownPlace = ({ rollup, grain }: { rollup: string; grain: Grain }): boolean =>
   Object.hasOwn(MEASURES, rollup) && GRAINS.includes(grain);

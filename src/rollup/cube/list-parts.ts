@@ -1,14 +1,11 @@
 import { sql } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
 import { cubeMonths, cubeParts, database } from '#db';
 import { chunksBySize } from '#lib/collections/chunks';
 import type { MonthFile } from '../months/month-file.ts';
-import type { Grain } from './grains.ts';
+import type { CubePlace } from './grains.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 export const MAX_PAGE_CHARACTERS = 1_000_000;
-
-export type CubePlace = { applicationId: string; rollup: RollupTable; grain: Grain };
 
 /** A part in the database, by its key. */
 export type ListedPart = {

@@ -4,15 +4,8 @@ import { cubeParts, database } from '#db';
 import { givingWay } from '#http';
 import { type ReadableBucket, readMonth } from '../months/month-file.ts';
 import { sumColumnsOf } from '../tables.ts';
-import { type Grain, keyColumns, segmentColumns } from './grains.ts';
-import {
-  type CubePlace,
-  type Listed,
-  type ListedPart,
-  listParts,
-  MAX_PAGE_CHARACTERS,
-  pagesOf,
-} from './list-parts.ts';
+import { type CubePlace, type Grain, keyColumns, segmentColumns } from './grains.ts';
+import { type Listed, type ListedPart, listParts, MAX_PAGE_CHARACTERS, pagesOf } from './list-parts.ts';
 import { matchingRows } from './matching-rows.ts';
 import { PartCache } from './part-cache.ts';
 import { type ColumnSource, isText, type PartColumn, PartFile, type TextColumn } from './part-file.ts';

@@ -1,6 +1,7 @@
 import type { RollupTable } from '#catalogue';
 import { nextTurn } from '#lib/next-turn';
-import type { CubePlace, Listed } from '../cube/list-parts.ts';
+import type { CubePlace } from '../cube/grains.ts';
+import type { Listed } from '../cube/list-parts.ts';
 import { addRows, type PartSegments } from '../cube/part-segments.ts';
 import { type CubeStores, openListed } from '../cube/read-parts.ts';
 import { Additions } from '../tables.ts';

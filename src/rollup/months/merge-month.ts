@@ -2,7 +2,8 @@ import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
 import { loadParquet } from '#lib/encoding/parquet';
 import { Columns } from '../cube/cube.ts';
-import { type CubePlace, type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
+import type { CubePlace } from '../cube/grains.ts';
+import { type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
 import {
   beginFile,
   type SumTypes,

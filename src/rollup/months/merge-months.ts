@@ -1,9 +1,8 @@
 import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
 import { cubeMonths, cubeParts, database, retryTransient } from '#db';
 import { DAY_MS, dayIn } from '#lib/time';
 import { REPLACED_FOR_MS } from '../cube/compact.ts';
-import { type Grain, isKnownPlace } from '../cube/grains.ts';
+import { isKnownPlace } from '../cube/grains.ts';
 import { type MonthPlace, mergeMonth } from './merge-month.ts';
 import { publishMonths } from './publish-months.ts';
 import { sweepVersions } from './sweep-versions.ts';
@@ -61,7 +60,7 @@ const firstHotMonth = (now: number): string =>
 async function placesToMerge(d1: D1Database, now: number, mergedAtOnceBytes: number): Promise<Due[]> {
   const firstHot = firstHotMonth(now);
   const { applicationId, rollup, grain, month, bytes } = cubeParts;
-  const places = await database(d1).all<Due & { rollup: RollupTable; grain: Grain }>(
+  const places = await database(d1).all<Due>(
     sql`SELECT due.* FROM (
         SELECT ${applicationId} AS applicationId, ${rollup} AS rollup, ${grain} AS grain, ${month} AS month, sum(${bytes}) AS bytes
           FROM ${cubeParts} WHERE ${cubeParts.replacedAt} IS NULL AND ${rollup} <> 'rollup_hours' GROUP BY 1, 2, 3, 4

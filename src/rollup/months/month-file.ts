@@ -1,8 +1,7 @@
 import type { FileMetaData, RowGroup } from 'hyparquet';
-import type { RollupTable } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
-import type { Grain } from '../cube/grains.ts';
+import type { CubePlace } from '../cube/grains.ts';
 import { type Bytes, type ColumnSource, PartFile } from '../cube/part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
@@ -19,7 +18,6 @@ export const monthPrefixes = (applicationId: string): string[] =>
   [MONTHS, CUBES].map((prefix) => `${prefix}${applicationId}/`);
 export const versionsPrefix = (applicationId: string): string => `${MONTHS}${applicationId}/`;
 
-type MonthScope = { applicationId: string; rollup: RollupTable; grain: Grain };
 type Numbered = { month: string; number: number };
 
 /** An object, as `cube_months` lists it. */
@@ -32,12 +30,12 @@ export type MonthFile = Numbered & {
 };
 
 export const monthKey = (
-  { applicationId, rollup, grain }: MonthScope,
+  { applicationId, rollup, grain }: CubePlace,
   { month, number, version }: Numbered & { version: string },
 ): string => `${versionsPrefix(applicationId)}${rollup}/${grain}/${month}-${number}-${version}.parquet`;
 
 /** The key of the copy. A large month has several objects; each sum is in one of them. */
-export const publicKey = ({ applicationId, rollup }: MonthScope, { month, number }: Numbered): string =>
+export const publicKey = ({ applicationId, rollup }: CubePlace, { month, number }: Numbered): string =>
   `${CUBES}${applicationId}/${rollup}/${month}${number === 1 ? '' : `-${number}`}.parquet`;
 
 export type ReadableBucket = {
@@ -78,7 +76,7 @@ type MonthReading<Open> = {
 /** Reads the row groups that are wanted, several at a time. The opened part of each has nothing of the others. */
 export async function* readMonth<Open>(
   bucket: ReadableBucket,
-  place: MonthScope,
+  place: CubePlace,
   file: MonthFile,
   { isWanted, open: openRows }: MonthReading<Open>,
 ): AsyncGenerator<(() => Promise<Open>)[]> {

@@ -30,13 +30,10 @@ export async function publishMonths(
     )
     .limit(MAX_PUBLISHED);
   for (const month of due) {
-    const place = {
-      applicationId: month.applicationId,
-      rollup: month.rollup as RollupTable,
-      grain: PUBLISHED,
-    } as const;
-    const object = await RAW_EVENTS.get(monthKey(place, month));
-    if (!object) throw new Error(`The bucket lacks ${monthKey(place, month)}`);
+    const place = { ...month, rollup: month.rollup as RollupTable, grain: PUBLISHED } as const;
+    const key = monthKey(place, month);
+    const object = await RAW_EVENTS.get(key);
+    if (!object) throw new Error(`The bucket lacks ${key}`);
     await RAW_EVENTS.put(publicKey(place, month), object.body);
     await db.update(cubeMonths).set({ publishedAt: now }).where(eq(cubeMonths.version, month.version));
   }

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { countersOf } from '#counting';
+import { type Counter, countersOf } from '#counting';
 import { objectsOf } from '../../helpers/lake.ts';
 import type { Tenant } from '../../helpers/tenant.ts';
 import { startWorker } from '../../helpers/worker.ts';
@@ -109,7 +109,7 @@ export function describeSecondCount({
     const files = await objectsOf(tenant.application.id);
     vi.setSystemTime(Date.now() + 2 * HOUR);
     for (const counter of countersOf(env, tenant.application.id, shards)) {
-      await runInDurableObject(counter, (own) => own.alarm());
+      await runInDurableObject(counter, (own: Counter) => own.alarm());
       expect((await counter.health()).hotEvents).toBe(0);
     }
     expect(await objectsOf(tenant.application.id)).not.toEqual(files);
