@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idListQuery, invalidRequest, requiredText, toFaults } from '#http';
+import { idListQuery, invalidRequest, readAs, requiredText } from '#http';
 import { ReportFilters } from '#reports';
 import { type AlertRow, checkThreshold, type NewAlert, StateAlert, stateFields } from './alerts.ts';
 import { STATE_KIND_NAMES } from './kinds.ts';
@@ -56,21 +56,16 @@ export function watchesAfter(
   alert: AlertRow,
   changes: Omit<z.infer<typeof AlertPatch>, 'enabled'>,
 ): NewAlert {
-  const check = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
-    const result = schema.safeParse(value);
-    if (!result.success) throw invalidRequest(toFaults(result.error));
-    return result.data;
-  };
   if (alert.rule === null) {
     const { threshold = alert.threshold, ...others } = changes;
     const faults = Object.keys(others).map((path) => ({ path, message: `is not of the kind ${alert.kind}` }));
     if (faults.length > 0) throw invalidRequest(faults);
-    return check(StateAlert, { kind: alert.kind, threshold });
+    return readAs(StateAlert, { kind: alert.kind, threshold });
   }
   const { scope: _, compared_with, ...own } = readRule(alert.rule);
   const isCompared = isChange(changes.condition ?? own.condition);
   const rule = { ...own, ...(isCompared ? { compared_with } : {}), ...changes };
-  return { kind: 'metric', rule: check(MetricRule, rule) };
+  return { kind: 'metric', rule: readAs(MetricRule, rule) };
 }
 
 const MAX_PREVIEW_DAYS = 90;

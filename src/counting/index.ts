@@ -4,7 +4,6 @@ export type {
   LogPage,
   NewDevice,
   PackedBatch,
-  Settled,
   StoredDevice,
 } from './api.ts';
 export { Counter } from './counter.ts';
@@ -34,6 +33,7 @@ export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
+export { queryCounters } from './questions/query-counters.ts';
 export type {
   DeviceFilter,
   DeviceGroup,

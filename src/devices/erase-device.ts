@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Attribution, eraseClick, giveBackClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller } from '#audit';
-import { counterOf, countersOf, retryCall, type Settled, type StoredDevice } from '#counting';
+import { counterOf, queryCounters, retryCall } from '#counting';
 import { applications, type Database, rejections, retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
@@ -52,10 +52,10 @@ export async function eraseDevice(
   await env.RAW_EVENTS.put(`${ERASED}${applicationId}/${deviceId}.json`, JSON.stringify(record));
   const own = () => counterOf(env, applicationId, shard);
   // What waits for Apple is counted without its answer.
-  await retryCall<unknown>(async () => await own().resolveCredit(deviceId));
-  const device = await retryCall<StoredDevice | null>(async () => await own().readDevice(deviceId));
+  await retryCall(() => own().resolveCredit(deviceId));
+  const device = await retryCall(() => own().readDevice(deviceId));
   // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.
-  await retryCall<Settled>(async () => await own().settle(SETTLE_MS));
+  await retryCall(() => own().settle(SETTLE_MS));
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
   const { db } = caller;
@@ -74,21 +74,16 @@ export async function eraseDevice(
   );
   const clickEvent = device
     ? clickEventOf(clickId, deviceId, click?.deviceId)
-    : await retryCall<string | null>(async () => await own().erasedClick(deviceId));
+    : await retryCall(() => own().erasedClick(deviceId));
   const clickEvents = clickEvent === null ? [] : [clickEvent];
   // Clicks belong to no device: they are in the application's first counter.
   const first = () => counterOf(env, applicationId, 0);
-  const ofClick =
-    clickEvents.length === 0
-      ? 0
-      : await retryCall<number>(async () => await first().eraseEvents(clickEvents));
-  const { events, told } = await retryCall<{ events: number; told: string[] }>(
-    async () => await own().eraseDevice(deviceId, clickEvent),
-  );
+  const ofClick = clickEvents.length === 0 ? 0 : await retryCall(() => first().eraseEvents(clickEvents));
+  const { events, told } = await retryCall(() => own().eraseDevice(deviceId, clickEvent));
   const elsewhere = await eraseElsewhere(env, db, { applicationId, shard }, told);
   const [files, clickFiles] = await Promise.all([
-    retryCall<number>(async () => await own().filesToRewrite([deviceId, ...told])),
-    retryCall<number>(async () => await first().filesToRewrite(clickEvents)),
+    retryCall(() => own().filesToRewrite([deviceId, ...told])),
+    retryCall(() => first().filesToRewrite(clickEvents)),
   ]);
   return {
     tokens: erasedTokens.meta.changes,
@@ -108,17 +103,14 @@ async function eraseElsewhere(
   const [application] = await retryTransient(() =>
     db.select({ shards: applications.shards }).from(applications).where(eq(applications.id, applicationId)),
   );
-  const others = countersOf(env, applicationId, application?.shards ?? 1).filter(
-    (_, other) => other !== shard,
-  );
-  const erased = await Promise.all(
-    others.map(async (counter) => ({
-      events: await retryCall<number>(async () => await counter.eraseEvents(told)),
-      files: await retryCall<number>(async () => await counter.filesToRewrite(told)),
-    })),
-  );
-  const sum = (of: 'events' | 'files') => erased.reduce((total, one) => total + one[of], 0);
-  return { events: sum('events'), files: sum('files') };
+  const all = { id: applicationId, shards: application?.shards ?? 1 };
+  const sumOfOthers = async (ask: 'eraseEvents' | 'filesToRewrite') => {
+    const sums = await queryCounters(env, all, async (counter, other) =>
+      other === shard ? 0 : counter[ask](told),
+    );
+    return sums.reduce((total, own) => total + own, 0);
+  };
+  return { events: await sumOfOthers('eraseEvents'), files: await sumOfOthers('filesToRewrite') };
 }
 
 /**

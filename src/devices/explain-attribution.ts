@@ -16,9 +16,7 @@ async function readStored(
   shards: readonly number[],
 ): Promise<StoredDevice | null> {
   const answers = await Promise.all(
-    shards.map((shard) =>
-      retryCall<StoredDevice | null>(async () => await counterOf(env, applicationId, shard).readDevice(id)),
-    ),
+    shards.map((shard) => retryCall(() => counterOf(env, applicationId, shard).readDevice(id))),
   );
   return answers.find((answer) => answer !== null) ?? null;
 }

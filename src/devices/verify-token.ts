@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { counterOf, retryCall, type StoredDevice } from '#counting';
+import { counterOf, retryCall } from '#counting';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
@@ -27,9 +27,7 @@ const invalid = (message: string) =>
 export const tokenRequired = () => invalid('Token is required');
 
 async function settledCreative(env: Env, { applicationId, shard, deviceId }: TokenClaims) {
-  const device = await retryCall<StoredDevice | null>(
-    async () => await counterOf(env, applicationId, shard).readDevice(deviceId),
-  );
+  const device = await retryCall(() => counterOf(env, applicationId, shard).readDevice(deviceId));
   return device?.creativeId ?? null;
 }
 

@@ -38,4 +38,4 @@ export { givingWay, noteArrival } from './giving-way.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
-export { exactJsonBody, jsonBody, limitBody, MAX_JSON_BODY_BYTES, toFaults } from './validate.ts';
+export { exactJsonBody, jsonBody, limitBody, MAX_JSON_BODY_BYTES, readAs, toFaults } from './validate.ts';

@@ -40,6 +40,13 @@ export function toFaults(error: z.core.$ZodError): Fault[] {
   return error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }
 
+/** What a schema reads from a value. Throws `invalid_request` with its faults. */
+export function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw toError(error);
+  return data;
+}
+
 const badBody = (message: string) => invalidRequest([{ path: '', message }]);
 
 /** The body as JSON, for those who call without our content type. Throws `invalid_request` if it is none. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { invalidRequest, toFaults } from '#http';
+import { invalidRequest, readAs } from '#http';
 
 const FRAMEWORKS = ['skadnetwork', 'adattributionkit'] as const;
 export const CONVERSIONS = ['download', 'redownload', 're-engagement'] as const;
@@ -44,9 +44,7 @@ export function readFields<Schema extends z.ZodType>(schema: Schema, body: unkno
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalidRequest([{ path: '', message: 'The body must be a JSON object' }]);
   }
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw invalidRequest(toFaults(parsed.error));
-  return parsed.data;
+  return readAs(schema, body);
 }
 
 const missingOr = (message: string) => ({

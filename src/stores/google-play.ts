@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { invalidRequest, toFaults } from '#http';
+import { readAs } from '#http';
 import { fromBase64 } from '#lib/encoding/base64url';
 import { parseJsonBytes } from '#lib/encoding/json-bytes';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
@@ -54,9 +54,7 @@ function typeOf(read: z.infer<typeof Notification>): string {
  * push at all.
  */
 export function readGooglePush(body: unknown, packageName: string): StoreNotification {
-  const push = Push.safeParse(body);
-  if (!push.success) throw invalidRequest(toFaults(push.error));
-  const { messageId, data } = push.data.message;
+  const { messageId, data } = readAs(Push, body).message;
   const unread: StoreNotification = {
     ...{ store: 'google', id: messageId, kind: 'other', environment: 'production' },
     type: 'of another app, or unreadable',

@@ -1,6 +1,6 @@
 import { and, asc, desc, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { StoreEvent } from '#catalogue';
-import { countersOf, homeShard, retryCall } from '#counting';
+import { homeShard, queryCounters } from '#counting';
 import { applications, columnList, type Database, database, retryTransient, storeNotifications } from '#db';
 import { chunksOf } from '#lib/collections/chunks';
 import { newId } from '#lib/ids';
@@ -27,11 +27,7 @@ export async function shardsOfPurchases(
   application: { id: string; shards: number },
   transactions: readonly string[],
 ): Promise<Map<string, number>> {
-  const known = await Promise.all(
-    countersOf(env, application.id, application.shards).map((counter) =>
-      retryCall(async () => await counter.knownPurchases([...transactions])),
-    ),
-  );
+  const known = await queryCounters(env, application, (counter) => counter.knownPurchases([...transactions]));
   // Of several, which a payment without a device may have, always the same one.
   return new Map(known.flatMap((ids, of) => ids.map((id) => [id, of] as const)).toReversed());
 }

@@ -8,8 +8,8 @@ import {
   exactJsonBody,
   invalidRequest,
   limitBody,
+  readAs,
   requireDataCollection,
-  toFaults,
   unavailable,
 } from '#http';
 import { nullableText } from '#http/answers';
@@ -39,11 +39,10 @@ const AppleBody = z.object({ signedPayload: z.string('must be text').max(200_000
 async function fromApple(c: IntakeContext): Promise<StoreNotification> {
   const { appleBundleId, iosStoreUrl } = c.get('intake');
   if (appleBundleId === null) throw missingSetting('apple_bundle_id');
-  const body = AppleBody.safeParse(await exactJsonBody(c));
-  if (!body.success) throw invalidRequest(toFaults(body.error));
+  const { signedPayload } = readAs(AppleBody, await exactJsonBody(c));
   const appAppleId = appStoreIdOf(iosStoreUrl);
   const app = { bundleId: appleBundleId, ...(appAppleId === null ? {} : { appAppleId }) };
-  return readAppStoreNotification(body.data.signedPayload, app, { now: Date.now() });
+  return readAppStoreNotification(signedPayload, app, { now: Date.now() });
 }
 
 /** Google's keys, which this isolate keeps for an hour. */

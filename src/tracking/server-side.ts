@@ -4,12 +4,11 @@ import {
   type AppContext,
   AppError,
   callerNetwork,
-  invalidRequest,
   isCountryCode,
   oneOf,
   optionalText,
+  readAs,
   requireWithin,
-  toFaults,
   unavailable,
 } from '#http';
 import { hmac } from '#lib/crypto';
@@ -102,9 +101,8 @@ export async function recordServerSide(
     await requireWithin(c.env.CLICK_LIMIT, `s2s:${callerNetwork(c)}`);
     throw new AppError('unauthenticated', 's2s is not the secret of this link');
   }
-  const parsed = ServerSideQuery.safeParse(Object.fromEntries(query.toReversed()));
-  if (!parsed.success) throw invalidRequest(toFaults(parsed.error));
-  const { event, ip = '', ua = '', country, time, id } = parsed.data;
+  const sent = readAs(ServerSideQuery, Object.fromEntries(query.toReversed()));
+  const { event, ip = '', ua = '', country, time, id } = sent;
   const browser = readUserAgent(ua);
   if (!link.dataCollection) return { ...NOT_COUNTED, reason: 'data collection is off' };
   // Without a user agent nothing is known of the device, which is no sign of a robot here.

@@ -5,9 +5,9 @@ import { type Bindings, type CounterStub, counterOf, type Sharded } from '../sha
 export function queryCounters<Answer>(
   env: Bindings,
   { id, shards }: Sharded,
-  ask: (counter: CounterStub) => Promise<Answer>,
+  ask: (counter: CounterStub, shard: number) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(
-    Array.from({ length: shards }, (_, shard) => retryCall(() => ask(counterOf(env, id, shard)))),
+    Array.from({ length: shards }, (_, shard) => retryCall(() => ask(counterOf(env, id, shard), shard))),
   );
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { COST_DIMENSIONS, SEGMENT } from '#catalogue';
 import { settleCounters } from '#counting';
 import { type Database, database, rollupDaily } from '#db';
-import { type AppContext, inReportSlot, invalidRequest, searchText, toFaults } from '#http';
+import { type AppContext, readAs as ask, inReportSlot, searchText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { count } from '#lib/format';
 import {
@@ -30,11 +30,7 @@ import { Notice } from './parts.tsx';
 import { type Here, readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
 /** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
-export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
-  const result = schema.safeParse(values);
-  if (!result.success) throw invalidRequest(toFaults(result.error));
-  return result.data;
-}
+export { ask };
 
 /** The query fields of every report: the view's application, period, currency and filters. */
 export const viewAsked = ({ application, from, to, currency, filters }: View) => ({

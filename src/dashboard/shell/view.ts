@@ -1,7 +1,7 @@
 import { getCookie } from 'hono/cookie';
 import { SEGMENT, SEGMENT_DIMENSIONS } from '#catalogue';
 import { database } from '#db';
-import { AppError, invalidRequest, toFaults } from '#http';
+import { AppError, readAs } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { dayIn, isDay } from '#lib/time';
 import { filtersOf, findFirstDay, ReportFilters } from '#reports';
@@ -185,9 +185,7 @@ function readFilters(c: DashboardContext, applicationId: string): ReportFilters 
     const values = [...new Set(c.req.queries(name)?.filter((value) => value.trim() !== ''))];
     return [name, name === 'attribution' ? values[0] : values.length > 0 ? values : undefined] as const;
   });
-  const result = ReportFilters.safeParse(Object.fromEntries(sent));
-  if (!result.success) throw invalidRequest(toFaults(result.error));
-  return filtersOf(result.data);
+  return filtersOf(readAs(ReportFilters, Object.fromEntries(sent)));
 }
 
 /** A link's changes to a view. An empty value or list removes the parameter. */

@@ -62,7 +62,7 @@ async function isResolved(
   const application = await findLookup(env.DB, applicationId);
   // Its counters were deleted too.
   if (!application) return true;
-  const open = await retryCall<ReadCredit>(async () => await counter().readCredit(deviceId));
+  const open = await retryCall(() => counter().readCredit(deviceId));
   if (open.token === null) {
     await giveBack(open);
     return true;
@@ -72,11 +72,7 @@ async function isResolved(
   const answer = asked ?? ({ outcome: 'unanswered' } as const);
   const creativeId = answer.outcome === 'attributed' ? await placeAppleAd(env, application, answer.ad) : null;
   const resolved = { answer, creativeId };
-  await giveBack(
-    await retryCall<Pick<ReadCredit, 'replacedClickId'>>(
-      async () => await counter().resolveCredit(deviceId, resolved),
-    ),
-  );
+  await giveBack(await retryCall(() => counter().resolveCredit(deviceId, resolved)));
   return true;
 }
 
