@@ -194,7 +194,7 @@ const MAX_BACKFILL_DAYS = 731;
 /** Body of `POST /v1/connectors/:id/backfill`. */
 export const NewBackfill = z
   .object({ from: dayText(), to: dayText() })
-  .superRefine(atMostDays(MAX_BACKFILL_DAYS, `at most ${MAX_BACKFILL_DAYS} days after from`));
+  .superRefine(atMostDays(MAX_BACKFILL_DAYS));
 export type NewBackfill = z.infer<typeof NewBackfill>;
 
 /**

@@ -16,7 +16,7 @@ const CURRENCY = 'usd';
 /** Query of `GET /v1/reports/ad-revenue`. */
 export const ReconciliationQuery = z
   .object({ application_id: requiredText(128), from: dayText(), to: dayText() })
-  .superRefine(atMostDays(MAX_DAYS, `at most ${MAX_DAYS} days after from`));
+  .superRefine(atMostDays(MAX_DAYS));
 type Query = z.infer<typeof ReconciliationQuery>;
 
 type AdSums = { impressions: number; nanos: bigint };

@@ -47,7 +47,7 @@ export const listOf = (text: string) =>
   [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '');
 
 /** Checks a period for faults that its fields alone do not show. */
-export const checkPeriod = atMostDays(MAX_SPAN_DAYS, `within ${MAX_SPAN_DAYS} days of from`);
+export const checkPeriod = atMostDays(MAX_SPAN_DAYS);
 
 /** The application of a report, already checked to be the caller's own. */
 export type Reported = Pick<

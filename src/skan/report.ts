@@ -45,7 +45,7 @@ export const SkanQuery = z
     limit: wholeNumber(1, MAX_ROWS).default(MAX_ROWS),
     format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
   })
-  .superRefine(atMostDays(MAX_SPAN_DAYS, `within ${MAX_SPAN_DAYS} days of from`));
+  .superRefine(atMostDays(MAX_SPAN_DAYS));
 export type SkanQuery = z.infer<typeof SkanQuery>;
 
 /** Postbacks that differ in nothing that the report tells apart. */

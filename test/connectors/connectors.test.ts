@@ -281,7 +281,7 @@ it('refuses a URL whose name leads to what is not public', async () => {
 it('compares at most a month', async () => {
   const tenant = await createTenant();
   expect((await compared(tenant, '2026-03-01', '2026-04-01')).body).toEqual({
-    message: 'to must be at most 31 days after from',
+    message: 'to must be within 31 days of from',
   });
   expect((await compared(tenant, '2026-03-02', '2026-03-01')).body).toEqual({
     message: 'to must not be before from',

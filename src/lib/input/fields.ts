@@ -170,14 +170,13 @@ export const dayText = () => requiredText(10).refine(isDay, NOT_A_DAY);
 export const optionalDay = () =>
   optionalText(10).refine((text) => text === undefined || isDay(text), NOT_A_DAY);
 
-/** Checks that a period does not end before it starts and has at most `max` days: else `to` must be as `form` says. */
+/** Checks that a period does not end before it starts, and has at most `max` days. */
 export const atMostDays =
-  (max: number, form: string) =>
+  (max: number) =>
   ({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void => {
-    const days = daysBetween(from, to) + 1;
-    if (days >= 1 && days <= max) return;
-    const message = days < 1 ? 'must not be before from' : `must be ${form}`;
-    ctx.addIssue({ code: 'custom', path: ['to'], message });
+    const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
+    if (from > to) fault('must not be before from');
+    else if (daysBetween(from, to) >= max) fault(`must be within ${max} days of from`);
   };
 
 /** A whole number in a query, from `min` to `max`. `form` is what the error calls it. */
