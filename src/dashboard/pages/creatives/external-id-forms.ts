@@ -1,14 +1,16 @@
 import { changeExternalId, ExternalId } from '#creatives';
 import { AppError, invalidRequest } from '#http';
-import { redirectDone, requireForm } from '../../forms/form.ts';
+import { parseForm, redirectDone } from '../../forms/form.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { ownCreative } from './creative-page.tsx';
 
 /** Adds or removes the form's id of a creative, or of its ad set or campaign. */
 async function saveId(c: DashboardContext, isWanted: boolean) {
+  const { data, faults } = await parseForm(c, ExternalId);
   const creative = await ownCreative(c);
-  await changeExternalId(callerOf(c), creative, await requireForm(c, ExternalId), isWanted);
+  if (!data) throw invalidRequest(faults);
+  await changeExternalId(callerOf(c), creative, data, isWanted);
   const path = `/creatives/${creative.id}${new URL(c.req.url).search}`;
   return redirectDone(c, path, isWanted ? 'saved' : 'deleted');
 }
