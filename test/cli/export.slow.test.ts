@@ -183,8 +183,10 @@ it('imports its own export: the same rows, and the same reports', async () => {
   const sizes = (table: string) =>
     lines.filter((line) => line.startsWith(`INSERT INTO "${table}"`)).map((line) => Buffer.byteLength(line));
   expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(MAX_STATEMENT_BYTES);
-  for (const table of ['cube_parts', 'parked_messages', 'parked_chunks']) {
-    expect(Math.max(...sizes(table)), table).toBeGreaterThan(60_000);
+  // A message is in both tables of parked ones: its beginning, and what does not fit into one value.
+  const least = { cube_parts: 60_000, parked_messages: 60_000, parked_chunks: 30_000 };
+  for (const [table, bytes] of Object.entries(least)) {
+    expect(Math.max(...sizes(table)), table).toBeGreaterThan(bytes);
   }
   const copied = await withLocalDatabase(imported, readDatabase);
   expect([...copied.keys()]).toEqual([...stored.keys()]);
