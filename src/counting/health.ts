@@ -1,11 +1,10 @@
 import { count, desc, max } from 'drizzle-orm';
 import { UNKNOWN_SEGMENT } from '#catalogue';
-import { earliest } from '#lib/time';
+import { earliest, MINUTE_MS } from '#lib/time';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
 import { countHeld, oldestHeld } from './credits/open-credits.ts';
 import { insertDevice } from './devices/devices.ts';
 import { hotEventsIn } from './files/export.ts';
-import { MINUTE_MS } from './keys/seen-ids.ts';
 import { appendSome, type Pending, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox/outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';

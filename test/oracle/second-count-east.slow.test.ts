@@ -1,11 +1,7 @@
-import { describe } from 'vitest';
-import { describeSecondCount } from './second-count/second-count.ts';
+import { describeZones } from './second-count/second-count.ts';
 import { CHANGING_RATES } from './setup.ts';
 
-/** Each zone of this file and of second-count-west.slow.test.ts asks its part of the questions. Remove `every` and `first` to ask all in all. */
-const ZONES = 4;
-
-describe.each([
+describeZones([
   {
     zone: 'Asia/Kolkata',
     currency: 'eur',
@@ -26,6 +22,4 @@ describe.each([
     first: 3,
     doubts: 'flag',
   },
-] as const)('no report in $zone differs from a second count', (history) => {
-  describeSecondCount({ ...history, every: ZONES });
-});
+]);

@@ -1,11 +1,7 @@
-import { describe } from 'vitest';
-import { describeSecondCount } from './second-count/second-count.ts';
+import { describeZones } from './second-count/second-count.ts';
 import { RATES } from './setup.ts';
 
-/** Each zone of this file and of second-count-east.slow.test.ts asks its part of the questions. Remove `every` and `first` to ask all in all. */
-const ZONES = 4;
-
-describe.each([
+describeZones([
   // A year and its first week begin.
   {
     zone: 'UTC',
@@ -28,6 +24,4 @@ describe.each([
     first: 2,
     doubts: 'exclude',
   },
-] as const)('no report in $zone differs from a second count', (history) => {
-  describeSecondCount({ ...history, every: ZONES });
-});
+]);

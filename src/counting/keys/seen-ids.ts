@@ -1,11 +1,11 @@
 import { eq, lt } from 'drizzle-orm';
 import { LruCache } from '#lib/collections/lru-cache';
 import { TupleIndex } from '#lib/collections/tuple-index';
+import { MINUTE_MS } from '#lib/time';
 import { seenIds } from '../schema.ts';
 import { bytesOf, type Store } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 
-export const MINUTE_MS = 60_000;
 /** The words of an id by which it is found among those of its minute. */
 const TAIL_WORDS = 2;
 /** The number of ids cached in memory, at 16 to 32 bytes each. */

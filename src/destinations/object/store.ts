@@ -3,6 +3,7 @@ import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlit
 import { deviceOf, type OutboundItem, type OutboundPart, toParameters, withoutDevice } from '#counting';
 import { isAmong } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
+import { earliest } from '#lib/time';
 import type { Attempt, DeliveryFilter, Replay, StoredDelivery } from './api.ts';
 import { deliveries, waitingParts } from './schema.ts';
 
@@ -208,6 +209,6 @@ export function readWaiting(store: Store): { pending: number; oldestAt: number |
     .select({ at: min(waitingParts.acceptedAt) })
     .from(waitingParts)
     .get()?.at;
-  const times = [pending?.first ? idTime(pending.first) : [], acceptedAt ?? []].flat();
-  return { pending: pending?.count ?? 0, oldestAt: times.length === 0 ? null : Math.min(...times) };
+  const createdAt = pending?.first ? idTime(pending.first) : null;
+  return { pending: pending?.count ?? 0, oldestAt: earliest(createdAt, acceptedAt) };
 }

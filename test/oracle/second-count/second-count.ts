@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Counter, countersOf } from '#counting';
 import { objectsOf } from '../../helpers/lake.ts';
 import type { Tenant } from '../../helpers/tenant.ts';
@@ -190,3 +190,12 @@ export function describeSecondCount({
     TIMEOUT_MS,
   );
 }
+
+/** Four zones ask all questions together. Remove `every` and `first` to ask all of them in each. */
+const ZONES = 4;
+
+/** A second count in some of the four time zones that two files share, each with its part of the questions. */
+export const describeZones = (histories: readonly Omit<Options, 'every'>[]): void =>
+  describe.each(histories)('no report in $zone differs from a second count', (history) => {
+    describeSecondCount({ ...history, every: ZONES });
+  });
