@@ -59,6 +59,7 @@ export {
   MAX_SHARDS,
   possibleShards,
   type Sharded,
+  shardNumbers,
 } from './shards.ts';
 export { toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

@@ -22,9 +22,12 @@ export type Bindings = Pick<Env, 'COUNTERS'>;
 /** An application and the number of its counters, as stored in its row. */
 export type Sharded = { id: string; shards: number };
 
+/** The numbers of an application's counters. */
+export const shardNumbers = (shards: number): number[] => [...Array(shards).keys()];
+
 /** The names of an application's counters. */
 export const counterNames = ({ id, shards }: Sharded): string[] =>
-  Array.from({ length: shards }, (_, shard) => counterName(id, shard));
+  shardNumbers(shards).map((shard) => counterName(id, shard));
 
 export function counterOf(env: Bindings, applicationId: string, shard: number): CounterStub {
   return env.COUNTERS.getByName(counterName(applicationId, shard));
@@ -32,7 +35,7 @@ export function counterOf(env: Bindings, applicationId: string, shard: number): 
 
 /** All counters of an application. */
 export function countersOf(env: Bindings, applicationId: string, shards: number) {
-  return Array.from({ length: shards }, (_, shard) => counterOf(env, applicationId, shard));
+  return shardNumbers(shards).map((shard) => counterOf(env, applicationId, shard));
 }
 
 /** The shard of a new device: by its backend's name for it, or else by its own id. */

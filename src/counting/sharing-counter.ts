@@ -12,7 +12,7 @@ import {
 } from './keys/shared-transactions.ts';
 import { knownShards, lastBatch } from './log.ts';
 import { retryCall } from './retry.ts';
-import { counterOf } from './shards.ts';
+import { counterOf, shardNumbers } from './shards.ts';
 import { backoffMs } from './upkeep.ts';
 
 const TRANSACTIONS_AT_ONCE = 500;
@@ -67,9 +67,7 @@ export abstract class SharingCounter extends CreditingCounter {
     const { ids, lastPart } = readUntold(this.store, TRANSACTIONS_AT_ONCE);
     const own = describeTransactions(this.store, ids);
     const shards = knownShards(this.store);
-    const others = Array.from({ length: shards }, (_, shard) => shard).filter(
-      (shard) => shard !== this.shard,
-    );
+    const others = shardNumbers(shards).filter((shard) => shard !== this.shard);
     try {
       const answers = await Promise.all(
         others.map(async (shard): Promise<[number, SharedTransaction[]]> => {

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { type AppendedStatus, counterOf, countersOf, settleCounters } from '#counting';
+import { type AppendedStatus, counterOf, countersOf, settleCounters, shardNumbers } from '#counting';
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
@@ -59,7 +59,7 @@ export async function eventStatus(
     .where(ofTeam);
   const counters = own
     .filter((application) => applicationId === undefined || application.id === applicationId)
-    .flatMap((owner) => Array.from({ length: owner.shards }, (_, shard) => ({ owner, shard })));
+    .flatMap((owner) => shardNumbers(owner.shards).map((shard) => ({ owner, shard })));
   for (const group of chunksOf(counters, ASKED_AT_ONCE)) {
     const answers = await Promise.all(
       group.map(async ({ owner, shard }) => {

@@ -12,7 +12,7 @@ import {
   shardOf,
   shownCountry,
 } from '#catalogue';
-import { type CountedAmount, counterOf } from '#counting';
+import { type CountedAmount, counterOf, shardNumbers } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { readToken } from '#devices';
@@ -157,7 +157,7 @@ async function findEvents(env: Env, application: ShardedApplication, query: Even
   const segment = ofDimensions(SEGMENT_DIMENSIONS, (name) => query[name]?.map(storedValue));
   const filter = present({ from, to, type, eventName, deviceId, creativeIds, attribution, segment });
   // A token names its device's counter.
-  const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
+  const shards = device ? [device.shard] : shardNumbers(application.shards);
   const place = { applicationId: application.id, shards };
   return readEvents(env, place, filter, query);
 }

@@ -4,7 +4,7 @@ import type { MissingFiles, Resumed, Settled } from '../api.ts';
 import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { retryCall } from '../retry.ts';
-import { type Bindings, counterOf, raiseShards, type Sharded } from '../shards.ts';
+import { type Bindings, counterOf, raiseShards, type Sharded, shardNumbers } from '../shards.ts';
 import { largestGaps } from './queries.ts';
 import { queryCounters } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
@@ -72,7 +72,7 @@ export async function resumeCounting(
   const answers: Resumed[] = [];
   let known = shards;
   for (let asked = 0; asked < known; asked = answers.length) {
-    const next = Array.from({ length: known - asked }, (_, index) => asked + index);
+    const next = shardNumbers(known).slice(asked);
     const resume = (shard: number) => retryCall(() => counterOf(env, id, shard).resumeFlush());
     answers.push(...(await Promise.all(next.map(resume))));
     known = Math.max(known, ...answers.map((own) => own.shards));

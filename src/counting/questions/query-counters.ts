@@ -1,5 +1,5 @@
 import { retryCall } from '../retry.ts';
-import { type Bindings, type CounterStub, counterOf, type Sharded } from '../shards.ts';
+import { type Bindings, type CounterStub, counterOf, type Sharded, shardNumbers } from '../shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(
@@ -8,6 +8,6 @@ export function queryCounters<Answer>(
   ask: (counter: CounterStub, shard: number) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(
-    Array.from({ length: shards }, (_, shard) => retryCall(() => ask(counterOf(env, id, shard), shard))),
+    shardNumbers(shards).map((shard) => retryCall(() => ask(counterOf(env, id, shard), shard))),
   );
 }
