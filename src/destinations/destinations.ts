@@ -8,7 +8,14 @@ import { newId } from '#lib/ids';
 import { logWarning } from '#lib/log';
 import { type ApplicationRow, nameOf } from '#teams';
 import { kindOf } from './kinds.ts';
-import type { Attempt, DeliveryFilter, DestinationHealth, Replay, StoredDelivery } from './object/api.ts';
+import type {
+  Attempt,
+  DeliveryFilter,
+  DestinationApi,
+  DestinationHealth,
+  Replay,
+  StoredDelivery,
+} from './object/api.ts';
 import { readChanges } from './read-changes.ts';
 import type { DestinationChanges, NewDestination } from './requests.ts';
 import { readSecrets, rotated, writeSecrets } from './secrets.ts';
@@ -51,11 +58,12 @@ export async function getDestination(db: Database, teamId: string, id: string): 
   return row;
 }
 
-const objectOf = (env: Env, id: string) => env.DESTINATIONS.getByName(id);
+/** The object of a destination. Its answers have the types of `DestinationApi` instead of those that RPC makes of them. */
+const objectOf = (env: Env, id: string): DestinationApi => env.DESTINATIONS.getByName(id);
 
 /** Has the object read its destination again. Unless it hears of it, it does so within a minute. */
 const tellObject = (env: Env, id: string): Promise<void> =>
-  retryCall<void>(async () => await objectOf(env, id).changed()).catch((error) =>
+  retryCall(() => objectOf(env, id).changed()).catch((error) =>
     logWarning('destination not told', error, { destination_id: id }),
   );
 
@@ -193,13 +201,13 @@ export async function deleteDestination(env: Env, caller: Caller, id: string): P
     db.delete(destinations).where(own),
   ]);
   await tellCountersSoon(env, application.id);
-  await retryCall<void>(async () => await objectOf(env, id).deleteAll());
+  await retryCall(() => objectOf(env, id).deleteAll());
   return destination;
 }
 
 /** How a destination does. */
 export const healthOf = (env: Env, id: string): Promise<DestinationHealth> =>
-  retryCall<DestinationHealth>(async () => await objectOf(env, id).health());
+  retryCall(() => objectOf(env, id).health());
 
 /** The deliveries of a destination, the newest first. `before`: those before the event with this id; empty for the first. */
 export const deliveriesOf = (
@@ -208,8 +216,7 @@ export const deliveriesOf = (
   filter: DeliveryFilter,
   before: string,
   limit: number,
-): Promise<StoredDelivery[]> =>
-  retryCall<StoredDelivery[]>(async () => await objectOf(env, id).deliveries(filter, before, limit));
+): Promise<StoredDelivery[]> => retryCall(() => objectOf(env, id).deliveries(filter, before, limit));
 
 /** Sends an event that was made up. A success switches the destination on again. Waits up to 15 s for the receiver. */
 export async function testDestination(
@@ -229,5 +236,5 @@ export async function replayDeliveries(
   what: Replay,
 ): Promise<number> {
   await auditStatement(caller, 'destination.replayed', subjectOf(destination, application));
-  return retryCall<number>(async () => await objectOf(env, destination.id).replay(what));
+  return retryCall(() => objectOf(env, destination.id).replay(what));
 }
