@@ -1,7 +1,7 @@
 import { asc } from 'drizzle-orm';
 import { database, destinations, isAmong, OFF_BY_HAND } from '#db';
 import { logWarning } from '#lib/log';
-import { iso } from '#lib/time';
+import { earliest, iso } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 
 /** One request asks at most as many. Problems of the others are those in the database alone. */
@@ -52,7 +52,6 @@ export async function readDestinations(
     const state = states.get(row.applicationId) ?? EMPTY;
     const name = `The destination ${row.kind} (${row.id})`;
     const isSwitchedOff = row.offSince !== null && row.offReason !== OFF_BY_HAND;
-    const since = [state.waitingSince ?? [], health?.oldestAt ?? []].flat();
     states.set(row.applicationId, {
       problems: [
         state.problems,
@@ -65,7 +64,7 @@ export async function readDestinations(
           ? `${name} has delivered nothing since ${iso(health.failingSince)}; what waits is tried again.`
           : [],
       ].flat(),
-      waitingSince: since.length === 0 ? null : Math.min(...since),
+      waitingSince: earliest(state.waitingSince, health?.oldestAt),
       attempts: state.attempts + (health?.attempts ?? 0),
       failed: state.failed + (health?.failed ?? 0),
     });
