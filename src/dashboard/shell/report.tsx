@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { COST_DIMENSIONS, SEGMENT } from '#catalogue';
 import { settleCounters } from '#counting';
 import { type Database, database, rollupDaily } from '#db';
-import { type AppContext, readAs as ask, inReportSlot, searchText } from '#http';
+import { type AppContext, inReportSlot, readAs, searchText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { count } from '#lib/format';
 import {
@@ -29,10 +29,10 @@ import type { DashboardContext } from './page-record.ts';
 import { Notice } from './parts.tsx';
 import { type Here, readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
-/** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
-export { ask };
-
-/** The query fields of every report: the view's application, period, currency and filters. */
+/**
+ * The query fields of every report: the view's application, period, currency and filters. Pages pass them through the schema of the team API's
+ * query (`readAs`), so that they request nothing that the API does not offer.
+ */
 export const viewAsked = ({ application, from, to, currency, filters }: View) => ({
   application_id: application.id,
   from,
@@ -144,7 +144,7 @@ export async function answerReportCsv(
   view: View,
 ): Promise<Response> {
   const report: Report = REPORTS[name];
-  const asked = ask(report.query, query);
+  const asked = readAs(report.query, query);
   const answer = await report.read(c.env, view.application, asked, view.now);
   return answerCsv(c, answer, tableColumns(name, report.columnsOf(asked)), view);
 }
@@ -154,7 +154,7 @@ export const MAX_TABLE_ROWS = 190;
 
 /** The text in a table's search field. */
 export const searchOf = (c: DashboardContext): string =>
-  ask(z.object({ q: searchText() }), { q: c.req.query('q')?.slice(0, 256) }).q ?? '';
+  readAs(z.object({ q: searchText() }), { q: c.req.query('q')?.slice(0, 256) }).q ?? '';
 
 /** The number of rows to request: CSV files are not limited to what a page can show. */
 export const listingOf = (c: DashboardContext) => ({

@@ -1,12 +1,13 @@
 import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
+import { readAs } from '#http';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
 import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
-import { ask, viewAsked } from '../shell/report.tsx';
+import { viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type Earlier, earlierOf, Mark } from './lacking.tsx';
@@ -64,7 +65,7 @@ export async function readCompared(
   const periods = hasNoHours && found?.untilHour ? null : found;
   const { group_by, q, ...wanted } = asked;
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), group_by, q }),
+    ...readAs(PerformanceQuery, { ...viewAsked(view), group_by, q }),
     ...wanted,
     ...(onlyTotals ? { group_by: [] } : {}),
   };

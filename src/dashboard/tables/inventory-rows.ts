@@ -7,11 +7,11 @@ import {
   MAX_INVENTORY,
 } from '#creatives';
 import { database } from '#db';
-import { MAX_FILTER_VALUES } from '#http';
+import { MAX_FILTER_VALUES, readAs } from '#http';
 import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
 import { isRestricted } from '../shell/guard.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
-import { ask, viewAsked } from '../shell/report.tsx';
+import { viewAsked } from '../shell/report.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import {
@@ -72,7 +72,11 @@ export async function readRows(c: DashboardContext, view: View, asked: Inventory
   const { level, status } = asked;
   const periods = comparedPeriods(view, [level], metricsOf(asked));
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level, ...(periods ? askedOf(periods) : {}) }),
+    ...readAs(PerformanceQuery, {
+      ...viewAsked(view),
+      group_by: level,
+      ...(periods ? askedOf(periods) : {}),
+    }),
     limit: MAX_INVENTORY,
     metrics: metricsOf(asked),
   };

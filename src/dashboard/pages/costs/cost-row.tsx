@@ -1,5 +1,5 @@
 import { database } from '#db';
-import { AppError } from '#http';
+import { AppError, readAs } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
 import { PostForm } from '../../forms/fields.tsx';
 import { readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
@@ -8,7 +8,6 @@ import { callerOf } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, type FormField } from '../../shell/parts.tsx';
-import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { type Cost, keyOf } from './cost-ledger.tsx';
 
@@ -16,7 +15,7 @@ import { type Cost, keyOf } from './cost-ledger.tsx';
 async function findCost(c: DashboardContext, view: View, key: Record<string, string>): Promise<Cost> {
   const { date = '', campaign = '' } = key;
   const asked = { application_id: view.application.id, from: date, to: date, campaign, limit: 200 };
-  const query = ask(CostsQuery, asked);
+  const query = readAs(CostsQuery, asked);
   for (let cursor = ''; ; ) {
     const page = await listCosts(database(c.env.DB), view.application, { ...query, cursor });
     const found = page.data.find((row) =>

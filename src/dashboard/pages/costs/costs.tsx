@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Database, database, sharedReads } from '#db';
+import { readAs } from '#http';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
@@ -8,7 +9,7 @@ import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts'
 import { jsonField } from '../../forms/json-field.ts';
 import { admin, callerOf, isAdmin, isRestricted } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { answerCsv, ask, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
+import { answerCsv, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
 import { readNotes } from '../../tables/day-notes.tsx';
@@ -38,7 +39,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const stored = readStored(c);
     const db = database(c.env.DB);
     const unit = chosen.unit(view);
-    const ledger = ask(CostsQuery, {
+    const ledger = readAs(CostsQuery, {
       application_id: view.application.id,
       from: view.from,
       to: view.to,
@@ -112,7 +113,11 @@ function costsPage(c: DashboardContext, refused?: Refused) {
 /** What stands in place of the figures in a period without costs. */
 async function NoCosts({ db, view, mayChange }: { db: Database; view: View; mayChange: boolean }) {
   const { application } = view;
-  const any = await listCosts(db, application, ask(CostsQuery, { application_id: application.id, limit: 1 }));
+  const any = await listCosts(
+    db,
+    application,
+    readAs(CostsQuery, { application_id: application.id, limit: 1 }),
+  );
   return (
     <EmptyReport
       title="Spend"

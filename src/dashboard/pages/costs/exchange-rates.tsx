@@ -1,6 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { database } from '#db';
 import type { Fault } from '#http';
+import { readAs } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { count } from '#lib/format';
 import {
@@ -17,7 +18,7 @@ import { dayText } from '../../shell/dates.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
-import { ask, renderReport, ViewFields } from '../../shell/report.tsx';
+import { renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 
 const PAGE = 100;
@@ -102,7 +103,7 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
       cursor: c.req.query('cursor') ?? '',
       ...(currency === '' ? {} : { currency }),
     };
-    const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
+    const rates = await listRates(database(c.env.DB), view.application.teamId, readAs(RatesQuery, asked));
     const places = placesOf(rates.data.map(({ rate }) => rate));
     return (
       <>

@@ -2,6 +2,7 @@ import { findLatestClick } from '#attribution';
 import { getCreative, listExternalIds, listInventory } from '#creatives';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
+import { readAs } from '#http';
 import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
 import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
@@ -17,7 +18,7 @@ import { Copyable } from '../../shell/copyable.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
-import { ask, CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
+import { CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
@@ -159,8 +160,8 @@ export async function creativePage(
       const env = { ...c.env, DB: sharedReads(c.env.DB) };
       const [compared, retention, ltv, click, notes, ids] = await Promise.all([
         readCompared(env, own, { group_by: unit, metrics: SHOWN.map(chosen.shown) }),
-        reportRetention(env, application, ask(RetentionQuery, { ...asked, ...ages }), now),
-        reportLtv(env, application, ask(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
+        reportRetention(env, application, readAs(RetentionQuery, { ...asked, ...ages }), now),
+        reportLtv(env, application, readAs(LtvQuery, { ...asked, ...ages, days: CURVE_DAYS.join(',') }), now),
         findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
         readNotes(c.env.DB, view),
         listExternalIds(db, [creative.id, creative.adset_id, creative.campaign_id]),

@@ -1,10 +1,11 @@
 import { kindOf, listConnectors, showConnector } from '#connectors';
 import { database } from '#db';
 import { type DestinationRow, KIND_NAMES, listDestinations } from '#destinations';
+import { readAs } from '#http';
 import { NETWORKS, type Network } from '#networks';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { ask, viewAsked } from '../../shell/report.tsx';
+import { viewAsked } from '../../shell/report.tsx';
 import type { View } from '../../shell/view.ts';
 import type { MetricName } from '../../tables/metrics.ts';
 
@@ -38,7 +39,7 @@ export async function readStates(c: DashboardContext, view: View) {
   const db = database(c.env.DB);
   const asked = { ...viewAsked(view), group_by: 'network', metrics: FIGURES.join(',') };
   const [report, connectors, destinations] = await Promise.all([
-    reportPerformance(c.env, view.application, ask(PerformanceQuery, asked), view.now),
+    reportPerformance(c.env, view.application, readAs(PerformanceQuery, asked), view.now),
     listConnectors(db, view.application.id),
     listDestinations(db, [view.application.id]),
   ]);

@@ -2,7 +2,7 @@ import { explainDevice, isImpressionId } from '#attribution';
 import type { StoredDevice } from '#counting';
 import { findDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
-import { AppError } from '#http';
+import { AppError, readAs } from '#http';
 import { countDays } from '#lib/collections/day-set';
 import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
@@ -11,7 +11,6 @@ import { fillPage } from '../../shell/fill-page.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Figure, NextPart } from '../../shell/parts.tsx';
-import { ask } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
 import { ExplanationCard } from './event-page.tsx';
@@ -71,7 +70,7 @@ export async function devicePage(c: DashboardContext) {
   const isPossible = id !== '' && EventsQuery.shape.device_id.safeParse(id).success;
   if (!isPossible) throw new AppError('not_found', 'Device not found');
   const { application } = view;
-  const query = ask(EventsQuery, {
+  const query = readAs(EventsQuery, {
     application_id: application.id,
     device_id: id,
     limit: SHOWN,

@@ -1,5 +1,6 @@
 import { isStuck } from '#counting';
 import { database } from '#db';
+import { readAs } from '#http';
 import { ago, count, money, NOTHING, percent } from '#lib/format';
 import {
   type InspectedApplication,
@@ -17,7 +18,7 @@ import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
-import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
+import { answerCsv, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { freshPart } from '../reports/fresh.tsx';
 import { Reason } from './event-reasons.tsx';
@@ -277,7 +278,7 @@ async function statusPage(c: DashboardContext) {
   ]);
   const view = read && (await settleView(c, read));
   const totals = view
-    ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
+    ? await reportClientTotals(c.env, view.application, readAs(ClientTotalsQuery, viewAsked(view)))
     : null;
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, tableColumns('client-totals', []), view);
   const [inspected] = inspection.applications;

@@ -7,12 +7,13 @@ import {
   reconcileAdRevenue,
 } from '#connectors';
 import { database } from '#db';
+import { readAs } from '#http';
 import { amountsIn, columnText, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Table } from '../../shell/parts.tsx';
-import { ask, renderReport, Zone } from '../../shell/report.tsx';
+import { renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 const PATH = '/ad-revenue';
@@ -41,7 +42,7 @@ async function Reconciled({ c, view }: { c: DashboardContext; view: View }) {
   const { application, to } = view;
   const from =
     daysBetween(view.from, to) >= MAX_RECONCILED_DAYS ? addDays(to, 1 - MAX_RECONCILED_DAYS) : view.from;
-  const query = ask(ReconciliationQuery, { application_id: application.id, from, to });
+  const query = readAs(ReconciliationQuery, { application_id: application.id, from, to });
   const report = await reconcileAdRevenue(c.env, application, query, view.now);
   const columns = figureColumns([...report.networks, report.totals], report.currency);
   const networkOf = {

@@ -1,5 +1,6 @@
 import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { sharedReads } from '#db';
+import { readAs } from '#http';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
 import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
@@ -8,7 +9,6 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { Card, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
-  ask,
   CsvLink,
   LeftOut,
   listingOf,
@@ -85,7 +85,7 @@ function adsPage(c: DashboardContext) {
         { ...view, comparison: 'none' },
         { group_by: `${unit},${by}`, limit: MAX_ROWS, metrics: [metric] },
       ),
-      reportAds(env, view.application, ask(AdsQuery, detailQuery)),
+      reportAds(env, view.application, readAs(AdsQuery, detailQuery)),
     ]);
     const { report } = compared;
     // A row may exist only because of other metrics. Rows without any ads are left out.

@@ -1,5 +1,6 @@
 import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
+import { readAs } from '#http';
 import { isolate } from '#lib/input/isolate';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
@@ -12,7 +13,6 @@ import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays, isUncompared } from '../../shell/period.ts';
 import {
   answerCsv,
-  ask,
   CsvLink,
   NameSearch,
   renderReport,
@@ -61,7 +61,7 @@ async function optionsOf(
     return labelsOf([...chosen.flatMap((id) => names.get(id) ?? []), ...(await search(q))]);
   }
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: by }),
+    ...readAs(PerformanceQuery, { ...viewAsked(view), group_by: by }),
     limit: MAX_NAMES - chosen.length,
     metrics: ['installs' as const],
   };

@@ -1,4 +1,5 @@
 import { clickFlooding, DOUBT_RULES, FLOODING } from '#catalogue';
+import { readAs } from '#http';
 import { columnText, count, NOTHING, percent, RATIOS } from '#lib/format';
 import { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
@@ -8,7 +9,6 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
-  ask,
   CsvLink,
   MAX_TABLE_ROWS,
   renderReport,
@@ -187,7 +187,7 @@ function doubtsPage(c: DashboardContext) {
     const doubts = await findDoubts(
       c.env,
       view.application,
-      ask(DoubtsQuery, { ...asked, group_by: by }),
+      readAs(DoubtsQuery, { ...asked, group_by: by }),
       view.now,
     );
     const { totals, groups } = doubts;

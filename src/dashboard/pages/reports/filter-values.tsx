@@ -1,6 +1,6 @@
 import { searchNames } from '#creatives';
 import { database } from '#db';
-import { AppError } from '#http';
+import { AppError, readAs } from '#http';
 import { containsText } from '#lib/search';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
@@ -8,7 +8,7 @@ import { safePath } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { cutMiddle, Field } from '../../shell/parts.tsx';
-import { ask, searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
+import { searchOf, ViewFields, viewAsked } from '../../shell/report.tsx';
 import { FILTER_NAMES, type FilterName, filterValues, readView, type View } from '../../shell/view.ts';
 import { sortRows } from '../../tables/metrics.ts';
 
@@ -31,7 +31,7 @@ async function readValues(
     const found = await searchNames(database(env.DB), view.application.id, search);
     return found.map(({ id, name, parent }) => ({ value: id, label: name, detail: parent }));
   }
-  const query = ask(PerformanceQuery, { ...viewAsked({ ...view, filters: {} }), group_by: kind });
+  const query = readAs(PerformanceQuery, { ...viewAsked({ ...view, filters: {} }), group_by: kind });
   const report = await reportPerformance(env, view.application, query, view.now);
   return sortRows(report.data, '-installs')
     .filter((row) => !row.is_other && row[kind] !== null)

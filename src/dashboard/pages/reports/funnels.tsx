@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
 import type { Fault } from '#http';
+import { readAs } from '#http';
 import { count, duration, percent, RATIOS } from '#lib/format';
 import {
   FunnelQuery,
@@ -20,15 +21,7 @@ import { isGuest } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Field, FormMenu, Table } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
-import {
-  answerCsv,
-  ask,
-  CsvLink,
-  renderReport,
-  ViewFields,
-  viewAsked,
-  wantsCsv,
-} from '../../shell/report.tsx';
+import { answerCsv, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
@@ -196,7 +189,7 @@ function funnelsPage(c: DashboardContext) {
       ...(group ? { group_by: group } : {}),
     });
     const names = {
-      ...ask(PerformanceQuery, { ...viewAsked(view), group_by: 'event_name' }),
+      ...readAs(PerformanceQuery, { ...viewAsked(view), group_by: 'event_name' }),
       ...EVENTS_ONLY,
     };
     const [events, views] = await Promise.all([

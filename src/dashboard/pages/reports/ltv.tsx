@@ -1,3 +1,4 @@
+import { readAs } from '#http';
 import { amountsIn, NOTHING, RATIOS } from '#lib/format';
 import { LtvQuery, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
@@ -15,7 +16,6 @@ import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
   answerReportCsv,
-  ask,
   CsvLink,
   hasSpend,
   LeftOut,
@@ -76,7 +76,7 @@ function ltvPage(c: DashboardContext) {
       reportLtv(
         c.env,
         view.application,
-        ask(LtvQuery, { ...ofView, net, days: days.join(','), ...changes }),
+        readAs(LtvQuery, { ...ofView, net, days: days.join(','), ...changes }),
         view.now,
       );
     const grouped = cohortsAsked(asked);
@@ -84,7 +84,7 @@ function ltvPage(c: DashboardContext) {
       reportPredictedLtv(
         c.env,
         view.application,
-        ask(PredictedLtvQuery, {
+        readAs(PredictedLtvQuery, {
           ...ofView,
           ...grouped,
           ...{ net, horizon_days: ahead },

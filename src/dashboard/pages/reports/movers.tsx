@@ -1,8 +1,9 @@
+import { readAs } from '#http';
 import { count, money, signOf } from '#lib/format';
 import { findChanges, PerformanceQuery, REPORT_DIMENSIONS } from '#reports';
 import { Card } from '../../shell/parts.tsx';
 import { comparedDays } from '../../shell/period.ts';
-import { ask, viewAsked } from '../../shell/report.tsx';
+import { viewAsked } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { GroupCell, groupName, groupWord } from '../../tables/groups.tsx';
@@ -32,7 +33,7 @@ export async function Movers(env: Env, view: View) {
     offered.map(async (of) => {
       const { group, metric, also } = of;
       const periods = periodsOf(group, [metric, also]);
-      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
+      const query = readAs(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const wanted = { metric, also, count: MAX_MOVERS };
       const movers = periods
         ? await findChanges(env, view.application, query, periods, wanted, view.now)

@@ -1,3 +1,4 @@
+import { readAs } from '#http';
 import { RATIOS } from '#lib/format';
 import { RetentionQuery, reportRetention } from '#reports';
 import type { Series } from '../../charts/chart.tsx';
@@ -8,7 +9,6 @@ import { Card } from '../../shell/parts.tsx';
 import { comparedWholeDays } from '../../shell/period.ts';
 import {
   answerReportCsv,
-  ask,
   CsvLink,
   MAX_TABLE_ROWS,
   RowCount,
@@ -48,7 +48,7 @@ function retentionPage(c: DashboardContext) {
       reportRetention(
         c.env,
         view.application,
-        ask(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
+        readAs(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
         view.now,
       );
     const grouped = cohortsAsked(asked);

@@ -1,4 +1,5 @@
 import { settingsOf } from '#env';
+import { readAs } from '#http';
 import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
 import { answerSkanCsv, reportSkan, SKAN_GROUPS, type SkanFigures, type SkanGroup, SkanQuery } from '#skan';
@@ -7,7 +8,7 @@ import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
-import { ask, CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
+import { CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
@@ -121,7 +122,7 @@ function skanPage(c: DashboardContext) {
   } as const;
   return renderReport(c, page, async (view, here) => {
     const { application, from, to, currency } = view;
-    const query = ask(SkanQuery, {
+    const query = readAs(SkanQuery, {
       ...{ application_id: application.id, from, to, currency, group_by: by },
       ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
     });
