@@ -20,6 +20,9 @@ export function weekOf(day: string): string {
 /** The month of a day, as `2026-11`. */
 export const monthOf = (day: string): string => day.slice(0, 7);
 
+export const firstOfMonth = (day: string): string => `${monthOf(day)}-01`;
+export const endOfMonth = (day: string): string => addDays(firstOfMonth(addDays(firstOfMonth(day), 31)), -1);
+
 /** Every day from `from` to `to`, both included; empty if `to` is earlier. */
 export function daysOf(from: string, to: string): string[] {
   return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, index) => addDays(from, index));

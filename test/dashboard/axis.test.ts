@@ -59,11 +59,8 @@ it('has a place for every hour, with the current one incomplete and later ones a
   expect(places.flatMap(({ partial }, index) => (partial ? [index] : []))).toEqual([9]);
   expect(places.findIndex(({ isAhead }) => isAhead)).toBe(10);
   expect(places[9]?.label).toBe('Sat 31 Oct, 09:00–10:00');
-  expect(valuesAt(places, 'hour', [{ hour: places[9]?.key, n: 4 }], (row) => row.n, 0).slice(8, 11)).toEqual([
-    0,
-    4,
-    null,
-  ]);
+  const rows = [{ hour: places[9]?.key, revenue: 4 }];
+  expect(valuesAt(places, 'hour', rows, 'revenue').slice(8, 11)).toEqual([0, 4, null]);
 });
 
 it('has 25 hours with distinct offsets when clocks are set back, and 23 when they are set forward', () => {
@@ -130,8 +127,8 @@ it('puts figures at their places, where a missing one is 0 or unknown as the met
     { day: '2026-03-01', revenue: 2, ecpm: null },
     { day: '2026-03-03', revenue: 1, ecpm: 5 },
   ];
-  expect(valuesAt(places, 'day', rows, (row) => row.revenue, 0)).toEqual([2, 0, 1]);
-  expect(valuesAt(places, 'day', rows, (row) => row.ecpm, null)).toEqual([null, null, 5]);
+  expect(valuesAt(places, 'day', rows, 'revenue')).toEqual([2, 0, 1]);
+  expect(valuesAt(places, 'day', rows, 'ecpm')).toEqual([null, null, 5]);
 });
 
 it.each([

@@ -19,7 +19,7 @@ it('marks the first spend and new creatives of the application, those that the f
   const places = [{ key: day, start: day, label: day }];
   const textsOf = async (filters: object) => {
     const view = { application: tenant.application, from: day, to: day, filters } as unknown as View;
-    return (await readMarkers(env.DB, view, places as never)).map(({ text }) => text);
+    return (await readMarkers(env.DB, view, places as never)).markers.map(({ text }) => text);
   };
   expect(await textsOf({})).toEqual(['first spend', '2 new creatives']);
   expect(await textsOf({ creative_id: [cat.id] })).toEqual(['new creative Cat']);

@@ -1,9 +1,9 @@
-import { mondayOf, monthOf, weekOf } from '#lib/calendar';
+import { firstOfMonth, mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
 import { dayText, monthText, placeText, shortDay, shortWeekday } from '../shell/dates.ts';
 import { type Days, daysBegun } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
-import { numberOf } from '../tables/metrics.ts';
+import { type MetricName, nothingOf, numberOf } from '../tables/metrics.ts';
 import { clock, showsHours } from '../tables/part-of-day.ts';
 
 /** The unit of a chart's time axis. */
@@ -32,12 +32,12 @@ const KEY_OF: Record<DayUnit, (day: string) => string> = { day: String, week: we
 const START_OF: Record<DayUnit, (day: string) => string> = {
   day: String,
   week: mondayOf,
-  month: (day) => `${monthOf(day)}-01`,
+  month: firstOfMonth,
 };
 const NEXT_OF: Record<DayUnit, (start: string) => string> = {
   day: (start) => addDays(start, 1),
   week: (start) => addDays(start, 7),
-  month: (start) => START_OF.month(addDays(start, 31)),
+  month: (start) => firstOfMonth(addDays(start, 31)),
 };
 
 export type AxisPlace = {
@@ -149,20 +149,17 @@ function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
   return named.filter((index, number) => hourAt(index) !== hourAt(named[number - 1]));
 }
 
-/**
- * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
- */
-export function valuesAt<Row extends Record<string, unknown>>(
+/** A metric of a report at every place. Places without a row have 0 of a sum, and null of a ratio. */
+export function valuesAt(
   places: readonly AxisPlace[],
   unit: Unit,
-  rows: readonly Row[],
-  figureOf: (row: Row) => unknown,
-  nothing: number | null,
+  rows: readonly Record<string, unknown>[],
+  metric: MetricName,
 ): (number | null)[] {
   const byKey = new Map(rows.map((row) => [String(row[unit]), row]));
   return places.map(({ key, isAhead }) => {
     if (isAhead) return null;
     const row = byKey.get(key);
-    return row ? numberOf(figureOf(row)) : nothing;
+    return row ? numberOf(row[metric]) : nothingOf(metric);
   });
 }

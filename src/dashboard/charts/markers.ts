@@ -44,16 +44,16 @@ export function markerOf(
   return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
 }
 
-/** Events that may explain a change in a chart: notes, the first spend, and new creatives. */
+/** Events that may explain a change in a chart: notes, which are returned by themselves, too, the first spend, and new creatives. */
 export async function readMarkers(
   db: D1Database,
   view: View,
   places: readonly AxisPlace[],
-): Promise<Marker[]> {
+): Promise<{ markers: Marker[]; notes: DayNotes }> {
   const { application, from, to, filters } = view;
   // Creatives are divided by name only, and the first spend by nothing.
   const isWhole = Object.keys(filters).length === 0;
-  const [firstSpend, noted, made] = await Promise.all([
+  const [firstSpend, notes, made] = await Promise.all([
     isWhole ? findFirstSpendDay(database(db), application.id) : null,
     readNotes(db, view),
     // A day in any time zone lies within a day and a half of the same day in UTC.
@@ -76,7 +76,8 @@ export async function readMarkers(
     text: all.length === 1 ? `new creative ${isolate(cutName(all[0] ?? ''))}` : `${all.length} new creatives`,
   }));
   const spend = firstSpend === null ? [] : markerOf(places, view, firstSpend, 'first spend');
-  return [...noteMarkers(noted, places), ...spend, ...news]
+  const markers = [...noteMarkers(notes, places), ...spend, ...news]
     .filter(({ index }) => index >= 0)
     .sort((left, right) => left.index - right.index);
+  return { markers, notes };
 }

@@ -3,7 +3,7 @@ import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { groupName } from '../tables/groups.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
-import { formatOf, METRIC_DEFINITIONS, type MetricName, nothingOf, numberOf } from '../tables/metrics.ts';
+import { formatOf, METRIC_DEFINITIONS, type MetricName, numberOf } from '../tables/metrics.ts';
 import { type AxisPlace, alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
@@ -53,7 +53,7 @@ export const TimeChart = ({
   const firstIndex = firstKnown === null ? 0 : places.findIndex(({ key }) => key === firstKnown);
   const curve = (name: string, rows: readonly PerformanceRow[], at: readonly AxisPlace[]) => ({
     name,
-    values: valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric)),
+    values: valuesAt(at, unit, rows, metric),
     lacks: lackedAt(at, unit, rows, metric),
   });
   const own = group ? largest(report.data, group, metric) : [{ name: label, rows: report.data }];

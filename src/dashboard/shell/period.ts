@@ -1,4 +1,4 @@
-import { daysOf, mondayOf, monthOf } from '#lib/calendar';
+import { daysOf, endOfMonth, firstOfMonth, mondayOf } from '#lib/calendar';
 import { addDays, daysBetween } from '#lib/time';
 import { earlierDays } from '#reports';
 
@@ -33,9 +33,6 @@ export const DEFAULT_COMPARISON = 'previous' satisfies ComparisonChoice;
 
 /** Whether nothing comes before a period that it could be compared with. */
 export const isUncompared = (period: string | null): boolean => period === 'all';
-
-const firstOfMonth = (day: string) => `${monthOf(day)}-01`;
-const endOfMonth = (day: string) => addDays(firstOfMonth(addDays(firstOfMonth(day), 31)), -1);
 
 /** The days of a relative period as of `today`. `firstDay` is the start of `all`. */
 export function daysOfPeriod(

@@ -1,5 +1,5 @@
 import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
-import { monthOf } from '#lib/calendar';
+import { endOfMonth } from '#lib/calendar';
 import { isolate } from '#lib/input/isolate';
 import { addDays } from '#lib/time';
 import { DEVICE_GROUPS, REPORT_DIMENSIONS } from '#reports';
@@ -79,10 +79,7 @@ export function daysOfRow(name: string, value: CellValue | object): Days | null 
   if (typeof value !== 'string') return null;
   if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };
-  if (name === 'month') {
-    const from = `${value}-01`;
-    return { from, to: addDays(`${monthOf(addDays(from, 31))}-01`, -1) };
-  }
+  if (name === 'month') return { from: `${value}-01`, to: endOfMonth(value) };
   if (name !== 'week') return null;
   const from = mondayOfWeek(value);
   return { from, to: addDays(from, 6) };

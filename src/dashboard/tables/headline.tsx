@@ -13,7 +13,7 @@ import {
   Pill,
 } from './compared.tsx';
 import { EarlierCell, earlierOf, MetricMark } from './lacking.tsx';
-import { METRIC_DEFINITIONS, type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { METRIC_DEFINITIONS, type MetricName, showMetric } from './metrics.ts';
 import { isHourly } from './part-of-day.ts';
 
 /** Those of the metrics that have no hours, as a list of words. */
@@ -40,7 +40,7 @@ type Shown = { name: MetricName; view: View; unit: Unit; compared: ComparedRepor
 /** A metric's curve over the complete places of a period. */
 const Spark = ({ name, view, unit, compared }: Shown) => {
   const places = placesIn(view, unit).filter(({ partial, isAhead }) => !partial && !isAhead);
-  const points = sparkOf(valuesAt(places, unit, compared.report.data, (row) => row[name], nothingOf(name)));
+  const points = sparkOf(valuesAt(places, unit, compared.report.data, name));
   return (
     <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
       {points && <polyline points={points} />}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Database, database, sharedReads } from '#db';
+import { type Database, database } from '#db';
 import { readAs } from '#http';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
 import { placesIn } from '../../charts/axis.ts';
@@ -12,7 +12,6 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { answerCsv, CsvLink, LeftOut, renderReport, wantsCsv } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { readCompared } from '../../tables/compared.tsx';
-import { readNotes } from '../../tables/day-notes.tsx';
 import { EmptyReport } from '../../tables/empty-report.tsx';
 import { TimeTable } from '../../tables/time-table.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
@@ -48,16 +47,14 @@ function costsPage(c: DashboardContext, refused?: Refused) {
       limit: PAGE,
       cursor: c.req.query('cursor') ?? '',
     });
-    const shared = sharedReads(c.env.DB);
-    const [compared, page, markers, notes] = await Promise.all([
+    const [compared, page, { markers, notes }] = await Promise.all([
       // The file has the API's columns.
       readCompared(c.env, view, {
         group_by: unit,
         ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }),
       }),
       listCosts(db, view.application, ledger),
-      readMarkers(shared, view, placesIn(view, unit)),
-      readNotes(shared, view),
+      readMarkers(c.env.DB, view, placesIn(view, unit)),
     ]);
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);

@@ -8,7 +8,6 @@ import { Card, type Column, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
-import { readNotes } from '../../tables/day-notes.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
@@ -105,12 +104,11 @@ export async function Overview(
   const unit = chosen.unit(view, true);
   const byTime = BY_TIME.map(chosen.shown);
   const columns = byTime.filter((name) => unit !== 'hour' || isHourly(name));
-  const [compared, movers, campaigns, markers, notes] = await Promise.all([
+  const [compared, movers, campaigns, { markers, notes }] = await Promise.all([
     readCompared(env, view, { group_by: unit, metrics: byTime }),
     Movers(env, view),
     TopCampaigns({ env, view, shown: chosen.shown }),
     readMarkers(env.DB, view, placesIn(view, unit)),
-    readNotes(env.DB, view),
   ]);
   const { report } = compared;
   return (
