@@ -2,7 +2,7 @@ import { COMPARED_WITH, CONDITIONS, isStateKind, RULE_GROUPS, STATE_KIND_NAMES, 
 import { Card, type FormField } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
-import { optionsOf } from '../shell/words.ts';
+import { capitalized, optionsOf } from '../shell/words.ts';
 import { groupLabel } from '../tables/groups.tsx';
 import { METRIC_NAMES, metricOptions } from '../tables/metrics.ts';
 import { Fields } from './fields.tsx';
@@ -25,8 +25,6 @@ const COMPARED: Readonly<Record<(typeof COMPARED_WITH)[number], string>> = {
   weekdays: 'Same weekdays of 4 weeks before',
   previous: 'As many days just before',
 };
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** What of the form is for the chosen condition. The rest of the form is hidden by the stylesheet, and not meant. */
 export function toAlert(values: Record<string, string>): Record<string, string> {
@@ -61,7 +59,7 @@ export const AlertForm = ({
     {
       label: 'Condition',
       name: 'condition',
-      options: Object.entries(CONDITIONS).map(([name, text]) => [name, sentence(text)] as const),
+      options: Object.entries(CONDITIONS).map(([name, text]) => [name, capitalized(text)] as const),
     },
     {
       ...{ label: 'Threshold', name: 'threshold', required: true, ...number },

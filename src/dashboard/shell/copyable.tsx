@@ -14,7 +14,14 @@ export const CopyNow = ({
     </Notice>
   );
 
-/** Text with a copy button. The button appears if scripts can copy; the text can be selected in any case. */
+/** A button that copies a text. It appears if scripts can copy. */
+export const CopyButton = ({ text, label }: { text: string; label: string }) => (
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
+);
+
+/** Text with a copy button. The text can be selected in any case. */
 export const Copyable = ({
   text,
   label,
@@ -32,8 +39,6 @@ export const Copyable = ({
     ) : (
       <code>{text}</code>
     )}
-    <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
-      Copy
-    </button>
+    <CopyButton text={text} label={label} />
   </div>
 );

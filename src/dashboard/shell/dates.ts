@@ -1,4 +1,5 @@
 import { mondayOf } from '#lib/calendar';
+import { NOTHING } from '#lib/format';
 import { addDays, dayIn, formatterPerZone } from '#lib/time';
 import type { Days } from './period.ts';
 
@@ -62,10 +63,18 @@ const seconds = formatterPerZone('en-GB', { hour: '2-digit', minute: '2-digit', 
 /** A time (epoch milliseconds) of the clock in a zone: `09:00`. */
 export const clockText = (at: number, timezone: string): string => minutes(timezone).format(at);
 
+/** The date of a time (epoch milliseconds) in a zone: `20 Nov`. */
+export const dateOfTime = (at: number, timezone: string): string =>
+  dateText(dayIn(timezone, at), dayIn(timezone, Date.now()));
+
 /** A time (epoch milliseconds) in a zone: `20 Nov, 09:00`. */
 export const timeText = (at: number, timezone: string): string =>
-  `${dateText(dayIn(timezone, at), dayIn(timezone, Date.now()))}, ${clockText(at, timezone)}`;
+  `${dateOfTime(at, timezone)}, ${clockText(at, timezone)}`;
 
 /** The same to the second: `20 Nov, 09:00:12`. */
 export const exactTimeText = (at: number, timezone: string): string =>
-  `${dateText(dayIn(timezone, at), dayIn(timezone, Date.now()))}, ${seconds(timezone).format(at)}`;
+  `${dateOfTime(at, timezone)}, ${seconds(timezone).format(at)}`;
+
+/** A time of the team API, in ISO 8601, as `timeText` writes it. */
+export const isoTimeText = (time: string | null, timezone: string): string =>
+  time === null ? NOTHING : timeText(Date.parse(time), timezone);

@@ -6,12 +6,13 @@ import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import { clockText, shortDay, shortDays } from './dates.ts';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
-import { cutMiddle } from './parts.tsx';
+import { cutMiddle, HiddenFields } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
   type FilterName,
   type Here,
+  NO_FILTERS,
   type View,
   viewParameters,
   viewQuery,
@@ -207,14 +208,7 @@ const Chips = ({ view, path, carry, chips }: Here & { chips: readonly Chip[] }) 
       ))}
       {chips.length > 1 && (
         <li>
-          <a
-            href={
-              path +
-              viewQuery(view, { ...carry, ...Object.fromEntries(FILTER_NAMES.map((name) => [name, ''])) })
-            }
-          >
-            Clear all
-          </a>
+          <a href={path + viewQuery(view, { ...carry, ...NO_FILTERS })}>Clear all</a>
         </li>
       )}
     </ul>
@@ -243,9 +237,7 @@ export const Filters = ({
         <div class="bar-fields">
           <form method="get" action={path} class="bar-form" autocomplete="off" data-submit-on-change>
             <input type="hidden" name="app" value={view.application.id} />
-            {hidden.map(([name, value]) => (
-              <input type="hidden" name={name} value={value} />
-            ))}
+            <HiddenFields fields={hidden} />
             {shown.includes('period') && <PeriodFields view={view} />}
             {shown.includes('comparison') && <ComparisonField view={view} />}
             {shown.includes('currency') && <Currency view={view} />}

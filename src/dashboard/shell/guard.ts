@@ -59,6 +59,11 @@ export function admitGuest(request: Request, guest: Person): void {
   guests.set(request, guest);
 }
 
+/** Sets cookies of better-auth on the answer. */
+export const setCookies = (c: DashboardContext, cookies: readonly string[]) => {
+  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
+};
+
 /** Allows only signed-in people and sets `person`. Redirects others to the sign-in page. */
 export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
   const guest = guests.get(c.req.raw);
@@ -77,13 +82,8 @@ export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
   }
   c.set('person', signedIn.person);
   await next();
-  for (const cookie of signedIn.cookies) c.header('Set-Cookie', cookie, { append: true });
+  setCookies(c, signedIn.cookies);
 });
-
-/** Sets cookies of better-auth on the answer. */
-export const setCookies = (c: DashboardContext, cookies: readonly string[]) => {
-  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
-};
 
 /** Allows only people with at least this role. */
 export function requireRole(role: Role) {

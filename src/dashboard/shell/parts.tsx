@@ -416,6 +416,15 @@ export const NextPart = ({
     </p>
   ) : null;
 
+/** What a form sends besides what someone types. */
+export const HiddenFields = ({ fields }: { fields: Iterable<readonly [name: string, value: string]> }) => (
+  <>
+    {[...fields].map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
 /** A button that changes something, in a form of its own. If scripts run, `confirm` is asked first. */
 export const Action = ({
   to,
@@ -431,9 +440,7 @@ export const Action = ({
   fields?: Record<string, string>;
 }) => (
   <form method="post" action={to} class="inline" {...(confirm ? { 'data-confirm': confirm } : {})}>
-    {Object.entries(fields).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    <HiddenFields fields={Object.entries(fields)} />
     <button type="submit" class={kind}>
       {label}
     </button>

@@ -26,7 +26,7 @@ import { Info } from './info.tsx';
 import { readNavigation } from './navigation.tsx';
 import { renderPage } from './page.tsx';
 import type { DashboardContext } from './page-record.ts';
-import { Notice } from './parts.tsx';
+import { HiddenFields, Notice } from './parts.tsx';
 import { type Here, readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
 /**
@@ -164,11 +164,7 @@ export const listingOf = (c: DashboardContext) => ({
 
 /** The view as hidden form fields. */
 export const ViewFields = ({ view, changes = {} }: { view: View | null; changes?: ViewChanges }) => (
-  <>
-    {[...viewParameters(view, changes)].map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
-  </>
+  <HiddenFields fields={viewParameters(view, changes)} />
 );
 
 /** The input of a search by name, in a form. */
@@ -214,7 +210,16 @@ export const TableSearch = ({ view, path, carry = {}, q }: Here & { q: string })
 export const rowsText = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 
 /** How many rows of a long table are shown, how they were chosen, and where the rest is. */
-export const RowCount = ({ shown, total, q = '' }: { shown: number; total: number; q?: string }) => {
+export const RowCount = ({
+  rows,
+  total,
+  q = '',
+}: {
+  rows: readonly { is_other?: unknown }[];
+  total: number;
+  q?: string;
+}) => {
+  const shown = rows.filter((row) => !row.is_other).length;
   const found = q === '' ? '' : ` that ${total === 1 ? 'contains' : 'contain'} “${q}”`;
   if (shown >= total) return q === '' ? null : <p class="hint">{`${rowsText(total)}${found}.`}</p>;
   return (

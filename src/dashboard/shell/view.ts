@@ -219,6 +219,9 @@ export function viewQuery(view: View | null, changes: ViewChanges = {}): string 
   return query === '' ? '' : `?${query}`;
 }
 
+/** The view without any filter. */
+export const NO_FILTERS: ViewChanges = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
+
 /** The view with one more value of a filter. `attribution` has only one value. */
 export function withFilter(view: View, name: FilterName, value: string): ViewChanges {
   return {

@@ -35,9 +35,11 @@ export const DELIVERY_STATUS_NAMES: Readonly<Record<StoredDelivery['status'], st
   skipped: 'Skipped',
 };
 
+/** A text as the start of a line. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** The name of an event that a destination wants: `Install`, `Custom: level_up`. */
-export const outboundName = (type: string): string =>
-  `${type.charAt(0).toUpperCase()}${type.slice(1)}`.replace(':', ': ');
+export const outboundName = (type: string): string => capitalized(type).replace(':', ': ');
 
 /** The options of a select, in the order of `values`. */
 export const optionsOf = <Value extends string>(

@@ -1,6 +1,6 @@
 import { findFirstDay } from '#reports';
 import { Blank, Card } from '../shell/parts.tsx';
-import { FILTER_NAMES, type Here, viewQuery } from '../shell/view.ts';
+import { type Here, NO_FILTERS, type ViewChanges, viewQuery } from '../shell/view.ts';
 
 /** A link, as its text and address. */
 type Way = readonly [text: string, href: string];
@@ -30,13 +30,12 @@ export const EmptyReport = ({
   isElsewhere,
   isFilterable = true,
 }: EmptyReportProps) => {
-  const here = (changes: Parameters<typeof viewQuery>[1]) => path + viewQuery(view, { ...carry, ...changes });
+  const here = (changes: ViewChanges) => path + viewQuery(view, { ...carry, ...changes });
   const isFiltered = isFilterable && Object.keys(view.filters).length > 0;
-  const unfiltered = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
   const [text, link]: readonly [string, Way | undefined] = !isElsewhere
     ? [fill, way]
     : isFiltered
-      ? [`No ${what} in this period match the filters.`, ['Clear the filters', here(unfiltered)]]
+      ? [`No ${what} in this period match the filters.`, ['Clear the filters', here(NO_FILTERS)]]
       : view.period === 'all'
         ? [fill, way]
         : [

@@ -4,6 +4,7 @@ import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#crea
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import type { PerformanceRow } from '#reports';
+import { CopyButton } from '../shell/copyable.tsx';
 import { dateText } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
 import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
@@ -123,20 +124,21 @@ const Thumb = ({ id }: { id: string }) => (
   <span class={`thumb t${Number.parseInt(id.slice(-4), 16) % THUMBS}`} aria-hidden="true" />
 );
 
+/** Where an item leads: one level down, or to the creative's page. */
+export const itemAddress = (view: View, level: InventoryLevel, id: string): string =>
+  level === 'creative'
+    ? `/creatives/${id}${viewQuery(view)}`
+    : `/creatives${viewQuery(view, { by: level === 'campaign' ? 'adset' : '', [`${level}_id`]: id })}`;
+
 /** A name, linked one level down or to the creative's page. The style sheet cuts long names; their title is complete. */
 const NameCell = ({ view, asked, item }: { view: View; asked: InventoryRequest; item: InventoryItem }) => {
   const { level } = asked;
-  const below = level === 'campaign' ? 'adset' : 'creative';
-  const href =
-    level === 'creative'
-      ? `/creatives/${item.id}${viewQuery(view)}`
-      : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
   const within = [item.campaign, item.adset].filter((name) => name !== null);
   return (
     <div class="name-cell">
       {level === 'creative' && <Thumb id={item.id} />}
       <div>
-        <a class="cut" dir="auto" href={href} title={item.name}>
+        <a class="cut" dir="auto" href={itemAddress(view, level, item.id)} title={item.name}>
           {cutMiddle(item.name)}
         </a>
         {within.length > 0 && (
@@ -184,7 +186,7 @@ export function columnsOf(
     wideOnly: true,
     cell: ({ item }) => {
       const url = links.get(item.id);
-      return url ? <CopyLink text={url} label={`the link of ${isolate(item.name)}`} /> : '';
+      return url ? <CopyButton text={url} label={`the link of ${isolate(item.name)}`} /> : '';
     },
   };
   return [
@@ -256,10 +258,3 @@ export function totalCells(
       : (cells.get(label) ?? ''),
   );
 }
-
-/** A button to copy the link. The creative's own page shows the link itself. */
-const CopyLink = ({ text, label }: { text: string; label: string }) => (
-  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
-    Copy
-  </button>
-);

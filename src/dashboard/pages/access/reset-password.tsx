@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { database } from '#db';
 import type { Fault } from '#http';
-import { dayIn } from '#lib/time';
 import { findPasswordReset, listPasskeys, newPassword, type PasswordReset, resetPassword } from '#members';
 import { Fields } from '../../forms/fields.tsx';
 import { parseForm } from '../../forms/form.ts';
-import { dateText } from '../../shell/dates.ts';
+import { dateOfTime } from '../../shell/dates.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { zoneOf } from '../../shell/view.ts';
@@ -22,7 +21,6 @@ function KeptPasskeys({
   zone: string;
 }) {
   if (rows.length === 0) return null;
-  const today = dayIn(zone, Date.now());
   return (
     <div class="passkeys">
       <p>These passkeys sign in to this account without the password:</p>
@@ -30,7 +28,7 @@ function KeptPasskeys({
         {rows.map(({ name, createdAt }) => (
           <li>
             {name}
-            {createdAt && `, added ${dateText(dayIn(zone, createdAt.getTime()), today)}`}
+            {createdAt && `, added ${dateOfTime(createdAt.getTime(), zone)}`}
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
 import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
+import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { LABELS } from '../../tables/inventory-table.tsx';
 
@@ -75,7 +76,7 @@ export async function UnmatchedNames({ db, view, mayChange }: NamesProps) {
             <select name="names" id="field-name" required>
               {unmatched.map((names) => (
                 <option value={JSON.stringify([names.campaign, names.adset, names.creative])}>
-                  {`${pathText(namesOf(names))} (${count(names.rows)} ${names.rows === 1 ? 'row' : 'rows'})`}
+                  {`${pathText(namesOf(names))} (${rowsText(names.rows)})`}
                 </option>
               ))}
             </select>

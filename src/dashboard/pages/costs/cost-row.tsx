@@ -7,7 +7,7 @@ import { dayText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type FormField } from '../../shell/parts.tsx';
+import { Action, Card, type FormField, HiddenFields } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { type Cost, keyOf } from './cost-ledger.tsx';
 
@@ -76,9 +76,7 @@ export async function costRowPage(
         values={values}
         faults={faults}
       >
-        {Object.entries(keyOf(row)).map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFields fields={Object.entries(keyOf(row))} />
       </PostForm>
     </Card>,
   );

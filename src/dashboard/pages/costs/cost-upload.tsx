@@ -5,6 +5,7 @@ import { readFields } from '../../forms/form.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Field, FormMenu, Notice } from '../../shell/parts.tsx';
+import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
 const FAULTS_SHOWN = 10;
@@ -44,7 +45,7 @@ export const StoredNotice = ({ rows, replaced, unmatched, format }: StoredCosts)
   return (
     <Notice kind={unmatched > 0 ? 'info' : 'good'}>
       <p>
-        {`${count(rows)} ${rows === 1 ? 'row' : 'rows'} stored${source}. `}
+        {`${rowsText(rows)} stored${source}. `}
         {unmatched > 0
           ? `Rows with unmatched names: ${count(unmatched)}. Their spend counts in totals only, until you map the names below.`
           : 'All names match.'}

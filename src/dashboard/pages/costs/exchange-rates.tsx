@@ -1,7 +1,6 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import { database } from '#db';
-import type { Fault } from '#http';
-import { readAs } from '#http';
+import { type Fault, readAs } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { count } from '#lib/format';
 import {

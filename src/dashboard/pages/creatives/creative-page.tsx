@@ -17,7 +17,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, cutMiddle, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, Card, FoldedCard, Name, Table } from '../../shell/parts.tsx';
 import { CsvLink, LeftOut, renderReport, viewAsked } from '../../shell/report.tsx';
 import { StoreWarning } from '../../shell/store-warning.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
@@ -103,11 +103,11 @@ const Within = ({ creative, view }: { creative: Creative; view: View }) => {
       <a href={list({})}>Creatives</a>
       {' › '}
       <a href={list({ by: 'adset', campaign_id: creative.campaign_id })}>
-        <bdi title={creative.campaign}>{cutMiddle(creative.campaign)}</bdi>
+        <Name name={creative.campaign} />
       </a>
       {' › '}
       <a href={list({ adset_id: creative.adset_id })}>
-        <bdi title={creative.adset}>{cutMiddle(creative.adset)}</bdi>
+        <Name name={creative.adset} />
       </a>
       {creative.archived && <span class="badge">Archived</span>}
     </>

@@ -1,11 +1,10 @@
 import { kindOf as connectorKind } from '#connectors';
 import { kindOf as destinationKind } from '#destinations';
 import { AppError } from '#http';
-import { NOTHING } from '#lib/format';
 import { linkFor, NETWORKS, type Network, SKADNETWORK_SOURCE } from '#networks';
 import { trackingLink } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
-import { timeText } from '../../shell/dates.ts';
+import { isoTimeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Facts, Figure } from '../../shell/parts.tsx';
@@ -158,7 +157,7 @@ const Costs = ({ network, connectors, view, mayChange }: Shown) => {
       {connectors.map((row) => (
         <p>
           <a href={`/connectors/${row.id}${viewQuery(view)}`}>{kind?.label}</a> <ConnectorState row={row} />{' '}
-          {`Last run: ${row.last_run_at === null ? NOTHING : timeText(Date.parse(row.last_run_at), timezone)}`}
+          {`Last run: ${isoTimeText(row.last_run_at, timezone)}`}
           {row.last_error === null ? '' : `; ${row.last_error}`}
         </p>
       ))}

@@ -16,13 +16,14 @@ import { settingsOf } from '#env';
 import { count, money, NOTHING } from '#lib/format';
 import { PostForm } from '../../forms/fields.tsx';
 import { requireForm, type Submitted } from '../../forms/form.ts';
-import { dayText, timeText } from '../../shell/dates.ts';
+import { dayText, isoTimeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { capitalized } from '../../shell/words.ts';
 
 export const CONNECTORS = '/connectors';
 
@@ -41,10 +42,7 @@ export const ConnectorState = ({ row }: { row: Connector }) => {
 };
 
 /** What a connector fetches from, at the start of a line. */
-export function connectorName({ kind }: Connector): string {
-  const label = kindOf(kind)?.label ?? kind;
-  return label.charAt(0).toUpperCase() + label.slice(1);
-}
+export const connectorName = ({ kind }: Connector): string => capitalized(kindOf(kind)?.label ?? kind);
 
 type Change = NonNullable<Connector['last_change']>;
 
@@ -140,7 +138,7 @@ export async function connectorPage(c: DashboardContext, refused: Refused = {}) 
   const kind = kindOf(row.kind);
   const label = kind?.label ?? row.kind;
   const { timezone } = view.application;
-  const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
+  const at = (time: string | null) => isoTimeText(time, timezone);
   const mayChange = isAdmin(c);
   const to = (what: string) => `${CONNECTORS}/${id}${what}${viewQuery(view)}`;
   const what = kind?.family === 'ad_revenue' ? 'reported ad revenue' : 'costs';

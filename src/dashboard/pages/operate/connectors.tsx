@@ -17,7 +17,7 @@ import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
 import { Fields } from '../../forms/fields.tsx';
 import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
-import { timeText } from '../../shell/dates.ts';
+import { isoTimeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -34,7 +34,6 @@ import {
 } from './connector-page.tsx';
 
 const FAMILIES = { costs: 'Costs', ad_revenue: 'Ad revenue' } as const;
-const TITLES = { costs: 'Add costs of', ad_revenue: 'Add ad revenue of' } as const;
 
 const Connectors = ({
   rows,
@@ -46,7 +45,6 @@ const Connectors = ({
   mayChange: boolean;
 }) => {
   const { timezone } = view.application;
-  const at = (time: string | null) => (time === null ? NOTHING : timeText(Date.parse(time), timezone));
   const kind = (row: Connector) => kindOf(row.kind);
   return (
     <Card title="Connectors" id="connectors">
@@ -68,8 +66,8 @@ const Connectors = ({
                 .filter((value) => value !== '')
                 .join(' · '),
           },
-          { label: 'Last success', cell: (row) => at(row.last_success_at) },
-          { label: 'Next run', cell: (row) => at(row.next_run_at) },
+          { label: 'Last success', cell: (row) => isoTimeText(row.last_success_at, timezone) },
+          { label: 'Next run', cell: (row) => isoTimeText(row.next_run_at, timezone) },
           { label: 'Last error', wrap: true, cell: (row) => row.last_error ?? NOTHING },
         ]}
         actions={
@@ -101,7 +99,11 @@ const NewConnectors = ({
         const own = isOwn ? faults : [];
         const idOf = (field: string) => `${name}.${field}`;
         return (
-          <FoldedCard title={`${TITLES[family]} ${kind.label}`} id={`add-${name}`} open={own.length > 0}>
+          <FoldedCard
+            title={`Add ${FAMILIES[family].toLowerCase()} of ${kind.label}`}
+            id={`add-${name}`}
+            open={own.length > 0}
+          >
             <ul class="muted">
               {[...kind.notes, ...kind.unverified].map((note) => (
                 <li>{note.replaceAll('`', '')}</li>

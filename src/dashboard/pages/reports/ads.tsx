@@ -146,7 +146,7 @@ function adsPage(c: DashboardContext) {
             rows={rows}
             columns={columns}
           />
-          <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <RowCount rows={rows} total={report.total_rows} />
         </Card>
         <Card title={`By ${detailWords}`} aside={<CsvLink {...here} carry={{ by, q }} />}>
           <details class="fold" open={q !== ''}>
@@ -163,11 +163,7 @@ function adsPage(c: DashboardContext) {
                 ...FIGURES.map((name) => figureColumn(name, detail.data, view.currency, (row: AdRow) => row)),
               ]}
             />
-            <RowCount
-              shown={detail.data.filter((row) => !('is_other' in row)).length}
-              total={detail.total_rows}
-              q={q}
-            />
+            <RowCount rows={detail.data} total={detail.total_rows} q={q} />
           </details>
         </Card>
       </>

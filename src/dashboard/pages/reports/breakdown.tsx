@@ -213,11 +213,7 @@ function breakdownPage(c: DashboardContext) {
                 empty={`Nothing matches “${isolate(q)}”.`}
                 columns={columns}
               />
-              <RowCount
-                shown={report.data.filter((row) => !row.is_other).length}
-                total={report.total_rows}
-                q={q}
-              />
+              <RowCount rows={report.data} total={report.total_rows} q={q} />
               {groups.includes('hour') || compared.periods?.untilHour ? (
                 <WithoutHours />
               ) : (

@@ -1,4 +1,4 @@
-import { findNames, MAX_NAMES, searchNames } from '#creatives';
+import { findNames, INVENTORY_LEVELS, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { readAs } from '#http';
 import { isolate } from '#lib/input/isolate';
@@ -28,7 +28,7 @@ import { Sides } from './compare-sides.tsx';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
-const NAMED: readonly string[] = ['creative', 'adset', 'campaign'];
+const NAMED: readonly string[] = INVENTORY_LEVELS;
 const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
 const isolatePath = (path: string) => path.split(' › ').map(isolate).join(' › ');
 type Option = readonly [value: string, label: string];

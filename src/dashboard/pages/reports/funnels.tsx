@@ -1,8 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { FUNNEL_STEPS } from '#catalogue';
 import { database } from '#db';
-import type { Fault } from '#http';
-import { readAs } from '#http';
+import { type Fault, readAs } from '#http';
 import { count, duration, percent, RATIOS } from '#lib/format';
 import {
   FunnelQuery,

@@ -223,7 +223,7 @@ function ltvPage(c: DashboardContext) {
               };
             }}
           />
-          <RowCount shown={named.length} total={report.total_rows} />
+          <RowCount rows={named} total={report.total_rows} />
         </Card>
       </>
     );

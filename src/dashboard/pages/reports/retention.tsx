@@ -137,7 +137,7 @@ function retentionPage(c: DashboardContext) {
               return { value, eligible: cell?.eligible ?? 0 };
             }}
           />
-          <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <RowCount rows={report.data} total={report.total_rows} />
         </Card>
       </>
     );

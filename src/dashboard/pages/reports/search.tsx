@@ -13,6 +13,7 @@ import { Card, Name } from '../../shell/parts.tsx';
 import { searchOf, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
 import { groupLabel } from '../../tables/groups.tsx';
+import { itemAddress } from '../../tables/inventory-table.tsx';
 
 /** Of each kind of name. */
 const MAX_NAMES = 8;
@@ -26,9 +27,7 @@ async function findNamed(env: Env, view: View, q: string): Promise<SearchResult[
     INVENTORY_LEVELS.toReversed().map(async (kind) => {
       const named = await searchNames(db, view.application.id, { kind, q, limit: MAX_NAMES });
       return named.map(({ id, name, parent }): SearchResult => {
-        const within = { creative: '', adset: '', campaign: 'adset' }[kind];
-        const list = `/creatives${viewQuery(view, { by: within, [`${kind}_id`]: id })}`;
-        const href = kind === 'creative' ? `/creatives/${id}${viewQuery(view)}` : list;
+        const href = itemAddress(view, kind, id);
         return { kind: groupLabel(kind), label: name, detail: parent, href };
       });
     }),

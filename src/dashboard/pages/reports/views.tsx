@@ -1,7 +1,6 @@
 import { database } from '#db';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { dayIn } from '#lib/time';
 import { mayAdminister } from '#members';
 import {
   boundTo,
@@ -19,7 +18,7 @@ import { Fields } from '../../forms/fields.tsx';
 import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
-import { dateText, timeText } from '../../shell/dates.ts';
+import { dateOfTime, timeText } from '../../shell/dates.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, isSavable, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
@@ -117,7 +116,6 @@ async function viewsPage(c: DashboardContext, shown: Submitted = {}) {
   ]);
   const address = shown.values?.address ?? c.req.query('for') ?? '';
   const zone = await zoneOf(c);
-  const today = dayIn(zone, Date.now());
   const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
@@ -151,7 +149,7 @@ async function viewsPage(c: DashboardContext, shown: Submitted = {}) {
             },
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
-            { label: 'Saved', cell: (view) => dateText(dayIn(zone, view.createdAt), today) },
+            { label: 'Saved', cell: (view) => dateOfTime(view.createdAt, zone) },
           ]}
           actions={(view) =>
             mayShare || view.createdBy === email ? (

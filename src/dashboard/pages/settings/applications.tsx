@@ -94,6 +94,9 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
 const ownApplication = (c: DashboardContext) =>
   getApplication(database(c.env.DB), c.get('person').team.id, c.req.param('id') ?? '');
 
+const readGraceHours = async (c: DashboardContext) =>
+  (await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }))).grace_hours;
+
 const ownPage = async (c: DashboardContext, submitted: Submitted = {}) =>
   applicationPage(c, await ownApplication(c), submitted);
 
@@ -125,16 +128,14 @@ const routes = pageRoutes()
   })
   .post('/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
-    const data = await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }));
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
+    await replaceApiKey(callerOf(c), row, await readGraceHours(c), secret);
     // The key is shown only on request. Reloading this answer must not create another one.
     return redirectDone(c, pathOf(row), 'new_key');
   })
   .post('/:id/intake-secret', admin, async (c) => {
     const row = await ownApplication(c);
-    const data = await requireForm(c, Replacement, (values) => ({ grace_hours: Number(values.grace_hours) }));
-    const intakeSecret = await replaceIntakeSecret(callerOf(c), row, data.grace_hours);
+    const intakeSecret = await replaceIntakeSecret(callerOf(c), row, await readGraceHours(c));
     return redirectShowing(c, pathOf(row), { intakeSecret }, `${pathOf(row)}#store-notifications`);
   })
   .post('/:id/impression-template', admin, again(ownPage), async (c) => {

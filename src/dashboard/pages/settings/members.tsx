@@ -4,7 +4,6 @@ import { database } from '#db';
 import { requiredName } from '#http';
 import { NOTHING } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { dayIn } from '#lib/time';
 import {
   changeRole,
   createPasswordReset,
@@ -24,7 +23,7 @@ import { PostForm } from '../../forms/fields.tsx';
 import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
-import { dateText, timeText } from '../../shell/dates.ts';
+import { dateOfTime, timeText } from '../../shell/dates.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
@@ -119,11 +118,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                 ),
             },
             { label: 'Access tokens', wrap: true, cell: (member) => tokensOf(member.email) || NOTHING },
-            {
-              label: 'Since',
-              wideOnly: true,
-              cell: (member) => dateText(dayIn(zone, member.createdAt), dayIn(zone, Date.now())),
-            },
+            { label: 'Since', wideOnly: true, cell: (member) => dateOfTime(member.createdAt, zone) },
           ]}
           actions={(member) => (
             <span class="actions">

@@ -10,6 +10,7 @@ import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/
 import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
 import { CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { optionsOf } from '../../shell/words.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
 import { removeVersion, saveVersion, schemaPage } from './schema-page.tsx';
@@ -186,7 +187,7 @@ function skanPage(c: DashboardContext) {
               label: 'Group by',
               name: 'by',
               value: by,
-              options: SKAN_GROUPS.map((name) => [name, GROUP_LABELS[name]] as const),
+              options: optionsOf(SKAN_GROUPS, GROUP_LABELS),
             },
           ]}
         />
@@ -199,7 +200,7 @@ function skanPage(c: DashboardContext) {
               ...figuresColumns(report.data, view, currency),
             ]}
           />
-          <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <RowCount rows={rows} total={report.total_rows} />
           <Zone view={view} />
         </Card>
         {setUp}
