@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { requiredText } from '#lib/input/fields';
+import { META_API, PASSING_CODES } from '../meta-api.ts';
 import {
   amountField,
   askPatiently,
@@ -21,7 +22,6 @@ import {
 } from './cost-report.ts';
 
 const WHO = 'Meta';
-const API = 'https://graph.facebook.com/v24.0';
 const PAGE_ROWS = 500;
 /** The first reports are ready after some seconds, and some only after half an hour. */
 const POLLS_SECONDS = [3, 5, 10];
@@ -29,8 +29,6 @@ const WAIT_SECONDS = 60;
 const FIELDS =
   'campaign_id,campaign_name,adset_id,adset_name,ad_id,ad_name,spend,impressions,clicks,account_currency';
 
-/** "Try again": passing faults and exceeded limits. Source: the codes that public clients retry. */
-const RETRIED = new Set([1, 2, 4, 17, 32, 341, 613, 80000, 80001, 80002, 80003, 80004, 80005, 80006, 80014]);
 const TOKEN_FAULT = 190;
 
 const Failure = z.object({ error: z.object({ code: z.number(), message: z.string().default('') }) });
@@ -65,7 +63,7 @@ const failureOf = (answer: CostAnswer) => Failure.safeParse(jsonOf(answer)).data
 function* ask(request: CostRequest): Generator<CostRequest, unknown, CostAnswer> {
   const answer = yield* askPatiently(WHO, request, (one) => {
     const failure = failureOf(one);
-    return one.status === 429 || (failure !== undefined && RETRIED.has(failure.code));
+    return one.status === 429 || (failure !== undefined && PASSING_CODES.has(failure.code));
   });
   const failure = failureOf(answer);
   if (failure?.code === TOKEN_FAULT) {
@@ -99,7 +97,7 @@ export const meta: CostReport = {
   *read({ settings, credentials, from, to, state }) {
     const access_token = credentials.access_token ?? '';
     const get = (path: string, parameters: Record<string, string>, afterSeconds = 0): CostRequest => ({
-      url: `${API}/${path}?${new URLSearchParams({ ...parameters, access_token })}`,
+      url: `${META_API}/${path}?${new URLSearchParams({ ...parameters, access_token })}`,
       afterSeconds,
     });
     const account = `act_${settings.account_id}`;
@@ -107,7 +105,7 @@ export const meta: CostReport = {
     let job = state?.job;
     if (job === undefined) {
       const started = yield* ask({
-        ...{ url: `${API}/${account}/insights`, method: 'POST' },
+        ...{ url: `${META_API}/${account}/insights`, method: 'POST' },
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({
           ...{ level: 'ad', time_increment: '1', breakdowns: 'country', fields: FIELDS },

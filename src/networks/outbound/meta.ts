@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { readObject } from '#lib/encoding/json-object';
+import { META_API, PASSING_CODES } from '../meta-api.ts';
 import type { DestinationKind, OutboundEvent } from '../outbound.ts';
 import { clickOf } from './click.ts';
 import { advertisingIdOf } from './consent.ts';
@@ -24,7 +25,6 @@ import { retryAfterOf } from './read-answer.ts';
 
 // Meta's Conversions API for app events.
 
-const VERSION = 'v24.0';
 const NETWORK = 'Meta';
 
 /** Meta's names of app events. Those of custom events are free, so they are their own. */
@@ -35,11 +35,6 @@ const NAMES = {
   retention: 'ActivateApp',
 };
 const CUSTOM = /^custom:(.+)$/s;
-
-/** Meta's codes of errors that pass, with HTTP 400: throttling, overload, temporary failures. */
-const RETRIED = new Set([
-  1, 2, 4, 17, 32, 341, 613, 80_000, 80_001, 80_002, 80_003, 80_004, 80_005, 80_006, 80_014,
-]);
 
 /** Meta's form of a click id: `fb.1.<time of the click in ms>.<fbclid>`. */
 function fbcOf(event: OutboundEvent): string | undefined {
@@ -89,7 +84,7 @@ export const meta: DestinationKind = {
         : {}),
     };
     const body = { data: [conversion], ...(isTest ? { test_event_code: settings.test_event_code } : {}) };
-    const url = `https://graph.facebook.com/${VERSION}/${settings.dataset_id ?? ''}/events`;
+    const url = `${META_API}/${settings.dataset_id ?? ''}/events`;
     return jsonRequest(url, body, { parameter: 'access_token', value: credentials.access_token ?? '' });
   },
   read(answer, now) {
@@ -97,7 +92,7 @@ export const meta: DestinationKind = {
     const error = readObject(JSON.stringify(read?.error ?? null));
     if (error) {
       const { code, message, is_transient: isTransient } = error;
-      const passes = RETRIED.has(Number(code)) || isTransient === true || answer.status >= 429;
+      const passes = PASSING_CODES.has(Number(code)) || isTransient === true || answer.status >= 429;
       const retryAfterMs = retryAfterOf(answer.headers, now);
       return {
         ...failed(NETWORK, code, message, passes || retryAfterMs !== undefined),
