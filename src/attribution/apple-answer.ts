@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
+import { adId } from './network-ad.ts';
 
 // What Apple answers about the AdServices token of a device.
 // Source: developer.apple.com/documentation/adservices
 
-const id = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
 const word = z.string().max(64).nullish();
 
 const Answer = z.union([
   z.object({
     attribution: z.literal(true),
-    orgId: id.nullish(),
-    campaignId: id,
-    adGroupId: id.nullish(),
-    adId: id.nullish(),
-    keywordId: id.nullish(),
+    orgId: adId.nullish(),
+    campaignId: adId,
+    adGroupId: adId.nullish(),
+    adId: adId.nullish(),
+    keywordId: adId.nullish(),
     countryOrRegion: word,
     conversionType: word,
     claimType: word,
@@ -38,7 +38,7 @@ type Further = keyof typeof FURTHER;
 const FURTHER_FIELDS = Object.keys(FURTHER) as Further[];
 export const APPLE_FIELDS = ['campaign_id', ...FURTHER_FIELDS] as const;
 
-/** The ad of an install, in the form that is stored to explain the attribution. Ids are text: they may exceed 2^53. */
+/** The ad of an install, in the form that is stored to explain the attribution. Ids are text: see `adId`. */
 export type AppleAd = { campaign_id: string } & Partial<Record<Further, string>>;
 
 /**

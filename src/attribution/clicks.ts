@@ -12,13 +12,12 @@ import {
   isAmong,
   jsonValues,
   named,
-  tokens,
   toStatement,
 } from '#db';
 import { idTime } from '#lib/ids';
 import { passableParams } from '#networks/outbound/click';
 import type { ClickRecord } from './click-record.ts';
-import type { Credit, UndoneCredit } from './credit.ts';
+import { type Credit, hasToken, type UndoneCredit } from './credit.ts';
 import { creditImpressions, impressionStatement, undoImpression } from './impressions.ts';
 import { inRounds, olderThan } from './prune.ts';
 import { isImpressionId } from './rules/rule.ts';
@@ -92,7 +91,7 @@ export async function pruneClicks(d1: D1Database, now: number): Promise<void> {
     condition: sql`${old.ipHash} IS NOT NULL`,
   });
   const reach = sql`max(${attributionWindowHours}, ${probabilisticWindowHours})`;
-  const all = olderThan(PRUNED, reach, now, { index: sql``, condition: sql`true` });
+  const all = olderThan(PRUNED, reach, now);
   await inRounds(() => db.update(clicks).set({ ipHash: null }).where(sql`${key} IN ${withAddress}`).run());
   await inRounds(() => db.delete(clicks).where(sql`${key} IN ${all}`).run());
 }
@@ -110,9 +109,6 @@ const CREDIT_COLUMNS = [
   claimedBy,
   namedInstalls,
 ];
-
-const hasToken = sql`EXISTS (SELECT 1 FROM ${tokens}
-  WHERE ${tokens.deviceId} = value ->> 'deviceId' AND ${tokens.id} = value ->> 'tokenId')`;
 
 /** Setting a NOT NULL column to null is how a statement aborts a D1 transaction. */
 function creditTemplate(applicationId: string, credits: readonly Credit[], guessed: boolean): SQL {

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { applications, columnList, database, impressions, jsonValues, named, tokens, toStatement } from '#db';
+import { applications, columnList, database, impressions, jsonValues, named, toStatement } from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
-import type { Credit, UndoneCredit } from './credit.ts';
+import { type Credit, hasToken, type UndoneCredit } from './credit.ts';
 import { inRounds, olderThan } from './prune.ts';
 
 const { applicationId, id, shownAt, deviceId, claimedBy } = impressions;
@@ -49,8 +49,7 @@ export const undoImpression = (application: string, undone: UndoneCredit): SQL =
     ${named(claimedBy)} = iif(value ->> 'replacementDeviceId' IS NULL, NULL, ${claimedBy})
   FROM json_each(${JSON.stringify([undone])})
   WHERE ${applicationId} = ${application} AND ${id} = value ->> 'clickId' AND ${deviceId} = value ->> 'deviceId'
-    AND EXISTS (SELECT 1 FROM ${tokens}
-      WHERE ${tokens.deviceId} = value ->> 'deviceId' AND ${tokens.id} = value ->> 'tokenId')`;
+    AND ${hasToken}`;
 
 const old = alias(impressions, 'old');
 
@@ -58,8 +57,7 @@ const old = alias(impressions, 'old');
 export async function pruneImpressions(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const pruned = { table: impressions, old, idPrefix: 'imp_' };
-  const all = { index: sql``, condition: sql`true` };
-  const expired = olderThan(pruned, applications.viewWindowHours, now, all);
+  const expired = olderThan(pruned, applications.viewWindowHours, now);
   const key = sql`(${applicationId}, ${id})`;
   await inRounds(() => db.delete(impressions).where(sql`${key} IN ${expired}`).run());
 }

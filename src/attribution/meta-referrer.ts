@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
-import type { NetworkAd } from './network-ad.ts';
+import { adId, type NetworkAd } from './network-ad.ts';
 import { readingsOf } from './play-referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
@@ -43,7 +43,6 @@ export const showMetaAd = ({ campaign, adset, creative }: NetworkAd) => ({
   ad: creative.name,
 });
 
-const id = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
 const name = z
   .string()
   .max(1024)
@@ -52,14 +51,14 @@ const name = z
 
 // Meta's API has older names: a campaign group is Ads Manager's campaign, a campaign its ad set, and an ad group its ad.
 const Plaintext = z.object({
-  campaign_group_id: id,
+  campaign_group_id: adId,
   campaign_group_name: name,
-  campaign_id: id,
+  campaign_id: adId,
   campaign_name: name,
-  adgroup_id: id,
+  adgroup_id: adId,
   adgroup_name: name,
   /** A further id of the ad. */
-  ad_id: id.nullish(),
+  ad_id: adId.nullish(),
 });
 
 const bytesOf = (hex: string): Uint8Array =>

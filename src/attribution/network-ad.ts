@@ -1,10 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm';
+import * as z from 'zod';
 import { type Database, externalIds } from '#db';
 
 // The ad that led to an install, as its network names it, and what here has its ids.
 
 type Kind = 'campaign' | 'adset' | 'creative';
-/** Ids are text: they exceed 2^53. The name is empty if the network tells none. */
+/** An id of a network's ad, campaign and so on, as its JSON has it. As text, because it may exceed 2^53. */
+export const adId = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
+
+/** The name is empty if the network tells none. */
 type Level = { ids: readonly string[]; name: string };
 
 /** A level that the network does not tell has no ids. */

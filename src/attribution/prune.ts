@@ -20,7 +20,7 @@ export const olderThan = (
   { table, old, idPrefix }: Pruned,
   hours: SQLWrapper,
   now: number,
-  { index, condition }: { index: SQL; condition: SQL },
+  { index = sql``, condition = sql`true` }: { index?: SQL; condition?: SQL } = {},
 ) => sql`(
   SELECT ${old.applicationId}, ${old.id} FROM ${applications} CROSS JOIN ${table} AS old ${index}
     ON ${old.applicationId} = ${applications.id}
