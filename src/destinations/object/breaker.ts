@@ -82,7 +82,3 @@ export function toTell(
   const outageMs = OUTAGE_TOLD_AFTER_MS.findLast((ms) => lasts >= ms && outageTold < ms) ?? null;
   return { failures, outageMs };
 }
-
-/** Clears what a success clears. */
-export const forgetFailures = (store: Store, now: number): void =>
-  writeState(store, { ...NO_FAILURES, lastSuccessAt: now });

@@ -17,7 +17,7 @@ import type {
   StoredDelivery,
 } from './api.ts';
 import type { Finished } from './attempt.ts';
-import { afterAttempts, forgetFailures, readState, reasonForOff, writeState } from './breaker.ts';
+import { afterAttempts, NO_FAILURES, readState, reasonForOff, writeState } from './breaker.ts';
 import { Loader } from './loader.ts';
 import { Names } from './names.ts';
 import { Pump } from './pump.ts';
@@ -292,7 +292,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
 
   /** After a test that succeeded. */
   private async resume(now: number): Promise<void> {
-    forgetFailures(this.store, now);
+    writeState(this.store, { ...NO_FAILURES, lastSuccessAt: now });
     if (!(await switchOn(this.db, this.name))) return;
     this.setup.forget();
     const setup = await this.setup.read(now);
