@@ -97,7 +97,7 @@ export {
   outboundTypeOf,
   passesFilter,
 } from './outbound.ts';
-export { segmentFilters } from './segment-filters.ts';
+export { segmentFilters, storedValue, UNKNOWN_VALUE } from './segment-filters.ts';
 export {
   COST_DIMENSIONS,
   type CostDimension,

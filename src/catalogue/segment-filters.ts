@@ -17,3 +17,9 @@ export const segmentFilters = () =>
   ofDimensions(SEGMENT_DIMENSIONS, (name) =>
     repeatable(FORMS[SEGMENT[name].form](SEGMENT[name].maxCharacters)),
   );
+
+/** The filter value for devices and clicks whose value is unknown. */
+export const UNKNOWN_VALUE = 'unknown';
+
+/** A filter's value as segments and devices have it: empty text for unknown. */
+export const storedValue = (value: string): string => (value === UNKNOWN_VALUE ? '' : value);

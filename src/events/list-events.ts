@@ -11,6 +11,7 @@ import {
   sentKeyOf,
   shardOf,
   shownCountry,
+  storedValue,
 } from '#catalogue';
 import { type CountedAmount, counterOf, shardNumbers } from '#counting';
 import { findCreativeIds } from '#creatives';
@@ -161,9 +162,6 @@ async function findEvents(env: Env, application: ShardedApplication, query: Even
   const place = { applicationId: application.id, shards };
   return readEvents(env, place, filter, query);
 }
-
-/** A filter's value in the form that events have: unknown is empty text. */
-const storedValue = (value: string) => (value === 'unknown' ? '' : value);
 
 async function deviceOf(env: Env, applicationId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);

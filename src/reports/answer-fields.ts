@@ -6,11 +6,10 @@ import {
   METRICS,
   type Metric,
   type MoneyMetric,
-  SEGMENT_DIMENSIONS,
-  type SegmentDimension,
 } from '#catalogue';
+import { type DeviceGrouping, GROUPS } from './device-groups.ts';
 import { columnsOf, type DimensionName, isDimension, REPORT_DIMENSIONS } from './dimensions.ts';
-import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
+import type { CreativeGroup } from './names.ts';
 
 // Fields that several reports share. The description of each figure is its definition.
 
@@ -123,12 +122,9 @@ export const figure = (name: keyof typeof COHORT_METRICS) => ({
   description: described(COHORT_METRICS[name]),
 });
 
-const OF_DEVICES = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS];
-type DeviceColumn = CreativeGroup | `${CreativeGroup}_id` | SegmentDimension;
-
 /** The columns of a grouping by a property of devices. Null for organic devices, and for those without a value. */
 export const deviceGroups = Object.fromEntries(
-  columnsOf(OF_DEVICES).map((column) => [
+  columnsOf(GROUPS).map((column) => [
     column,
     z
       .string()
@@ -136,4 +132,4 @@ export const deviceGroups = Object.fromEntries(
       .optional()
       .meta(column === 'country' ? { description: 'ISO 3166 code; null if unknown.' } : {}),
   ]),
-) as Record<DeviceColumn, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
+) as Record<DeviceGrouping | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;

@@ -1,14 +1,8 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm';
-import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
+import { COST_DIMENSIONS, ofDimensions, storedValue, UNKNOWN_VALUE } from '#catalogue';
 import { costs, isAmong } from '#db';
 import { CREATIVE_GROUPS, costNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
-
-/** The filter value for devices and clicks whose value is unknown. */
-const UNKNOWN = 'unknown';
-
-/** A filter's value as segments and devices have it: empty text for unknown. */
-export const storedValue = (value: string): string => (value === UNKNOWN ? '' : value);
 
 /** Whether rows are filtered by creative, and not only by paid or organic. */
 export const isByCreative = (filters: ReportFilters): boolean =>
@@ -35,9 +29,9 @@ export function costCondition(applicationId: string, filters: ReportFilters): SQ
 
 /** The condition on the costs that filters leave out only because they do not state a dimension; null if no filter leaves out such costs. */
 export function unallocatedCondition(applicationId: string, filters: ReportFilters): SQL | null {
-  const asked = COST_DIMENSIONS.filter((name) => filters[name] && !filters[name].includes(UNKNOWN));
+  const asked = COST_DIMENSIONS.filter((name) => filters[name] && !filters[name].includes(UNKNOWN_VALUE));
   if (asked.length === 0) return null;
-  const withUnknown = ofDimensions(asked, (name) => [...(filters[name] ?? []), UNKNOWN]);
+  const withUnknown = ofDimensions(asked, (name) => [...(filters[name] ?? []), UNKNOWN_VALUE]);
   const condition = and(
     costCondition(applicationId, { ...filters, ...withUnknown }),
     or(...asked.map((name) => eq(costs[name], ''))),

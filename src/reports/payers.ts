@@ -1,10 +1,10 @@
-import { DEVICE_DIMENSIONS, SEGMENT_DIMENSIONS } from '#catalogue';
+import { DEVICE_DIMENSIONS, SEGMENT_DIMENSIONS, storedValue } from '#catalogue';
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import { isByCreative, storedValue } from './filters.ts';
+import { isByCreative } from './filters.ts';
 import { CreativeNames } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
 

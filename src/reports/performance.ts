@@ -19,8 +19,7 @@ import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
-import type { CubeStores } from '#rollup';
-import { readFirstDay } from '#rollup';
+import { type CubeStores, readFirstDay } from '#rollup';
 import type { Performance } from './answers.ts';
 import { readGroupCohorts } from './cohorts/group-cohorts.ts';
 import {

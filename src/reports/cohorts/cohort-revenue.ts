@@ -1,11 +1,12 @@
 import { netOfFee, per } from '#catalogue';
+import type { Net } from '#counting';
 import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
-import { type CubeStores, NANOS_PER_HIGH, readParts, sumColumnsOf } from '#rollup';
+import { type CubeStores, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
 import { type Chunk, columnOf, organicIn } from '../engine/chunk.ts';
 import { nanosOf } from '../engine/converted-sums.ts';
 import { scanCosts } from '../engine/cost-scan.ts';
-import { type CubeScan, cubeQuery } from '../engine/cube-query.ts';
+import { type CubeScan, scanCube } from '../engine/cube-query.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/day-rates.ts';
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
@@ -88,10 +89,7 @@ export class CohortRevenue {
   }
 }
 
-/** Revenue is without refunds and this fee. */
-type Net = { storeFeeBasisPoints: number };
-
-/** Which amounts are added to a `CohortRevenue`: those of all devices or of the attributed ones, gross or net. */
+/** Which amounts are added to a `CohortRevenue`: those of all devices or of the attributed ones, gross or without refunds and the fee of `net`. */
 export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: Net | null };
 
 /** Finds the place of each amount once, and adds it to each target. */
@@ -128,7 +126,7 @@ export class RevenueReader {
     wantsSpend: boolean,
   ): Promise<void> {
     const earned: CubeScan = { ...asked, rollup: 'cohort_revenue' };
-    for await (const chunk of readParts(stores, await cubeQuery(stores, earned))) await this.read(chunk);
+    for await (const chunk of scanCube(stores, earned)) await this.read(chunk);
     if (!wantsSpend) return;
     const spent = { ...asked, names: [...new Set(['day' as const, ...asked.names])] };
     for await (const chunk of scanCosts(stores.DB, spent)) await this.read(chunk);

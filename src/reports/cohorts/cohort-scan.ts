@@ -1,10 +1,10 @@
 import { database } from '#db';
 import type { Part } from '#lib/calendar';
 import { addDays } from '#lib/time';
-import { type CubeStores, readParts } from '#rollup';
+import type { CubeStores } from '#rollup';
 import type { DeviceGrouping } from '../device-groups.ts';
 import { type DimensionName, isNamed } from '../dimensions.ts';
-import { cubeQuery } from '../engine/cube-query.ts';
+import { scanCube } from '../engine/cube-query.ts';
 import { CreativeNames } from '../names.ts';
 import type { ReportFilters } from '../query.ts';
 import { CohortActivity } from './cohort-activity.ts';
@@ -53,16 +53,12 @@ export async function readCohorts(
   const creatives = new CreativeNames(database(stores.DB), applicationId, names.filter(isNamed));
   const scan = { ...asked, applicationId, rollup: 'cohort_activity' as const, names };
   const ranking = new CohortRanking(names, creatives, asked.limit);
-  for await (const chunk of readParts(
-    stores,
-    await cubeQuery(stores, { ...scan, sums: ['active_devices'], ages: [0] }),
-  )) {
-    await ranking.read(chunk);
-  }
+  const ofDayOne = { ...scan, sums: ['active_devices'], ages: [0] };
+  for await (const chunk of scanCube(stores, ofDayOne)) await ranking.read(chunk);
   const { ranked, total } = ranking.rank();
   const places = ranking.places(asked);
   const activity = new CohortActivity(places, ranked.length + 1);
-  for await (const chunk of readParts(stores, await cubeQuery(stores, scan))) await activity.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await activity.read(chunk);
   const { rest } = activity;
   const restDays = rest && {
     first: addDays(asked.today, -rest.oldest),

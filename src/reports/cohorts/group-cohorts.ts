@@ -1,9 +1,9 @@
 import { type Cohort, type CohortFigure, per } from '#catalogue';
 import { database } from '#db';
-import { type CubeStores, readParts } from '#rollup';
+import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed, knowsSpendIn } from '../dimensions.ts';
 import { hasCosts } from '../engine/cost-scan.ts';
-import { cubeQuery } from '../engine/cube-query.ts';
+import { scanCube } from '../engine/cube-query.ts';
 import { DayRates, END_OF_TIME } from '../engine/day-rates.ts';
 import { GroupCells } from '../engine/group-cells.ts';
 import { REST } from '../engine/question.ts';
@@ -75,8 +75,7 @@ export async function readGroupCohorts(
   const revenue = new RevenueReader(places, rates, targets);
   const scan = { ...asked, applicationId: application.id };
   const ofActivity = { rollup: 'cohort_activity' as const, sums: ['active_devices'], ages: [0, ...numbers] };
-  for await (const chunk of readParts(stores, await cubeQuery(stores, { ...scan, ...ofActivity })))
-    await activity.read(chunk);
+  for await (const chunk of scanCube(stores, { ...scan, ...ofActivity })) await activity.read(chunk);
   const wantsSpend = targets.some(({ needsSpend }) => needsSpend);
   if (targets.length > 0) await revenue.scan(stores, scan, wantsSpend);
 

@@ -1,4 +1,10 @@
-import { attributionOf, isSegmentDimension, type RollupTable, SEGMENT_DIMENSIONS } from '#catalogue';
+import {
+  attributionOf,
+  isSegmentDimension,
+  type RollupTable,
+  SEGMENT_DIMENSIONS,
+  storedValue,
+} from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import {
@@ -7,11 +13,13 @@ import {
   keyColumns,
   type PartQuery,
   type PartSelection,
+  readParts,
   sumColumnsOf,
 } from '#rollup';
 import { type DimensionName, isBySegment, isNamed } from '../dimensions.ts';
-import { isByCreative, storedValue } from '../filters.ts';
+import { isByCreative } from '../filters.ts';
 import type { ReportFilters } from '../query.ts';
+import type { Chunk } from './chunk.ts';
 
 export type CubeScan = {
   applicationId: string;
@@ -40,8 +48,12 @@ const GRAIN_OF: Readonly<Record<`${boolean}/${boolean}`, Grain>> = {
   'true/true': 'both',
 };
 
-/** The query for the rows of a rollup that match the filters. Sums by hour come in the order of those by day, with which they are added up. */
-export async function cubeQuery({ DB }: CubeStores, scan: CubeScan): Promise<PartQuery> {
+/** Reads the rows of a rollup that match the filters. Sums by hour come in the order of those by day, with which they are added up. */
+export async function* scanCube(stores: CubeStores, scan: CubeScan): AsyncGenerator<Chunk> {
+  yield* readParts(stores, await cubeQuery(stores, scan));
+}
+
+async function cubeQuery({ DB }: CubeStores, scan: CubeScan): Promise<PartQuery> {
   const { applicationId, rollup, from, to, filters, names, sums = sumColumnsOf(rollup) } = scan;
   const byCreative = names.some(isNamed) || isByCreative(filters);
   const segments = names.filter(isSegmentDimension);

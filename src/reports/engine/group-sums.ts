@@ -2,14 +2,14 @@ import { OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalo
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
-import { type CubeStores, readParts } from '#rollup';
+import type { CubeStores } from '#rollup';
 import { isNamed, knowsSpendIn } from '../dimensions.ts';
 import { CreativeNames } from '../names.ts';
 import type { Reported } from '../query.ts';
 import { Acquired, type RankedPlaces } from './acquired.ts';
 import { type Chunk, latestFirst } from './chunk.ts';
 import { hasCosts, scanCosts } from './cost-scan.ts';
-import { cubeQuery } from './cube-query.ts';
+import { scanCube } from './cube-query.ts';
 import { conversionsOf, DayRates, END_OF_TIME } from './day-rates.ts';
 import { emptySums, GroupTable, type Weight } from './group-table.ts';
 import { CUT_OFF, Groups } from './groups.ts';
@@ -140,14 +140,11 @@ async function* scanFigures(
   const byHour = names.includes('hour');
   const scan = { applicationId, filters, names };
   if (byHour || untilHour !== undefined) {
-    yield* readParts(
-      stores,
-      await cubeQuery(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour }),
-    );
+    yield* scanCube(stores, { ...scan, rollup: 'rollup_hours', from: byHour ? from : to, to, untilHour });
   }
   const last = untilHour === undefined ? to : addDays(to, -1);
   if (byHour || last < from) return;
-  yield* readParts(stores, await cubeQuery(stores, { ...scan, rollup: rollupFor(names), from, to: last }));
+  yield* scanCube(stores, { ...scan, rollup: rollupFor(names), from, to: last });
 }
 
 async function addAcquired(
@@ -157,7 +154,7 @@ async function addAcquired(
   { names, from, to, filters, through }: GroupQuestion,
 ): Promise<void> {
   const scan = { applicationId, rollup: 'cohort_revenue' as const, from, to, filters, through, names };
-  for await (const chunk of readParts(stores, await cubeQuery(stores, scan))) await acquired.read(chunk);
+  for await (const chunk of scanCube(stores, scan)) await acquired.read(chunk);
   acquired.finish();
 }
 
