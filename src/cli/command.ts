@@ -20,6 +20,12 @@ type Command<Options extends ParseArgsOptionsConfig> = {
   showsErrors?: true;
 };
 
+/** Refuses a deployment's URL that is none, or that `remote` lacks. */
+export function checkUrl(url: string | undefined, remote = false): void {
+  if (remote && !url) throw new UsageError('--remote needs --url, the URL of the deployment.');
+  if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+}
+
 const parse = <Options extends ParseArgsOptionsConfig>(options: Options) =>
   parseArgs({ options, allowPositionals: true });
 

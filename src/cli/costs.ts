@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError, runCommand, UsageError } from './command.ts';
+import { CommandError, checkUrl, runCommand, UsageError } from './command.ts';
 import { serviceAt } from './local-state.ts';
 
 const USAGE = `Usage: npm run costs -- <file> [--currency usd] [--spread] [--url https://ingest.example.com --application app_…]
@@ -13,7 +13,7 @@ SERVICE_NAME.`;
 type CostsTarget = { url: string; headerName: string; teamToken: string; application: string };
 
 async function placeOf(url: string | undefined, application: string | undefined): Promise<CostsTarget> {
-  if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+  checkUrl(url);
   const { application: own, name, teamToken, ...service } = await serviceAt(url);
   const chosen = application ?? own;
   if (!chosen) throw new UsageError('--url needs --application.');

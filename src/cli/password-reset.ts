@@ -1,5 +1,5 @@
 import { passwordResetSql } from '#members';
-import { CommandError, runCommand, UsageError } from './command.ts';
+import { CommandError, checkUrl, runCommand, UsageError } from './command.ts';
 import { readDemo } from './local-state.ts';
 import { executeSql } from './wrangler-database.ts';
 
@@ -40,11 +40,7 @@ await runCommand(
   },
   async ({ values, positionals: [email] }) => {
     if (!email?.includes('@')) throw new UsageError('Pass the email of one member.');
-    if (values.remote && !values.url)
-      throw new UsageError('--remote needs --url, the URL of the deployment.');
-    if (values.url && !URL.canParse(values.url)) {
-      throw new UsageError(`--url must be a URL, not "${values.url}".`);
-    }
+    checkUrl(values.url, values.remote);
     await printLink(email, values);
   },
 );

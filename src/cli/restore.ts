@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress';
 import type { Progress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
 import { type Answered, askService, isFinal } from './ask-service.ts';
-import { CommandError, runCommand, UsageError } from './command.ts';
+import { CommandError, checkUrl, runCommand, UsageError } from './command.ts';
 import { readDemo } from './local-state.ts';
 import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
 import { executeSql, type Where } from './wrangler-database.ts';
@@ -98,9 +98,8 @@ await runCommand(
   },
   async ({ values: { from, remote, url, env, 'other-secrets': otherSecrets } }) => {
     if (!from) throw new UsageError('Pass --from with a folder or the name of a bucket.');
-    if (remote && !url) throw new UsageError('--remote needs --url, the URL of the deployment.');
     if (env && !remote) throw new UsageError('--env needs --remote.');
-    if (url && !URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+    checkUrl(url, remote);
     const files = (await isFolder(from)) ? await filesOf(from) : null;
     const bound = await boundBucket(env);
     if (!files && from !== bound) {

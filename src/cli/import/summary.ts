@@ -4,8 +4,10 @@ export type Outcomes = { read: number; accepted: number; repeated: number; rejec
 /** Outcomes by kind of row. */
 export type Summary = Record<string, Outcomes>;
 
+const NONE: Outcomes = { read: 0, accepted: 0, repeated: 0, rejected: 0 };
+
 export function addTo(summary: Summary, kind: string, counts: Partial<Outcomes>): void {
-  const known = summary[kind] ?? { read: 0, accepted: 0, repeated: 0, rejected: 0 };
+  const known = summary[kind] ?? { ...NONE };
   summary[kind] = known;
   for (const name of OUTCOMES) known[name] += counts[name] ?? 0;
 }
@@ -15,7 +17,7 @@ const OUTCOMES = ['read', 'accepted', 'repeated', 'rejected'] as const;
 export const totalOf = (summary: Summary): Outcomes => {
   const total: Summary = {};
   for (const counts of Object.values(summary)) addTo(total, 'total', counts);
-  return total.total ?? { read: 0, accepted: 0, repeated: 0, rejected: 0 };
+  return total.total ?? NONE;
 };
 
 /** The summary as a table of text with a total. */

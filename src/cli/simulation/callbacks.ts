@@ -1,4 +1,4 @@
-import type { SimulatedEvent } from './history.ts';
+import { type SimulatedEvent, timeOf } from './history.ts';
 
 /** The network whose impressions mediation tells of by callbacks, and no event. */
 const CALLBACK_NETWORK = 'vungle';
@@ -24,14 +24,11 @@ export function divideCallbacks(all: readonly SimulatedEvent[], device: string) 
   };
 }
 
-function toCallback(
-  { created_at, event_id, payload }: SimulatedEvent,
-  device: string,
-): Record<string, string> {
-  const { value, ad_id, source } = payload as Record<string, unknown>;
+function toCallback(event: SimulatedEvent, device: string): Record<string, string> {
+  const { value, ad_id, source } = event.payload as Record<string, unknown>;
   return {
-    ...{ id: event_id, device, revenue: String(value), network: CALLBACK_NETWORK },
+    ...{ id: event.event_id, device, revenue: String(value), network: CALLBACK_NETWORK },
     ...{ ad_unit: String(ad_id), format: String(source) },
-    ts: String(Date.parse(`${created_at.replace(' ', 'T')}Z`)),
+    ts: String(timeOf(event)),
   };
 }

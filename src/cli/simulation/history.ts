@@ -103,6 +103,9 @@ export function simulateImpressions(
 /** A webhook's `created_at`: UTC, whole seconds. */
 const stamp = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
+export const timeOf = ({ created_at }: SimulatedEvent): number =>
+  Date.parse(`${created_at.replace(' ', 'T')}Z`);
+
 /** Everything that a device does until `now`, in order, with the running totals that its client would keep. */
 export function simulateEvents(random: Random, device: SimulatedDevice, now: number): SimulatedEvent[] {
   const { country, id } = device;

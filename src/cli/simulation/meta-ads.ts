@@ -1,13 +1,10 @@
 import { randomBytes, webcrypto } from 'node:crypto';
 import { DAY_MS } from '#lib/time';
 import { numberOf, type SimulatedDevice } from './history.ts';
-import type { TrackingLink } from './touches.ts';
+import { NAMED_WITHIN_MS, type TrackingLink } from './touches.ts';
 import { CREATIVES, isIos } from './world.ts';
 
 // What Meta tells of an Android install that one of its ads brought: the ad, encrypted with a key of the advertiser's app.
-
-/** A day less than the attribution window: older devices name their creative themselves. */
-const NAMED_WITHIN_MS = 6 * DAY_MS;
 
 /** The ids are text: like Meta's, they have more digits than a number of JSON keeps. */
 const idOf = (place: number) => `238548641610907${String(2 * place + 1).padStart(2, '0')}`;

@@ -1,5 +1,5 @@
 import { DAY_MS } from '#lib/time';
-import type { SimulatedDevice, SimulatedEvent } from './history.ts';
+import { type SimulatedDevice, type SimulatedEvent, timeOf } from './history.ts';
 import type { Random } from './random.ts';
 
 const WEEK_MS = 7 * DAY_MS;
@@ -28,13 +28,11 @@ export function simulateStoreEvents(
     });
   };
   const purchases = events
-    .map(({ created_at, payload }) => ({ created_at, payload: payload as Record<string, unknown> }))
+    .map((event) => ({ at: timeOf(event), payload: event.payload as Record<string, unknown> }))
     .filter(({ payload }) => payload.status === 'completed');
-  for (const { created_at, payload } of purchases) {
+  for (const { at, payload } of purchases) {
     if (!random.chance(REFUNDED_SHARE)) continue;
-    const refundedAt =
-      Date.parse(`${created_at.replace(' ', 'T')}Z`) + Math.floor(random.between(1, 5) * DAY_MS);
-    tell('CANCELLATION', refundedAt, {
+    tell('CANCELLATION', at + Math.floor(random.between(1, 5) * DAY_MS), {
       ...{ cancel_reason: 'CUSTOMER_SUPPORT', transaction_id: payload.tr_id, product_id: payload.item_id },
       ...{ price_in_purchased_currency: -Number(payload.value), currency: payload.currency },
     });

@@ -7,8 +7,8 @@ import { isIos } from './world.ts';
 // The impressions and clicks that lead to devices: some reported by networks' servers, some by following a link.
 
 export const PARALLEL = 6;
-/** A day less than the attribution window. */
-const NAMED_WITHIN_MS = 6 * DAY_MS;
+/** A day less than the attribution window: older devices name their creative themselves. */
+export const NAMED_WITHIN_MS = 6 * DAY_MS;
 /** How long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
 
