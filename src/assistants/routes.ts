@@ -22,10 +22,10 @@ import { RpcFailure, RpcRequest, RpcResult } from './answers.ts';
 type Within = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
 
 /** What the caller's requests within the service are sent with, and the path that a share link opens; null for a team. */
-type Access = { headers: Record<string, string>; sharedPath: string | null };
+type AssistantAccess = { headers: Record<string, string>; sharedPath: string | null };
 
 /** Reads the bearer token: a team access token, or the secret of a share link. Throws `unauthenticated` without a valid one. */
-async function requireAccess(c: AppContext): Promise<Access> {
+async function requireAccess(c: AppContext): Promise<AssistantAccess> {
   const token = bearerOf(c);
   const team = await findTeam(c, token);
   if (team && token !== undefined) {

@@ -58,14 +58,14 @@ export {
   shardOf,
 } from './logged-event.ts';
 export {
-  type Amounts,
   ATTRIBUTIONS,
-  type Attribution,
+  type AttributionKind,
   attributionOf,
   columnsOf,
   isMoney,
   keysTogether,
   MEASURES,
+  type MeasureAmounts,
   type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
@@ -130,11 +130,11 @@ export {
 } from './segments.ts';
 export {
   AMOUNTS,
-  type Amount,
+  type AmountName,
   COUNTS,
   type Cohort,
   type CohortFigure,
-  type Count,
+  type CountName,
   netOfFee,
   per,
   type Sums,

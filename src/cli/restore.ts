@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { Progress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
-import { type Answered, askService, isFinal } from './ask-service.ts';
+import { askService, isFinal, type ServiceAnswer } from './ask-service.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { readDemo } from './local-state.ts';
 import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
@@ -42,7 +42,7 @@ function caller(origin: string, secret: string): Call {
   };
 }
 
-const isSettled = (answered: Answered): boolean =>
+const isSettled = (answered: ServiceAnswer): boolean =>
   isFinal(answered) && !answered.text.includes('Another request is restoring');
 
 async function begin(where: Where): Promise<string> {

@@ -19,7 +19,7 @@ export const ReconciliationQuery = z
   .superRefine(atMostDays(MAX_DAYS));
 type Query = z.infer<typeof ReconciliationQuery>;
 
-type AdSums = { impressions: number; nanos: bigint };
+type ImpressionRevenue = { impressions: number; nanos: bigint };
 type Side = 'arrived' | 'reported';
 
 /** What platforms reported, by day and network, of all connectors. */
@@ -52,10 +52,10 @@ async function readArrived(env: Env, application: ApplicationRow, { from, to }: 
   }));
 }
 
-type Sides = Record<Side, AdSums>;
+type Sides = Record<Side, ImpressionRevenue>;
 const NONE: Sides = { arrived: { impressions: 0, nanos: 0n }, reported: { impressions: 0, nanos: 0n } };
 
-const plus = <Row extends Sides>(row: Row, side: Side, { impressions, nanos }: AdSums): Row => ({
+const plus = <Row extends Sides>(row: Row, side: Side, { impressions, nanos }: ImpressionRevenue): Row => ({
   ...row,
   [side]: { impressions: row[side].impressions + impressions, nanos: row[side].nanos + nanos },
 });
@@ -88,7 +88,7 @@ export async function reconcileAdRevenue(
   const rows = new Map<string, { day: string; network: string } & Sides>();
   const networks = new Map<string, Sides>();
   let totals = NONE;
-  const add = (side: Side, day: string, network: string, sums: AdSums) => {
+  const add = (side: Side, day: string, network: string, sums: ImpressionRevenue) => {
     const key = `${day} ${network}`;
     const row = rows.get(key) ?? { day, network, ...NONE };
     rows.set(key, plus(row, side, sums));

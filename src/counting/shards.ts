@@ -17,7 +17,7 @@ export function readCounterName(name: string): { applicationId: string; shard: n
 /** What calls go to. `CounterApi` comes first, so that their answers have its types instead of those that RPC makes of them. */
 export type CounterStub = CounterApi & ReturnType<Env['COUNTERS']['getByName']>;
 
-export type Bindings = Pick<Env, 'COUNTERS'>;
+export type CounterBindings = Pick<Env, 'COUNTERS'>;
 
 /** An application and the number of its counters, as stored in its row. */
 export type Sharded = { id: string; shards: number };
@@ -26,12 +26,12 @@ export type Sharded = { id: string; shards: number };
 export const counterNames = ({ id, shards }: Sharded): string[] =>
   Array.from({ length: shards }, (_, shard) => counterName(id, shard));
 
-export function counterOf(env: Bindings, applicationId: string, shard: number): CounterStub {
+export function counterOf(env: CounterBindings, applicationId: string, shard: number): CounterStub {
   return env.COUNTERS.getByName(counterName(applicationId, shard));
 }
 
 /** All counters of an application. */
-export function countersOf(env: Bindings, applicationId: string, shards: number) {
+export function countersOf(env: CounterBindings, applicationId: string, shards: number) {
   return Array.from({ length: shards }, (_, shard) => counterOf(env, applicationId, shard));
 }
 

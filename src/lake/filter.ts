@@ -1,5 +1,5 @@
 import {
-  type Attribution,
+  type AttributionKind,
   attributionOf,
   DEVICE_DIMENSIONS,
   deviceIdIn,
@@ -25,7 +25,7 @@ export type EventFilter = {
   /** Events of any of these creatives; an empty list matches nothing. */
   creativeIds?: readonly string[];
   /** Events with a creative, or without one. */
-  attribution?: Attribution;
+  attribution?: AttributionKind;
   /** By dimension, the wanted values: those of `Placed`, or what the event was sent with. Empty text matches events without a value. */
   segment?: Partial<Record<SegmentDimension, readonly string[] | undefined>>;
   eventId?: string;

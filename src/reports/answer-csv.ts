@@ -4,7 +4,7 @@ import { isoOrNull } from '#lib/time';
 import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */
-type Answer = {
+type TabularAnswer = {
   data: readonly Record<string, unknown>[];
   timezone: string;
   unconverted?: readonly object[];
@@ -82,7 +82,7 @@ function headersOf(fields: Readonly<Record<string, unknown>>): Record<string, st
 /** Answers a report's rows as a CSV file, and its other fields as headers. `columns` are the header line of a table without rows. */
 export function answerCsv(
   c: AppContext,
-  { data, ...fields }: Answer,
+  { data, ...fields }: TabularAnswer,
   columns: readonly string[],
   { application, from, to, countedThrough, uncounted }: ReportSubject,
 ): Response {

@@ -20,7 +20,7 @@ type ChangesWanted = {
 };
 
 /** A group, and its values in both periods. Missing ones are 0. */
-export type Change = {
+export type GroupChange = {
   row: NamedColumns;
   now: number;
   before: number;
@@ -41,7 +41,7 @@ export async function findChanges(
   periods: { now: ComparedPeriod; before: ComparedPeriod },
   wanted: ChangesWanted,
   now: number,
-): Promise<Change[]> {
+): Promise<GroupChange[]> {
   const { group_by: names, currency = application.currency } = query;
   const filters = filtersOf(query);
   const given = givenBy(names, filters);
@@ -77,7 +77,7 @@ export function largestChanges(
   later: Groups,
   earlier: Groups,
   { metric, also, count }: ChangesWanted,
-): Change[] {
+): GroupChange[] {
   const figureOf = (name: Metric, sums: Sums | undefined) => (sums && metricOf(name, sums)) ?? 0;
   const rowOf = (key: string) => shownOf(keyValues(key), names);
   const largest: { key: string; now: number; before: number; by: number }[] = [];

@@ -1,9 +1,9 @@
 import {
-  type Amounts,
   columnsOf as columnsOfMeasure,
   isMoney,
   keysTogether,
   MEASURES,
+  type MeasureAmounts,
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
@@ -102,7 +102,7 @@ export class Additions<Table extends RollupTable> {
   }
 
   /** Adds to the sums of a key and a segment. */
-  add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
+  add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: MeasureAmounts<Table>): void {
     this.lookUp(
       this.keys.map((name) => key[name]),
       segment,
@@ -114,7 +114,7 @@ export class Additions<Table extends RollupTable> {
    * The same with numbers of `values`, for the key (see `KEY_AT`) as for the segment: a run looks up the values of an event once for all its
    * tables.
    */
-  addNumbered(key: Int32Array, segment: number, amounts: Amounts<Table>): void {
+  addNumbered(key: Int32Array, segment: number, amounts: MeasureAmounts<Table>): void {
     const { keyPlaces, tuple } = this;
     for (let at = 0; at < keyPlaces.length; at++) tuple[at] = key[keyPlaces[at] ?? 0] ?? 0;
     tuple[keyPlaces.length] = segment;
@@ -199,7 +199,7 @@ export class Additions<Table extends RollupTable> {
   }
 
   /** `tuple` has the cell's key and segment. */
-  private addToCell(amounts: Amounts<Table>): void {
+  private addToCell(amounts: MeasureAmounts<Table>): void {
     const cell = this.cell();
     const sums = this.pieceOf(cell);
     const own = this.fromOf(cell);

@@ -10,7 +10,7 @@ import {
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
-import type { Bindings, Sharded } from '../shards.ts';
+import type { CounterBindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
@@ -139,7 +139,7 @@ function ruleIn({ rules }: Pick<Counts, 'rules'>, id: string) {
 
 /** See `CounterApi.doubts`. A group may be in the answers of several counters. */
 export async function queryDoubts(
-  env: Bindings,
+  env: CounterBindings,
   application: Sharded,
   question: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {

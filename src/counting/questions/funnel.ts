@@ -1,5 +1,5 @@
 import { walkSteps } from '#rollup';
-import type { Bindings, Sharded } from '../shards.ts';
+import type { CounterBindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
@@ -86,7 +86,7 @@ const MAX_GROUP_STEPS = 100_000;
  * groups with the key null. Durations are exact to the second unless there are more than `MAX_DURATIONS` different ones.
  */
 export async function queryFunnel(
-  env: Bindings,
+  env: CounterBindings,
   application: Sharded,
   question: Omit<FunnelQuestion, 'maxDurations' | 'maxGroups'>,
 ): Promise<FunnelAnswer> {

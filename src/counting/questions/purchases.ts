@@ -2,7 +2,7 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import type { Bindings, Sharded } from '../shards.ts';
+import type { CounterBindings, Sharded } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
@@ -241,7 +241,7 @@ const MAX_GROUPS = 500;
  * groups with the key null.
  */
 export async function askPurchases(
-  env: Bindings,
+  env: CounterBindings,
   application: Sharded,
   question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {

@@ -1,9 +1,9 @@
 import { retryCall } from '../retry.ts';
-import { type Bindings, type CounterStub, counterOf, type Sharded } from '../shards.ts';
+import { type CounterBindings, type CounterStub, counterOf, type Sharded } from '../shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(
-  env: Bindings,
+  env: CounterBindings,
   { id, shards }: Sharded,
   ask: (counter: CounterStub, shard: number) => Promise<Answer>,
 ): Promise<Answer[]> {

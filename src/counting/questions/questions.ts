@@ -1,5 +1,5 @@
 import type {
-  Attribution,
+  AttributionKind,
   DeviceDimension,
   DoubtSettings,
   SegmentDimension,
@@ -206,7 +206,7 @@ export type ClientTotals = {
 export type DeviceFilter = {
   creativeIds?: string[];
   segment?: Partial<Record<SegmentDimension, string[]>>;
-  attribution?: Attribution;
+  attribution?: AttributionKind;
 };
 
 /** A version is that of an event, so payers are not grouped by it. */

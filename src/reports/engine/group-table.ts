@@ -1,8 +1,8 @@
 import {
   AMOUNTS,
-  type Amount,
+  type AmountName,
   COUNTS,
-  type Count,
+  type CountName,
   columnsOf,
   isMoney,
   MEASURES,
@@ -21,14 +21,14 @@ import { type Unrated, UnratedSums } from './unrated.ts';
 const PARTS_PER_NANO = 10n ** 15n;
 
 /** `at` is the place of its sums in `columns`. */
-type Column = { at: number; measure: string; sum: Amount | Count };
+type Column = { at: number; measure: string; sum: AmountName | CountName };
 /** Its two parts are what is in the reporting currency. */
 type AmountColumn = Column & { converted: ConvertedSums };
 
 /** Sums that are all 0. */
 export const emptySums = (): Sums => ({
-  ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>),
-  ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<Amount, bigint>),
+  ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<CountName, number>),
+  ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<AmountName, bigint>),
   storeFeeBasisPoints: 0,
   unconverted: new Map(),
   unconvertedAcquired: new Map(),

@@ -46,12 +46,12 @@ export function connectorName({ kind }: Connector): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-type Change = NonNullable<Connector['last_change']>;
+type LastChangeAnswer = NonNullable<Connector['last_change']>;
 
-const amountsText = (amounts: Change['before']) =>
+const amountsText = (amounts: LastChangeAnswer['before']) =>
   amounts.map(({ amount, currency }) => money(amount, currency)).join(', ') || 'nothing';
 
-const LastChange = ({ change, view }: { change: Change; view: View }) => (
+const LastChange = ({ change, view }: { change: LastChangeAnswer; view: View }) => (
   <>
     {dayText(change.from, view.today)} to {dayText(change.to, view.today)}: {count(change.days)} days
     replaced, {count(change.changed_days)} of them changed; {rowsText(change.rows)};{' '}
