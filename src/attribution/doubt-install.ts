@@ -53,10 +53,10 @@ type InstallEvidence = {
 };
 
 /** Adds what rules doubt of an attributed install. If one of them excludes it, the device is organic instead. */
-export function doubtInstall(attribution: Attribution, asked: InstallEvidence): Attribution {
+export function doubtInstall(attribution: Attribution, evidence: InstallEvidence): Attribution {
   if (attribution.creative_id === null) return attribution;
-  const facts = factsOf(attribution, asked);
-  const { doubts, notChecked } = doubtsOf(facts, asked.settings);
+  const facts = factsOf(attribution, evidence);
+  const { doubts, notChecked } = doubtsOf(facts, evidence.settings);
   const doubted: Attribution = {
     ...attribution,
     doubt_facts: facts,

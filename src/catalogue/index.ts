@@ -24,6 +24,7 @@ export {
 } from './doubts/rule.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
+export type { StoreEvent } from './events/store.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourOfId } from './hours.ts';
 export type {
   ClientTotal,
@@ -54,7 +55,6 @@ export {
   keepsKeys,
   kindOf,
   LoggedEvent,
-  type StoreEvent,
   shardOf,
 } from './logged-event.ts';
 export {
@@ -132,8 +132,8 @@ export {
   AMOUNTS,
   type AmountName,
   COUNTS,
-  type Cohort,
   type CohortFigure,
+  type CohortFigures,
   type CountName,
   netOfFee,
   per,

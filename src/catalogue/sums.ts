@@ -71,13 +71,13 @@ export type Sums = Record<CountName, number> &
     /** What `acquiredRevenue` lacks, by currency. */
     unconvertedAcquired: ReadonlyMap<string, bigint>;
     /** Null unless a metric of cohorts was asked for. */
-    cohort: Cohort | null;
+    cohort: CohortFigures | null;
   };
 
 export type CohortFigure = 'retention' | 'ltv' | 'ltv_net' | 'roas' | 'roas_net';
 
 /** What became of the devices acquired in a group, by day number. */
-export type Cohort = {
+export type CohortFigures = {
   /** Null where it is unknown: where no device is old enough, for instance. */
   figures: ReadonlyMap<number, Readonly<Record<CohortFigure, number | null>>>;
   /** The day numbers that are not over for all of the devices. */

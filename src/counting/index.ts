@@ -58,7 +58,7 @@ export {
   homeShard,
   MAX_SHARDS,
   possibleShards,
-  type Sharded,
+  type ShardedApplication,
 } from './shards.ts';
 export { toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

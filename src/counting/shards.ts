@@ -20,10 +20,10 @@ export type CounterStub = CounterApi & ReturnType<Env['COUNTERS']['getByName']>;
 export type CounterBindings = Pick<Env, 'COUNTERS'>;
 
 /** An application and the number of its counters, as stored in its row. */
-export type Sharded = { id: string; shards: number };
+export type ShardedApplication = { id: string; shards: number };
 
 /** The names of an application's counters. */
-export const counterNames = ({ id, shards }: Sharded): string[] =>
+export const counterNames = ({ id, shards }: ShardedApplication): string[] =>
   Array.from({ length: shards }, (_, shard) => counterName(id, shard));
 
 export function counterOf(env: CounterBindings, applicationId: string, shard: number): CounterStub {

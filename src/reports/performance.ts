@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import {
   ALL_METRICS,
-  type Cohort,
+  type CohortFigures,
   type CohortMetric,
   HOURLY_METRICS,
   isCohortMetric,
@@ -250,7 +250,7 @@ async function readCohorts(
   application: Reported,
   { metrics, ...asked }: CohortMetricsRequest,
   keys: Iterable<string>,
-): Promise<((key: string) => Cohort) | null> {
+): Promise<((key: string) => CohortFigures) | null> {
   const given = givenBy(asked.names, asked.filters);
   const wanted = metrics.filter((name) => isCohortMetric(name) && given.has(name));
   const days = wanted.flatMap((name) => {

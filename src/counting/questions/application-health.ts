@@ -8,7 +8,7 @@ import { readAllApplied } from '../outbox/sequence-gap.ts';
 import { type Backlog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { WAIT_MS } from '../runs/pace.ts';
-import { type CounterBindings, counterNames, type Sharded } from '../shards.ts';
+import { type CounterBindings, counterNames, type ShardedApplication } from '../shards.ts';
 import { queryCounters } from './query-counters.ts';
 
 /**
@@ -28,7 +28,7 @@ const STUCK_DELIVERY_MS = 30_000;
 /** Does not trigger counting or wait for it. `reading`: the progress of the queues, if it is read for several applications. Throws only if D1 fails. */
 export async function readApplicationHealth(
   env: CounterBindings & Pick<Env, 'DB' | 'EVENTS'>,
-  application: Sharded,
+  application: ShardedApplication,
   reading = readQueues(env, Date.now()),
 ): Promise<ApplicationHealth> {
   const names = counterNames(application);
@@ -98,7 +98,7 @@ const NEWEST_EVENTS = 50;
 /** Also considers waiting events, and events of debug builds, which are never counted. */
 export async function readArrivals(
   env: CounterBindings & Pick<Env, 'DB'>,
-  application: Sharded,
+  application: ShardedApplication,
 ): Promise<Arrivals> {
   const counted = await readCountedArrivals(env.DB, application.id);
   if (counted.event) return { device: true, event: true };

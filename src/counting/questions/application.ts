@@ -4,7 +4,7 @@ import type { MissingFiles, Resumed, Settled } from '../api.ts';
 import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { retryCall } from '../retry.ts';
-import { type CounterBindings, counterOf, raiseShards, type Sharded } from '../shards.ts';
+import { type CounterBindings, counterOf, raiseShards, type ShardedApplication } from '../shards.ts';
 import { largestGaps } from './queries.ts';
 import { queryCounters } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
@@ -25,7 +25,7 @@ export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: numbe
  */
 export async function settleCounters(
   env: CounterBindings & Pick<Env, 'DB' | 'EVENTS'>,
-  application: Sharded,
+  application: ShardedApplication,
 ): Promise<Progress> {
   const settleAll = async () => {
     const [queues, backlog] = await Promise.all([
@@ -66,7 +66,7 @@ export type ResumedCounting = { counters: number; missingParts: number };
  */
 export async function resumeCounting(
   env: CounterBindings & Pick<Env, 'DB'>,
-  { id, shards }: Sharded,
+  { id, shards }: ShardedApplication,
   { isRestored }: { isRestored: boolean },
 ): Promise<ResumedCounting> {
   const answers: Resumed[] = [];
@@ -87,7 +87,10 @@ export async function resumeCounting(
 }
 
 /** Forgets the raw event files of an application that are no longer in the bucket. Returns how many. Idempotent. */
-export async function forgetMissingFiles(env: CounterBindings, application: Sharded): Promise<number> {
+export async function forgetMissingFiles(
+  env: CounterBindings,
+  application: ShardedApplication,
+): Promise<number> {
   const answers = await queryCounters(env, application, async (counter) => {
     let forgotten = 0;
     for (let after: string | null = ''; after !== null; ) {
@@ -104,13 +107,13 @@ export async function forgetMissingFiles(env: CounterBindings, application: Shar
  * Deletes everything in an application's counters except its raw event files. An object without storage costs nothing and ceases to exist once
  * it is evicted. Idempotent. Throws if a counter does not respond.
  */
-export const deleteCounters = (env: CounterBindings, application: Sharded): Promise<unknown> =>
+export const deleteCounters = (env: CounterBindings, application: ShardedApplication): Promise<unknown> =>
   queryCounters(env, application, (counter) => counter.deleteAll());
 
 /** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
 export async function countPayers(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   query: PayersQuery,
 ): Promise<Payers> {
   const answers = await queryCounters(env, application, (counter) => counter.payers(query));
@@ -120,7 +123,7 @@ export async function countPayers(
 /** See `CounterApi.clientTotals`. Keeps the largest of all gaps. */
 export async function sumClientTotals(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   cohort: Cohort,
   filter: DeviceFilter = {},
 ): Promise<ClientTotals> {

@@ -10,7 +10,7 @@ import {
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
-import type { CounterBindings, Sharded } from '../shards.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
@@ -140,7 +140,7 @@ function ruleIn({ rules }: Pick<Counts, 'rules'>, id: string) {
 /** See `CounterApi.doubts`. A group may be in the answers of several counters. */
 export async function queryDoubts(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   question: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const answers = await queryCounters(env, application, (counter) => counter.doubts(question));

@@ -1,5 +1,5 @@
 import { walkSteps } from '#rollup';
-import type { CounterBindings, Sharded } from '../shards.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
@@ -87,7 +87,7 @@ const MAX_GROUP_STEPS = 100_000;
  */
 export async function queryFunnel(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   question: Omit<FunnelQuestion, 'maxDurations' | 'maxGroups'>,
 ): Promise<FunnelAnswer> {
   const maxDurations = Math.floor(MAX_DURATIONS / application.shards);

@@ -2,7 +2,7 @@ import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
-import type { CounterBindings, Sharded } from '../shards.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { queryCounters } from './query-counters.ts';
@@ -87,7 +87,7 @@ function earnedBy(stored: StoredRevenue, rates: Record<string, number>, net: Net
 /** Asks all counters of an application and merges their answers. */
 export async function askOutcomes(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   question: OutcomesQuestion,
 ): Promise<OutcomesAnswer> {
   const answers = await queryCounters(env, application, (counter) => counter.outcomes(question));

@@ -2,7 +2,7 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import type { CounterBindings, Sharded } from '../shards.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { Store } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
@@ -242,7 +242,7 @@ const MAX_GROUPS = 500;
  */
 export async function askPurchases(
   env: CounterBindings,
-  application: Sharded,
+  application: ShardedApplication,
   question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {
   const maxCells = Math.floor(MAX_CELLS / application.shards);

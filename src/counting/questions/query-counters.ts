@@ -1,10 +1,10 @@
 import { retryCall } from '../retry.ts';
-import { type CounterBindings, type CounterStub, counterOf, type Sharded } from '../shards.ts';
+import { type CounterBindings, type CounterStub, counterOf, type ShardedApplication } from '../shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(
   env: CounterBindings,
-  { id, shards }: Sharded,
+  { id, shards }: ShardedApplication,
   ask: (counter: CounterStub, shard: number) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(

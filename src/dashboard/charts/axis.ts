@@ -1,7 +1,7 @@
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
+import { addDays, type DayRange, daysBetween, hourIn, hoursOf } from '#lib/time';
 import { dayText, monthText, placeText, shortDay, shortWeekday } from '../shell/dates.ts';
-import { type Days, daysBegun } from '../shell/period.ts';
+import { daysBegun } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
 import { numberOf } from '../tables/metrics.ts';
 import { clock, showsHours } from '../tables/part-of-day.ts';
@@ -20,7 +20,7 @@ const MAX_MONTH_LABELS = 4;
 export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
 
 /** The unit, among those in which every metric exists, that divides a period into about 20 to 100 places. */
-export function unitOf({ from, to }: Days): DayUnit {
+export function unitOf({ from, to }: DayRange): DayUnit {
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_DAYS) return 'day';
   return days <= MAX_WEEK_DAYS ? 'week' : 'month';
@@ -53,7 +53,8 @@ export type AxisPlace = {
   isAhead?: boolean;
 };
 
-type AxisView = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
+type AxisView = DayRange &
+  Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
 
 /** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
 export const placesIn = (view: AxisView, unit: Unit): AxisPlace[] =>
@@ -102,7 +103,7 @@ export function alignedTo<Value>(
 }
 
 /** Every place of a period that has begun, with or without data. */
-export function placesOf(view: Days & { today: string }, unit: DayUnit): AxisPlace[] {
+export function placesOf(view: DayRange & { today: string }, unit: DayUnit): AxisPlace[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
   if (last === undefined) return [];

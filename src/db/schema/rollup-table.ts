@@ -23,7 +23,7 @@ type KeyOf<Table extends RollupTable> =
   | 'attribution';
 
 /** The columns of a rollup under their names in code. One that is renamed in the catalogue is a compile error wherever it is used. */
-type Columns<Table extends RollupTable> = {
+type RollupColumns<Table extends RollupTable> = {
   [Name in KeyOf<Table> as CamelCase<Name>]: ReturnType<Name extends 'age' ? typeof age : typeof keyText>;
 } & {
   [Name in ColumnOf<MeasureOf<Table>> as CamelCase<Name>]: ReturnType<typeof sum>;
@@ -39,7 +39,7 @@ export function rollupTable<Table extends RollupTable>(name: Table) {
   const columns = Object.fromEntries([
     ...keys.map((key) => [camelCase(key), key === 'age' ? age(key) : keyText(key)]),
     ...MEASURES[name].flatMap(columnsOf).map((measure) => [camelCase(measure), sum(measure)]),
-  ]) as Columns<Table>;
+  ]) as RollupColumns<Table>;
   return sqliteTable(name, columns, (table) => {
     const [first, ...others] = keys.map((key) => (table as Record<string, SQLiteColumn>)[camelCase(key)]);
     return [primaryKey({ columns: [first, ...others] as [SQLiteColumn, ...SQLiteColumn[]] })];

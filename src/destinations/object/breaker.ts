@@ -37,10 +37,10 @@ export function writeState(store: Store, changes: Partial<State>): void {
 export const NO_FAILURES = { failuresInRow: 0, failingSince: null, told: 0, outageTold: 0 };
 
 /** How an attempt ended: `failed` for good, or to be tried `again`. */
-export type Ending = 'delivered' | 'again' | 'failed';
+export type AttemptEnding = 'delivered' | 'again' | 'failed';
 
 /** The state after some attempts, in the order in which they ended. Pure. */
-export function afterAttempts(before: State, endings: readonly Ending[], now: number): State {
+export function afterAttempts(before: State, endings: readonly AttemptEnding[], now: number): State {
   const hour = Math.floor(now / HOUR_MS);
   const isNext = hour === before.hour + 1;
   const next =

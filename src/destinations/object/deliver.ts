@@ -1,3 +1,4 @@
+import type { Fetch } from '#lib/input/fetch';
 import { hideSecrets } from '#lib/input/hide-secrets';
 import { type Resolve, receiverFault, resolvingOnce } from '#lib/input/private-name';
 import { logError } from '#lib/log';
@@ -11,7 +12,7 @@ import type {
 import { kindOf } from '../kinds.ts';
 import type { Delivered, SenderSetup } from './api.ts';
 import { toAttempt } from './attempt.ts';
-import { type Fetch, type SendAnswer, sendOne } from './send-one.ts';
+import { type SendAnswer, sendOne } from './send-one.ts';
 
 /** Checks the URL of a request, because what was saved may have been checked by an earlier release, and templates make others of it. */
 async function checked(prepared: Prepared, allowsLocal: boolean, resolve: Resolve): Promise<Prepared> {

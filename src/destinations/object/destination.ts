@@ -49,7 +49,7 @@ const MAX_BACKOFF_MS = 300_000;
 const LOST: Delivered = { skipped: 'The sender did not answer' };
 
 /** Sends counted events of an application to one receiver. See `DestinationApi` for its calls. */
-export class Destination extends DurableObject<Env> implements DestinationApi {
+export class DestinationObject extends DurableObject<Env> implements DestinationApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** Prepares and sends events, also substitutable in tests. */

@@ -10,7 +10,7 @@ import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { CohortCurves, type Curve } from './cohort-curves.ts';
-import { acquiredColumn, type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
+import { type AcquisitionDay, acquiredColumn, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(
@@ -21,7 +21,13 @@ const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.inde
 const COSTS_AT = [0];
 
 /** An amount's place: the row and day of its devices, and how many days after the acquisition it was earned. */
-type RevenuePlace = { day: CohortDay | null; row: number; age: number; currency: string; conversion: number };
+type RevenuePlace = {
+  day: AcquisitionDay | null;
+  row: number;
+  age: number;
+  currency: string;
+  conversion: number;
+};
 
 /**
  * What the devices of cohorts have earned, and what was spent on acquiring them: exactly by each requested day number that is over, and by day

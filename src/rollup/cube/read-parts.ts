@@ -55,10 +55,10 @@ export async function* readParts(
   }
 }
 
-type DayRange = { fromDay: string; toDay: string };
+type PartDays = { fromDay: string; toDay: string };
 type Reading = {
   /** Asked right before something is read, and once more for each row group of a month. */
-  isWanted: (days: DayRange) => boolean;
+  isWanted: (days: PartDays) => boolean;
   maxCharacters?: number;
   /** Keeps columns of parts of the database. */
   cache?: PartCache;

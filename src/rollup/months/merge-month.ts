@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
 import { loadParquet } from '#lib/encoding/parquet';
-import { Columns } from '../cube/cube.ts';
+import { CubeColumns } from '../cube/cube.ts';
 import type { CubePlace } from '../cube/grains.ts';
 import { type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
 import {
@@ -170,14 +170,14 @@ async function writeVersion(
   let rows = 0;
   try {
     const file = beginFile(rollup, grain, { writer: object.writer, sumTypes, hasRanges: true });
-    let group = new Columns(rollup, grain);
+    let group = new CubeColumns(rollup, grain);
     const close = async () => {
       const { fromDay, toDay } = group;
       if (fromDay < days.fromDay) days.fromDay = fromDay;
       if (toDay > days.toDay) days.toDay = toDay;
       rows += group.size;
       await file.write(group);
-      group = new Columns(rollup, grain);
+      group = new CubeColumns(rollup, grain);
     };
     const segments = new PartSegments();
     for await (const sums of mergeDays(stores, place, listedOf(found), segments, maxSumBytes)) {
