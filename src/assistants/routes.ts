@@ -19,7 +19,7 @@ import { findShareLink } from '#views';
 import { RpcFailure, RpcRequest, RpcResult } from './answers.ts';
 
 /** Answers a request that the service makes of itself. */
-type Within = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
+type AnswerInternally = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
 
 /** What the caller's requests within the service are sent with, and the path that a share link opens; null for a team. */
 type AssistantAccess = { headers: Record<string, string>; sharedPath: string | null };
@@ -55,7 +55,7 @@ const call = (method: string, params?: Record<string, unknown>) => ({
   ...(params ? { params } : {}),
 });
 
-const answerAssistant = (within: Within) => async (c: AppContext) => {
+const answerAssistant = (within: AnswerInternally) => async (c: AppContext) => {
   const { headers, sharedPath } = await requireAccess(c);
   const { answerCall } = await import('./answer-call.ts');
   const ask = async (path: string) =>
@@ -77,7 +77,7 @@ const answerAssistant = (within: Within) => async (c: AppContext) => {
  * The Model Context Protocol, for AI assistants. Its tools ask the service what anyone with the same credential could ask, through
  * `within`, so that limits, roles and validation are those of the API and of shared views.
  */
-export const assistantEndpoints = (within: Within): Endpoint[] => [
+export const assistantEndpoints = (within: AnswerInternally): Endpoint[] => [
   {
     method: 'post',
     path: '/mcp',

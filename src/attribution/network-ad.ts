@@ -1,17 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, externalIds } from '#db';
+import { type Database, externalIds, type InventoryLevel } from '#db';
 
 // The ad that led to an install, as its network names it, and what here has its ids.
 
-type Kind = 'campaign' | 'adset' | 'creative';
-/** Ids are text: they exceed 2^53. The name is empty if the network tells none. */
-type Level = { ids: readonly string[]; name: string };
-
-/** A level that the network does not tell has no ids. */
-export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<Kind, Level>;
+/** Ids are text: they exceed 2^53. A level that the network does not tell has no ids, and the name is empty if the network tells none. */
+export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<
+  InventoryLevel,
+  { ids: readonly string[]; name: string }
+>;
 
 /** The campaign, ad set and creative of an application that have ids of an ad. */
-export type AdItems = Readonly<Partial<Record<Kind, string>>>;
+export type AdItems = Readonly<Partial<Record<InventoryLevel, string>>>;
 
 const idsOf = ({ network, campaign, adset, creative }: NetworkAd) =>
   Object.entries({ campaign, adset, creative }).flatMap(([kind, { ids }]) =>

@@ -18,7 +18,7 @@ import {
   toStatement,
 } from '#db';
 import { ERASED } from '#devices';
-import { deletePrefix, type Written, writeParts } from '#lake';
+import { deletePrefix, type WrittenParts, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
 import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
@@ -185,8 +185,8 @@ class Snapshot {
     folder: string,
     tables: readonly SQLiteTable[],
     applicationId?: string,
-  ): Promise<Record<string, Written>> {
-    const written: Record<string, Written> = {};
+  ): Promise<Record<string, WrittenParts>> {
+    const written: Record<string, WrittenParts> = {};
     for (const table of tables) {
       const { name } = getTableConfig(table);
       const column: SQLiteColumn | undefined = (getTableColumns(table) as Record<string, SQLiteColumn>)

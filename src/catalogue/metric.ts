@@ -9,7 +9,7 @@ export const OURS = 'this service';
 /** What every metric may use without reading a sum. */
 type Setting = 'storeFeeBasisPoints';
 
-type Unit = 'count' | 'money' | 'percent';
+type MetricUnit = 'count' | 'money' | 'percent';
 
 export type Words = { definition: string; source: string };
 
@@ -23,7 +23,7 @@ type OwnDefinition<Read extends SumName> = Pick<Words, 'definition'> & {
    * null without data.
    */
   kind: 'sum' | 'distinct' | 'ratio';
-  unit: Unit;
+  unit: MetricUnit;
   /** Shown on the dashboard if the label alone could be misread. */
   hint?: string;
   /** Whether more of it is good. By default it is. */

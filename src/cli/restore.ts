@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import type { Progress } from '#backup';
+import type { RestoreProgress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
 import { askService, isFinal, type ServiceAnswer } from './ask-service.ts';
 import { CommandError, runCommand, UsageError } from './command.ts';
@@ -56,12 +56,12 @@ async function begin(where: Where): Promise<string> {
 const bar = (what: string) =>
   new cliProgress.SingleBar({ format: `${what} {bar} {value} of {total}`, hideCursor: true });
 
-async function restoreAll(call: Call, otherSecrets: boolean): Promise<Progress> {
+async function restoreAll(call: Call, otherSecrets: boolean): Promise<RestoreProgress> {
   const shown = bar('Restoring');
   try {
     for (let isStarted = false; ; isStarted = true) {
       const body = JSON.stringify({ other_secrets: otherSecrets });
-      const progress = await call<Progress>('POST', '/restore', body);
+      const progress = await call<RestoreProgress>('POST', '/restore', body);
       if (!isStarted) shown.start(progress.steps, progress.done);
       shown.setTotal(progress.steps);
       shown.update(progress.done);
@@ -75,7 +75,7 @@ async function restoreAll(call: Call, otherSecrets: boolean): Promise<Progress> 
 const number = new Intl.NumberFormat('en');
 
 /** What was restored. The first two numbers are equal, or something is wrong. */
-function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: Progress): string {
+function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: RestoreProgress): string {
   return [
     `Restored the snapshot of ${snapshot}: ${number.format(restored.rows)} of ${number.format(rows)} rows.`,
     `${number.format(restored.events)} newer events were counted from ${number.format(restored.files)} raw event files.`,

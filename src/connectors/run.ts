@@ -12,7 +12,7 @@ import { ReportFault } from '#networks/costs';
 import type { ApplicationRow } from '#teams';
 import { type ConnectorRow, CUT_OFF_MS } from './connector-row.ts';
 import type { Sleep } from './fetch-answers.ts';
-import { type Kind, kindOf } from './kinds.ts';
+import { type ConnectorKind, kindOf } from './kinds.ts';
 import { readAdRevenue } from './read-ad-revenue.ts';
 import { readCosts } from './read-costs.ts';
 import { isPending, nextDailyAt, nextWindow, type Window } from './windows.ts';
@@ -77,7 +77,7 @@ function failureStatements(
 
 /** What a connector's row has after a run that succeeded: a step of its backfill follows at once. */
 function afterSuccess(
-  kind: Kind,
+  kind: ConnectorKind,
   row: ConnectorRow,
   { to, isBackfill }: Window,
   timezone: string,

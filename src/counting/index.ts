@@ -38,7 +38,7 @@ export type {
   DeviceFilter,
   DeviceGroup,
   FunnelAnswer,
-  Net,
+  NetTerms,
   OutcomesAnswer,
   PayerGrouping,
   Payers,
@@ -60,5 +60,5 @@ export {
   possibleShards,
   type ShardedApplication,
 } from './shards.ts';
-export { toParameters } from './store.ts';
+export { type ObjectStore, openStore, toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

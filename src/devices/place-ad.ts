@@ -51,9 +51,9 @@ export async function placeAd(
 }
 
 /** What an ad belongs to: our names of its ad set and campaign, and the id of the one that was found. */
-type Place = { id: string; campaign: string; adset: string | null };
+type AdPlace = { id: string; campaign: string; adset: string | null };
 
-async function findPlace(db: Database, applicationId: string, items: AdItems): Promise<Place | null> {
+async function findPlace(db: Database, applicationId: string, items: AdItems): Promise<AdPlace | null> {
   if (items.adset) {
     const [row] = await db
       .select({ id: adsets.id, campaign: campaigns.name, adset: adsets.name })

@@ -56,13 +56,13 @@ async function readLogs(
   return page;
 }
 
-type Range = { before: string | null; after: string | null };
+type EventIdRange = { before: string | null; after: string | null };
 
 async function readFiles(
   env: EventBindings,
   place: EventSource,
   filter: EventFilter,
-  range: Range,
+  range: EventIdRange,
   limit: number,
 ): Promise<LogPage> {
   const gone = new Set<string>();
@@ -104,7 +104,7 @@ async function listFiles(
   env: EventBindings,
   { applicationId, shards }: EventSource,
   filter: EventFilter,
-  range: Range,
+  range: EventIdRange,
 ): Promise<{ files: FileEntry[]; next: string | null }> {
   const files: FileEntry[] = [];
   let next: string | null = null;

@@ -10,11 +10,11 @@ type TabularAnswer = {
   unconverted?: readonly object[];
 };
 
-type Table = Record<string, Record<string, CsvCell | Unconverted>>;
+type DayTable = Record<string, Record<string, CsvCell | Unconverted>>;
 
 /** One row per entry of `days`, which is a table within the row. Lists of amounts are JSON. */
 function flatten(row: Record<string, unknown>): Record<string, CsvCell>[] {
-  const { days, ...rest } = row as { days?: Table } & Record<string, CsvCell | Unconverted>;
+  const { days, ...rest } = row as { days?: DayTable } & Record<string, CsvCell | Unconverted>;
   const rows = days
     ? Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }))
     : [rest];

@@ -66,7 +66,7 @@ function metricOf(name: Metric, sums: Sums): number | null {
   return 'nanos' in metric ? fromNanos(metric.nanos(sums)) : metric.value(sums, 0);
 }
 
-type Groups = ReadonlyMap<string, Sums>;
+type SumsByGroup = ReadonlyMap<string, Sums>;
 
 /**
  * The largest changes between two reports' groups. Groups without a row of their own in one of them, because it has too many, are left out:
@@ -74,8 +74,8 @@ type Groups = ReadonlyMap<string, Sums>;
  */
 export function largestChanges(
   names: readonly DimensionName[],
-  later: Groups,
-  earlier: Groups,
+  later: SumsByGroup,
+  earlier: SumsByGroup,
   { metric, also, count }: ChangesWanted,
 ): GroupChange[] {
   const figureOf = (name: Metric, sums: Sums | undefined) => (sums && metricOf(name, sums)) ?? 0;

@@ -15,7 +15,7 @@ import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './
 const SETTLE_MS = 1_500;
 const MAX_WAIT_MS = 2_000;
 
-export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
+export type CountingProgress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
 
 /**
  * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
@@ -26,7 +26,7 @@ export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: numbe
 export async function settleCounters(
   env: CounterBindings & Pick<Env, 'DB' | 'EVENTS'>,
   application: ShardedApplication,
-): Promise<Progress> {
+): Promise<CountingProgress> {
   const settleAll = async () => {
     const [queues, backlog] = await Promise.all([
       readQueues(env, Date.now()),

@@ -11,7 +11,7 @@ import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
 
@@ -52,7 +52,7 @@ function keyOf({ creativeId, segment }: DoubtedDevice, groupBy: DoubtsQuestion['
 
 /** See `CounterApi.doubts`. */
 export async function countDoubts(
-  store: Store,
+  store: ObjectStore,
   { cohort, filter, groupBy, settings, sources, judged }: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const groups = new Map<string, Counts>();

@@ -13,7 +13,7 @@ import { OutboundCollector } from '../outbound/collect.ts';
 import { applyDevices, prepareWrite, publishSums, replaceSums } from '../outbox/outbox.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
-import { openStore, type Store, toParameters } from '../store.ts';
+import { type ObjectStore, openStore, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
 import { RunDevices } from './run-devices.ts';
 import { openSegments, saveSegments } from './segments.ts';
@@ -56,7 +56,7 @@ type RunEnding = { events: number; lastBatch: number };
  */
 export class Run {
   private readonly storage: DurableObjectStorage;
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly applicationId: string;
   private readonly heads: readonly Head[];
   private readonly poison: Poison;

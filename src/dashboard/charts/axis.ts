@@ -8,7 +8,7 @@ import { clock, showsHours } from '../tables/part-of-day.ts';
 
 /** The unit of a chart's time axis. */
 type DayUnit = 'day' | 'week' | 'month';
-export type Unit = 'hour' | DayUnit;
+export type AxisUnit = 'hour' | DayUnit;
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
@@ -17,7 +17,7 @@ const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
 /** Hours for a day or two if figures by hour exist, otherwise like `unitOf`. */
-export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
+export const finestUnitOf = (view: View): AxisUnit => (showsHours(view) ? 'hour' : unitOf(view));
 
 /** The unit, among those in which every metric exists, that divides a period into about 20 to 100 places. */
 export function unitOf({ from, to }: DayRange): DayUnit {
@@ -57,7 +57,7 @@ type AxisView = DayRange &
   Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
 
 /** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
-export const placesIn = (view: AxisView, unit: Unit): AxisPlace[] =>
+export const placesIn = (view: AxisView, unit: AxisUnit): AxisPlace[] =>
   unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
 
 /** Every hour of a period's days that have begun, including the remaining hours of today. */
@@ -86,7 +86,7 @@ export function alignedTo<Value>(
   places: readonly AxisPlace[],
   earlier: readonly AxisPlace[],
   figures: readonly (Value | null)[],
-  unit: Unit,
+  unit: AxisUnit,
 ): (Value | null)[] {
   if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
   const hourOf = (all: readonly AxisPlace[]) => {
@@ -128,13 +128,13 @@ export function evenly(length: number, most = MAX_LABELS): number[] {
 }
 
 /** The labels below a chart over time. */
-export const ticksOf = (places: readonly AxisPlace[], unit: Unit): Tick[] =>
+export const ticksOf = (places: readonly AxisPlace[], unit: AxisUnit): Tick[] =>
   placesToName(places, unit).map((index) => {
     const start = places[index]?.start ?? '';
     return { index, text: tickText(start, unit) };
   });
 
-function tickText(start: string, unit: Unit): string {
+function tickText(start: string, unit: AxisUnit): string {
   if (unit === 'month') return monthText(start);
   const [day = '', time = ''] = start.split('T');
   if (unit === 'hour' && !time.startsWith('00')) return time.slice(0, 5);
@@ -142,7 +142,7 @@ function tickText(start: string, unit: Unit): string {
 }
 
 /** Hours are labelled at fixed times of day, even if clocks change on that day. */
-function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
+function placesToName(places: readonly AxisPlace[], unit: AxisUnit): number[] {
   if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
   const apart = places.length > 30 ? 12 : 6;
   const named = places.flatMap(({ key }, index) => (Number(key.slice(11, 13)) % apart === 0 ? [index] : []));
@@ -155,7 +155,7 @@ function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
  */
 export function valuesAt<Row extends Record<string, unknown>>(
   places: readonly AxisPlace[],
-  unit: Unit,
+  unit: AxisUnit,
   rows: readonly Row[],
   figureOf: (row: Row) => unknown,
   nothing: number | null,

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { SEGMENT, valueName } from '#catalogue';
-import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import { INVENTORY_LEVELS, type InventoryItem } from '#creatives';
+import type { InventoryLevel } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import type { PerformanceRow } from '#reports';

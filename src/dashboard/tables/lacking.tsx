@@ -48,9 +48,9 @@ export const Mark = ({ amounts }: { amounts: UnratedAmounts }) =>
     </abbr>
   );
 
-type Shown = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
+type MetricOfRow = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
 
-export const MetricMark = ({ name, row }: Shown) => <Mark amounts={lackedBy(name, row)} />;
+export const MetricMark = ({ name, row }: MetricOfRow) => <Mark amounts={lackedBy(name, row)} />;
 
 /** A metric of a row, marked if it lacks amounts. `places` are the decimals of its column. */
 export const MetricCell = ({
@@ -58,7 +58,7 @@ export const MetricCell = ({
   row,
   currency,
   places,
-}: Shown & { currency: string; places?: number }) => {
+}: MetricOfRow & { currency: string; places?: number }) => {
   const value = row[name];
   const text = showMetric(name, numberOf(value), currency, places);
   const { day } = METRIC_DEFINITIONS[name];

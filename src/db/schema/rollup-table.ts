@@ -18,13 +18,15 @@ type MeasureOf<Table extends RollupTable> = (typeof MEASURES)[Table][number];
 /** See `columnsOf`. */
 type ColumnOf<Name extends string> = Name extends MoneyMeasure ? Name | `${Name}_high` : Name;
 /** See `keysTogether`. */
-type KeyOf<Table extends RollupTable> =
+type TableKeyColumn<Table extends RollupTable> =
   | Exclude<(typeof ROLLUP_KEYS)[Table][number], 'creative_id'>
   | 'attribution';
 
 /** The columns of a rollup under their names in code. One that is renamed in the catalogue is a compile error wherever it is used. */
 type RollupColumns<Table extends RollupTable> = {
-  [Name in KeyOf<Table> as CamelCase<Name>]: ReturnType<Name extends 'age' ? typeof age : typeof keyText>;
+  [Name in TableKeyColumn<Table> as CamelCase<Name>]: ReturnType<
+    Name extends 'age' ? typeof age : typeof keyText
+  >;
 } & {
   [Name in ColumnOf<MeasureOf<Table>> as CamelCase<Name>]: ReturnType<typeof sum>;
 };

@@ -7,7 +7,7 @@ import type {
   DestinationKind,
   DestinationSetup,
   OutboundEvent,
-  Prepared,
+  PreparedRequest,
 } from '#networks/outbound';
 import { kindOf } from '../kinds.ts';
 import type { Delivered, SenderSetup } from './api.ts';
@@ -15,7 +15,11 @@ import { toAttempt } from './attempt.ts';
 import { type SendAnswer, sendOne } from './send-one.ts';
 
 /** Checks the URL of a request, because what was saved may have been checked by an earlier release, and templates make others of it. */
-async function checked(prepared: Prepared, allowsLocal: boolean, resolve: Resolve): Promise<Prepared> {
+async function checked(
+  prepared: PreparedRequest,
+  allowsLocal: boolean,
+  resolve: Resolve,
+): Promise<PreparedRequest> {
   if (!('url' in prepared)) return prepared;
   const fault = await receiverFault(prepared.url, { ports: '443', allowsLocal }, resolve);
   return fault === null ? prepared : { skipped: `The URL ${fault}` };

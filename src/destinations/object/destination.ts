@@ -1,6 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
-import { deviceOf, ObjectAlarm, tellCounters, tellCountersSoon } from '#counting';
+import {
+  deviceOf,
+  ObjectAlarm,
+  type ObjectStore,
+  openStore,
+  tellCounters,
+  tellCountersSoon,
+} from '#counting';
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
@@ -32,11 +39,9 @@ import {
   listDeliveries,
   nextDueAt,
   nextPart,
-  openStore,
   readPart,
   readWaiting,
   replaySome,
-  type Store,
   saveResults,
 } from './store.ts';
 import { switchOn } from './switch.ts';
@@ -63,7 +68,7 @@ export class DestinationObject extends DurableObject<Env> implements Destination
   /** A test may set less. */
   space: Space = SPACE;
   private storage: DurableObjectStorage = this.ctx.storage;
-  private opened: Store = openStore(this.storage);
+  private opened: ObjectStore = openStore(this.storage);
   private loader = new Loader(this.opened);
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
@@ -86,7 +91,7 @@ export class DestinationObject extends DurableObject<Env> implements Destination
   }
 
   /** Creates the tables again after `deleteAll` when a call needs them. */
-  private get store(): Store {
+  private get store(): ObjectStore {
     if (this.isDeleted) {
       this.isDeleted = false;
       // Its promise is fulfilled when it returns: an object's SQLite is synchronous.

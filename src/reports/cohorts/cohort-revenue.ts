@@ -1,4 +1,5 @@
 import { netOfFee, per } from '#catalogue';
+import type { NetTerms } from '#counting';
 import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
 import { type CubeStores, NANOS_PER_HIGH, readParts, sumColumnsOf } from '#rollup';
@@ -94,11 +95,8 @@ export class CohortRevenue {
   }
 }
 
-/** Revenue is without refunds and this fee. */
-type Net = { storeFeeBasisPoints: number };
-
 /** Which amounts are added to a `CohortRevenue`: those of all devices or of the attributed ones, gross or net. */
-export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: Net | null };
+export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: NetTerms | null };
 
 /** Finds the place of each amount once, and adds it to each target. */
 export class RevenueReader {
@@ -184,7 +182,7 @@ export class RevenueReader {
 }
 
 /** What is left of an entry's revenue, in two parts, of which the first is not negative. */
-function netParts(sums: Chunk['sums'], entry: number, net: Net): [low: number, high: number] {
+function netParts(sums: Chunk['sums'], entry: number, net: NetTerms): [low: number, high: number] {
   const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
   const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);
   const high = nanos / BigInt(NANOS_PER_HIGH) - (nanos < 0n ? 1n : 0n);

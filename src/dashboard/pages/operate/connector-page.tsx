@@ -2,9 +2,9 @@ import type { Caller } from '#audit';
 import {
   type Connector,
   ConnectorChanges,
+  type ConnectorKind,
   fieldsOf,
   getConnector,
-  type Kind,
   kindOf,
   NewBackfill,
   replaceCredentials,
@@ -108,7 +108,7 @@ const Credentials = ({
   faults = [],
 }: {
   row: Connector;
-  kind: Kind;
+  kind: ConnectorKind;
   view: View;
   faults?: Submitted['faults'];
 }) => (
@@ -128,10 +128,10 @@ const Credentials = ({
 );
 
 /** What was wrong with one of the page's forms. */
-type Refused = { backfill?: Submitted; credentials?: Submitted };
+type RefusedForms = { backfill?: Submitted; credentials?: Submitted };
 
 /** One connector: its state, what its last run changed, reading past days again, and new credentials. */
-export async function connectorPage(c: DashboardContext, refused: Refused = {}) {
+export async function connectorPage(c: DashboardContext, refused: RefusedForms = {}) {
   const view = await requireView(c);
   const id = c.req.param('id') ?? '';
   const { connector, application } = await getConnector(database(c.env.DB), c.get('person').team.id, id);
