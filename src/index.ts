@@ -4,7 +4,7 @@ import { answerRequest } from './answer-request.ts';
 
 export { Counter } from '#counting';
 export { CreativeRegistry } from '#creatives/registry';
-export { Destination } from '#destinations/object';
+export { DestinationObject as Destination } from '#destinations/object';
 export { OutboundSender } from '#destinations/sender';
 
 /** Events first: they never wait for Apple. */

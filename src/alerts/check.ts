@@ -8,13 +8,13 @@ import type { StateKind } from './kinds.ts';
 /** An application that the cron checks, on nobody's behalf. */
 export type WatchedApplication = typeof applications.$inferSelect;
 
-type Checked = { application: WatchedApplication; threshold: number; now: number };
+type CheckedApplication = { application: WatchedApplication; threshold: number; now: number };
 
 /** The last full day in the application's time zone. */
 export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
   addDays(dayIn(timezone, now), -1);
 
-async function checkSilence(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
+async function checkSilence(env: Env, { application, threshold, now }: CheckedApplication): Promise<Finding> {
   const { counters } = await readApplicationHealth(env, application);
   if (!counters) return { firing: null, text: 'The last check could not read the arrival times of events.' };
   return findSilence({
@@ -26,13 +26,16 @@ async function checkSilence(env: Env, { application, threshold, now }: Checked):
   });
 }
 
-async function checkProblems(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
+async function checkProblems(
+  env: Env,
+  { application, threshold, now }: CheckedApplication,
+): Promise<Finding> {
   const { problems, applications } = await inspect(env, [application], now);
   return findProblems([...problems, ...applications.flatMap((own) => own.problems)], threshold);
 }
 
 /** How the state of an application is compared with an alert's threshold. */
-export const STATE_CHECKS: Record<StateKind, (env: Env, checked: Checked) => Promise<Finding>> = {
+export const STATE_CHECKS: Record<StateKind, (env: Env, checked: CheckedApplication) => Promise<Finding>> = {
   no_events: checkSilence,
   service_problems: checkProblems,
 };

@@ -2,7 +2,7 @@ import { settleCounters } from '#counting';
 import { weekdayOf } from '#lib/calendar';
 import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
-import { addDays } from '#lib/time';
+import { addDays, type DayRange } from '#lib/time';
 import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
@@ -12,13 +12,11 @@ import type { Message } from './message.ts';
 const CAMPAIGNS_NAMED = 3;
 const CAMPAIGNS_READ = 100;
 
-type Days = { from: string; to: string };
-
 /** The performance report for a range of days, in the team API's format. */
 const readPerformance = (
   env: Env,
   application: WatchedApplication,
-  period: Days & { group_by: string; limit?: number },
+  period: DayRange & { group_by: string; limit?: number },
   now: number,
 ) =>
   reportPerformance(

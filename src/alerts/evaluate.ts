@@ -23,7 +23,7 @@ type Group = {
 };
 
 /** What the evaluation of a day says of a group. `firing` is null if there is no data, or too little. */
-export type Judged = Group & {
+export type EvaluatedGroup = Group & {
   value: number | null;
   /** What the value is compared with. Null if it is not compared, or there is too little. */
   before: number | null;
@@ -31,7 +31,7 @@ export type Judged = Group & {
 };
 
 /** `leftOut` is the number of groups beyond the largest. */
-export type Evaluated = { from: string; to: string; groups: Judged[]; leftOut: number };
+export type Evaluated = { from: string; to: string; groups: EvaluatedGroup[]; leftOut: number };
 
 type Read = {
   to: string;
@@ -121,7 +121,7 @@ function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): E
   });
   const known = new Map([...earlier].reverse().flatMap(({ figures }) => [...figures]));
   for (const [key, group] of now.figures) known.set(key, group);
-  const groups = [...known.values()].map(({ key, name, filter }): Judged => {
+  const groups = [...known.values()].map(({ key, name, filter }): EvaluatedGroup => {
     const own = now.figures.get(key) ?? lacking(now);
     const before = earlier.map((read) => read.figures.get(key) ?? lacking(read));
     const mean = (pick: (figures: GroupFigures) => number | null, least = 1) =>

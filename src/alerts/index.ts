@@ -21,7 +21,7 @@ export {
   sendTestMessage,
 } from './channels.ts';
 export { DIGESTS } from './digest-time.ts';
-export { type Evaluated, namesLeftOut, previewRule } from './evaluate.ts';
+export { type Evaluated, type EvaluatedGroup, namesLeftOut, previewRule } from './evaluate.ts';
 export { findLastFired, listChanges } from './history.ts';
 export { isStateKind, STATE_KIND_NAMES, STATE_KINDS } from './kinds.ts';
 export {

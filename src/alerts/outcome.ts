@@ -3,7 +3,7 @@ import { isolate } from '#lib/input/isolate';
 import { addDays, dayIn } from '#lib/time';
 import type { AlertRow } from './alerts.ts';
 import { STATE_CHECKS, type WatchedApplication, yesterdayOf } from './check.ts';
-import { type Evaluated, evaluateRule, type Judged } from './evaluate.ts';
+import { type Evaluated, type EvaluatedGroup, evaluateRule } from './evaluate.ts';
 import { isStateKind } from './kinds.ts';
 import { alertsLink, type Message } from './message.ts';
 import {
@@ -27,12 +27,12 @@ const KEPT_DAYS = 30;
 type AlertState = 'fired' | 'resolved';
 
 /** A change to be told: its sentences, and where to read more. */
-type Told = { state: AlertState; sentences: string[]; link: Message['link'] };
+type ChangeNotice = { state: AlertState; sentences: string[]; link: Message['link'] };
 
 /** The result of a check: what it found as a sentence, whether there was the data to tell, what now fires, and what is to be told. */
-export type RuleOutcome = { finding: string; isKnown: boolean; firing: FiringGroups; told: Told[] };
+export type RuleOutcome = { finding: string; isKnown: boolean; firing: FiringGroups; told: ChangeNotice[] };
 
-type Firing = Pick<Judged, 'key' | 'name' | 'firing'>;
+type Firing = Pick<EvaluatedGroup, 'key' | 'name' | 'firing'>;
 type Changed<Group> = { fired: Group[]; resolved: Group[]; firing: FiringGroups };
 
 /** What a check changes. A group without data keeps its state, so that it fires once until it has recovered. */
@@ -61,8 +61,8 @@ function changesOf<Group extends Firing>(
 /** One change for the groups that start firing and one for those that recovered. */
 const toldOf = <Group>(
   { fired, resolved }: Changed<Group>,
-  of: (groups: readonly Group[]) => Omit<Told, 'state'>,
-): Told[] =>
+  of: (groups: readonly Group[]) => Omit<ChangeNotice, 'state'>,
+): ChangeNotice[] =>
   [
     { state: 'fired' as const, groups: fired },
     { state: 'resolved' as const, groups: resolved },
@@ -71,7 +71,7 @@ const toldOf = <Group>(
 const daysText = ({ from, to }: Evaluated) => (from === to ? `on ${to}` : `from ${from} to ${to}`);
 
 /** How a value stands to the threshold, or to the days that it is compared with. */
-function verdictOf(rule: MetricRule, { value, before, firing }: Judged, currency: string): string {
+function verdictOf(rule: MetricRule, { value, before, firing }: EvaluatedGroup, currency: string): string {
   const compared = comparedWith(rule);
   if (compared === null) {
     return `${firing ? rule.condition : `not ${rule.condition}`} ${limitText(rule, currency)}`;
@@ -86,7 +86,7 @@ function verdictOf(rule: MetricRule, { value, before, firing }: Judged, currency
 /** One sentence per group, with its value and what it is judged by. */
 function sentencesOf(
   rule: MetricRule,
-  groups: readonly Judged[],
+  groups: readonly EvaluatedGroup[],
   evaluated: Evaluated,
   currency: string,
 ): string[] {
@@ -100,7 +100,12 @@ function sentencesOf(
 }
 
 /** The report behind an evaluation: of its only group, or of all that its filters select. */
-function linkOf({ id }: { id: string }, rule: MetricRule, evaluated: Evaluated, groups: readonly Judged[]) {
+function linkOf(
+  { id }: { id: string },
+  rule: MetricRule,
+  evaluated: Evaluated,
+  groups: readonly EvaluatedGroup[],
+) {
   const { from, to } = evaluated;
   const parameters = new URLSearchParams({ app: id, from, to, metric: rule.metric });
   const compared = comparedWith(rule);

@@ -59,13 +59,13 @@ export const ruleFields = {
   min_installs: least(),
 };
 
-type Checked = Pick<
+type CheckedRule = Pick<
   MetricRule,
   'metric' | 'condition' | 'compared_with' | 'threshold' | 'group_by' | 'filters' | 'min_spend'
 >;
 
 /** Checks a rule for faults that its fields alone do not show. */
-export function checkRule(rule: Checked, ctx: z.RefinementCtx): void {
+export function checkRule(rule: CheckedRule, ctx: z.RefinementCtx): void {
   const { metric, condition, compared_with, threshold, group_by, filters, min_spend } = rule;
   const known = givenBy(group_by ? [group_by] : [], filters);
   const fault = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });

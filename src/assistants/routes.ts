@@ -19,13 +19,13 @@ import { findShareLink } from '#views';
 import { RpcFailure, RpcRequest, RpcResult } from './answers.ts';
 
 /** Answers a request that the service makes of itself. */
-type Within = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
+type AnswerInternally = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
 
 /** What the caller's requests within the service are sent with, and the path that a share link opens; null for a team. */
-type Access = { headers: Record<string, string>; sharedPath: string | null };
+type AssistantAccess = { headers: Record<string, string>; sharedPath: string | null };
 
 /** Reads the bearer token: a team access token, or the secret of a share link. Throws `unauthenticated` without a valid one. */
-async function requireAccess(c: AppContext): Promise<Access> {
+async function requireAccess(c: AppContext): Promise<AssistantAccess> {
   const token = bearerOf(c);
   const team = await findTeam(c, token);
   if (team && token !== undefined) {
@@ -55,7 +55,7 @@ const call = (method: string, params?: Record<string, unknown>) => ({
   ...(params ? { params } : {}),
 });
 
-const answerAssistant = (within: Within) => async (c: AppContext) => {
+const answerAssistant = (within: AnswerInternally) => async (c: AppContext) => {
   const { headers, sharedPath } = await requireAccess(c);
   const { answerCall } = await import('./answer-call.ts');
   const ask = async (path: string) =>
@@ -77,7 +77,7 @@ const answerAssistant = (within: Within) => async (c: AppContext) => {
  * The Model Context Protocol, for AI assistants. Its tools ask the service what anyone with the same credential could ask, through
  * `within`, so that limits, roles and validation are those of the API and of shared views.
  */
-export const assistantEndpoints = (within: Within): Endpoint[] => [
+export const assistantEndpoints = (within: AnswerInternally): Endpoint[] => [
   {
     method: 'post',
     path: '/mcp',

@@ -26,7 +26,7 @@ export const sourceDayOf = (
 /** What the rules are asked. */
 function factsOf(
   { click_id, earlier_installs }: Attribution,
-  { addressClicks, clickedAt, acquiredAt, play, sourceDay }: Asked,
+  { addressClicks, clickedAt, acquiredAt, play, sourceDay }: InstallEvidence,
 ): DoubtFacts {
   const isClick = click_id !== null && !isImpressionId(click_id);
   return {
@@ -40,7 +40,7 @@ function factsOf(
   };
 }
 
-type Asked = {
+type InstallEvidence = {
   /** See `DoubtFacts`. */
   addressClicks: number | null;
   /** Of the credited click; epoch milliseconds. */
@@ -53,10 +53,10 @@ type Asked = {
 };
 
 /** Adds what rules doubt of an attributed install. If one of them excludes it, the device is organic instead. */
-export function doubtInstall(attribution: Attribution, asked: Asked): Attribution {
+export function doubtInstall(attribution: Attribution, evidence: InstallEvidence): Attribution {
   if (attribution.creative_id === null) return attribution;
-  const facts = factsOf(attribution, asked);
-  const { doubts, notChecked } = doubtsOf(facts, asked.settings);
+  const facts = factsOf(attribution, evidence);
+  const { doubts, notChecked } = doubtsOf(facts, evidence.settings);
   const doubted: Attribution = {
     ...attribution,
     doubt_facts: facts,

@@ -105,7 +105,7 @@ const BY_IP = sql`INDEXED BY clicks_by_ip`;
 const BY_TIMEZONE = sql`INDEXED BY clicks_by_timezone`;
 
 /** A range of clicks or impressions since the id `first`. Devices that share the range use the same key. */
-type Range = {
+type ClickRange = {
   key: string;
   of: 'clk' | 'imp';
   read: (db: D1Database, application: string, first: string) => D1PreparedStatement;
@@ -152,32 +152,32 @@ const readShownAtAddress = prepareTemplate(sql`
     AND ${impressions.id} >= ${placeholder('first')}
   ORDER BY ${impressions.id} DESC LIMIT ${sql.raw(String(MAX_WEIGHED))}`);
 
-const sameAddress = (hash: string): Range => ({
+const sameAddress = (hash: string): ClickRange => ({
   key: JSON.stringify(['address', hash]),
   of: 'clk',
   read: (db, application, first) => readByAddress(db, { application, first, hash }),
 });
 
-const sameTimezone = (family: string, zone: string): Range => ({
+const sameTimezone = (family: string, zone: string): ClickRange => ({
   key: JSON.stringify(['timezone', family, zone]),
   of: 'clk',
   read: (db, application, first) => readByTimezone(db, { application, first, family, zone }),
 });
 
-const anyTimezone = (family: string): Range => ({
+const anyTimezone = (family: string): ClickRange => ({
   key: JSON.stringify(['any timezone', family]),
   of: 'clk',
   read: (db, application, first) => readByFamily(db, { application, first, family }),
 });
 
-const shownAtAddress = (hash: string): Range => ({
+const shownAtAddress = (hash: string): ClickRange => ({
   key: JSON.stringify(['shown at', hash]),
   of: 'imp',
   read: (db, application, first) => readShownAtAddress(db, { application, first, hash }),
 });
 
 /** The ranges from which a device's click or impression may be guessed. Similar devices share them. */
-function rangesOf({ device, guessable, viewable }: DeviceQuery): Range[] {
+function rangesOf({ device, guessable, viewable }: DeviceQuery): ClickRange[] {
   const shown = viewable && device.ipHash !== null ? [shownAtAddress(device.ipHash)] : [];
   if (!guessable) return shown;
   return [

@@ -1,21 +1,20 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { type Database, externalIds } from '#db';
+import { type Database, externalIds, type InventoryLevel } from '#db';
 
 // The ad that led to an install, as its network names it, and what here has its ids.
 
-type Kind = 'campaign' | 'adset' | 'creative';
 /** An id of a network's ad, campaign and so on, as its JSON has it. As text, because it may exceed 2^53. */
 export const adId = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
 
-/** The name is empty if the network tells none. */
-type Level = { ids: readonly string[]; name: string };
-
-/** A level that the network does not tell has no ids. */
-export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<Kind, Level>;
+/** A level that the network does not tell has no ids, and the name is empty if the network tells none. */
+export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<
+  InventoryLevel,
+  { ids: readonly string[]; name: string }
+>;
 
 /** The campaign, ad set and creative of an application that have ids of an ad. */
-export type AdItems = Readonly<Partial<Record<Kind, string>>>;
+export type AdItems = Readonly<Partial<Record<InventoryLevel, string>>>;
 
 const idsOf = ({ network, campaign, adset, creative }: NetworkAd) =>
   Object.entries({ campaign, adset, creative }).flatMap(([kind, { ids }]) =>

@@ -1,2 +1,2 @@
-export type { Progress } from './restore.ts';
+export type { RestoreProgress } from './restore.ts';
 export { writeSnapshot } from './snapshot.ts';

@@ -1,6 +1,6 @@
 import { getTableConfig } from 'drizzle-orm/sqlite-core';
 import { SETTINGS } from '#db';
-import { type FileLocation, type FileOutline, partKey, type Written } from '#lake';
+import { type FileLocation, type FileOutline, partKey, type WrittenParts } from '#lake';
 import {
   type ApplicationCopy,
   applicationFolder,
@@ -27,9 +27,9 @@ export type RestoreStep =
   /** Erases a device that was erased after the snapshot. */
   | { do: 'erasure'; key: string };
 
-export type Plan = { day: string; manifest: Manifest; steps: RestoreStep[] };
+export type RestorePlan = { day: string; manifest: Manifest; steps: RestoreStep[] };
 
-const partsOf = (folder: string, table: string, { parts }: Written) =>
+const partsOf = (folder: string, table: string, { parts }: WrittenParts) =>
   Array.from({ length: parts }, (_, part) => ({ table, key: partKey(folder, table, part) }));
 
 /** The keys of what counters wrote about new devices after a copy, by application and shard. */
@@ -76,7 +76,7 @@ export function planRestore(
   day: string,
   manifest: Manifest,
   { newDevices, erasures }: { newDevices: DevicesSince; erasures: readonly string[] },
-): Plan {
+): RestorePlan {
   const names = SETTINGS.map((table) => getTableConfig(table).name);
   const settings = names.flatMap((name) => {
     const written = manifest.settings[name];

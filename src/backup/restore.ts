@@ -28,7 +28,14 @@ import {
   snapshotDays,
   writeJson,
 } from './layout.ts';
-import { type DevicesSince, type Plan, planRestore, type RestoreStep, rowsIn, stepsOfFiles } from './plan.ts';
+import {
+  type DevicesSince,
+  planRestore,
+  type RestorePlan,
+  type RestoreStep,
+  rowsIn,
+  stepsOfFiles,
+} from './plan.ts';
 
 /** Where the plan of the restore in progress is. */
 const PLAN = 'restore.json';
@@ -38,9 +45,9 @@ const WORK_MS = 5_000;
 const BUSY_MS = 120_000;
 
 /** What was done so far. `rows` are those of the snapshot; `files` and `events` are newer than it. */
-type Summary = { rows: number; files: number; events: number };
+type RestoreSummary = { rows: number; files: number; events: number };
 
-export type Progress = {
+export type RestoreProgress = {
   /** The day of the snapshot, and how many rows it has. */
   snapshot: string;
   rows_in_snapshot: number;
@@ -48,7 +55,7 @@ export type Progress = {
   missing: string[];
   steps: number;
   done: number;
-  restored: Summary;
+  restored: RestoreSummary;
   finished: boolean;
 };
 
@@ -67,7 +74,11 @@ export async function findRestore(env: Env, secret: string): Promise<Restore> {
  * repeated or interrupted. Throws `conflict` if the deployment is not empty, if its secrets are not those of the snapshot unless
  * `otherSecrets` allows it, or if another request is at work, and `not_found` if there is no snapshot.
  */
-export async function continueRestore(env: Env, found: Restore, otherSecrets: boolean): Promise<Progress> {
+export async function continueRestore(
+  env: Env,
+  found: Restore,
+  otherSecrets: boolean,
+): Promise<RestoreProgress> {
   const now = Date.now();
   const mine = and(eq(restores.id, found.id), isNull(restores.finishedAt), lt(restores.busyUntil, now));
   const db = database(env.DB);
@@ -80,7 +91,7 @@ export async function continueRestore(env: Env, found: Restore, otherSecrets: bo
   const restore = claimed ?? found;
   try {
     const plan = await planOf(env, restore, otherSecrets);
-    const summary: Summary = { rows: 0, files: 0, events: 0, ...JSON.parse(restore.summary) };
+    const summary: RestoreSummary = { rows: 0, files: 0, events: 0, ...JSON.parse(restore.summary) };
     let { done } = restore;
     while (done < plan.steps.length && Date.now() < now + WORK_MS) {
       const step = plan.steps[done];
@@ -116,9 +127,9 @@ export async function continueRestore(env: Env, found: Restore, otherSecrets: bo
 }
 
 /** The plan of a restore, which its first request makes. */
-async function planOf(env: Env, restore: Restore, otherSecrets: boolean): Promise<Plan> {
+async function planOf(env: Env, restore: Restore, otherSecrets: boolean): Promise<RestorePlan> {
   const stored = restore.done > 0 ? await readJson(env.RAW_EVENTS, PLAN) : null;
-  if (stored) return stored as Plan;
+  if (stored) return stored as RestorePlan;
   const db = database(env.DB);
   const [people, groups] = await Promise.all([db.$count(users), db.$count(teams)]);
   if (people + groups > 0) throw new AppError('conflict', 'This deployment is not empty');
@@ -180,9 +191,9 @@ async function withoutDeleted(env: Env, day: string, manifest: Manifest): Promis
 /** Takes a step and adds what it did to the summary. Returns the steps that are to follow it. */
 async function takeStep(
   env: Env,
-  { manifest }: Plan,
+  { manifest }: RestorePlan,
   step: RestoreStep,
-  summary: Summary,
+  summary: RestoreSummary,
 ): Promise<RestoreStep[]> {
   switch (step.do) {
     case 'rows': {

@@ -12,7 +12,7 @@ import {
   requireWithin,
 } from '#http';
 import { listObjects } from '#lib/input/list-objects';
-import { continueRestore, findRestore, type Progress } from './restore.ts';
+import { continueRestore, findRestore, type RestoreProgress } from './restore.ts';
 
 const Continue = z.object({
   /** Restores although the secrets are not those of the snapshot. */
@@ -41,7 +41,7 @@ export const restoreRoutes = new Hono<AppEnv>()
   })
   .post('/restore', limitBody(MAX_JSON_BODY_BYTES), ...jsonBody(Continue), async (c) => {
     const { other_secrets: otherSecrets } = c.req.valid('json');
-    return c.json<Progress>(await continueRestore(c.env, await restoreOf(c), otherSecrets));
+    return c.json<RestoreProgress>(await continueRestore(c.env, await restoreOf(c), otherSecrets));
   })
   .get('/restore/objects', async (c) => {
     await restoreOf(c);

@@ -1,6 +1,12 @@
 import { asc, eq, getTableColumns, type SQL } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { counterName, countersOf, readAllApplied, readRedeliveryLimit } from '#counting';
+import {
+  counterName,
+  countersOf,
+  readAllApplied,
+  readRedeliveryLimit,
+  type ShardedApplication,
+} from '#counting';
 import {
   applications,
   columnNames,
@@ -12,7 +18,7 @@ import {
   toStatement,
 } from '#db';
 import { ERASED } from '#devices';
-import { deletePrefix, type Written, writeParts } from '#lake';
+import { deletePrefix, type WrittenParts, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
 import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
@@ -47,8 +53,6 @@ const MAX_DELETED = 1_000;
 /** Shards may be added, and months be merged, while an application is copied. */
 const ATTEMPTS = 3;
 
-type Application = { id: string; shards: number };
-
 /**
  * Writes the day's snapshot (UTC) to R2, unless it is complete already, and deletes old ones. See `layout.ts` for what is where. A run continues
  * where an earlier one of the same day stopped. An application that cannot be copied holds up no other. Throws an error that names those
@@ -81,13 +85,13 @@ class Snapshot {
   }
 
   /** Returns the applications that are missing. */
-  async write(): Promise<Application[]> {
+  async write(): Promise<ShardedApplication[]> {
     const all = await database(this.env.DB)
       .select({ id: applications.id, shards: applications.shards })
       .from(applications)
       .orderBy(asc(applications.id));
     const copies: ApplicationCopy[] = [];
-    const missing: Application[] = [];
+    const missing: ShardedApplication[] = [];
     for (const application of all) {
       const copy = await this.copyOnce(application.id).catch((error) => {
         logError('application not copied', error, { application_id: application.id });
@@ -137,7 +141,7 @@ class Snapshot {
   }
 
   /** Copies an application's rollups and its counters at one point in time: while none of its counters changes either. */
-  private async copy({ id, shards }: Application): Promise<ApplicationCopy> {
+  private async copy({ id, shards }: ShardedApplication): Promise<ApplicationCopy> {
     const counters = countersOf(this.env, id, shards);
     const copy: ApplicationCopy = { id, takenAt: 0, since: 0, tables: {}, counters: [] };
     const copyAll = async () => {
@@ -181,8 +185,8 @@ class Snapshot {
     folder: string,
     tables: readonly SQLiteTable[],
     applicationId?: string,
-  ): Promise<Record<string, Written>> {
-    const written: Record<string, Written> = {};
+  ): Promise<Record<string, WrittenParts>> {
+    const written: Record<string, WrittenParts> = {};
     for (const table of tables) {
       const { name } = getTableConfig(table);
       const column: SQLiteColumn | undefined = (getTableColumns(table) as Record<string, SQLiteColumn>)

@@ -24,6 +24,7 @@ export {
 } from './doubts/rule.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
+export type { StoreEvent } from './events/store.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourOfId } from './hours.ts';
 export type {
   ClientTotal,
@@ -54,18 +55,17 @@ export {
   keepsKeys,
   kindOf,
   LoggedEvent,
-  type StoreEvent,
   shardOf,
 } from './logged-event.ts';
 export {
-  type Amounts,
   ATTRIBUTIONS,
-  type Attribution,
+  type AttributionKind,
   attributionOf,
   columnsOf,
   isMoney,
   keysTogether,
   MEASURES,
+  type MeasureAmounts,
   type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
@@ -130,11 +130,11 @@ export {
 } from './segments.ts';
 export {
   AMOUNTS,
-  type Amount,
+  type AmountName,
   COUNTS,
-  type Cohort,
   type CohortFigure,
-  type Count,
+  type CohortFigures,
+  type CountName,
   netOfFee,
   per,
   type Sums,

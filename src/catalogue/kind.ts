@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Amounts } from './measures.ts';
+import type { MeasureAmounts } from './measures.ts';
 import type { Segment } from './segments.ts';
 import type { OwnFields } from './stored.ts';
 import type { WireForm } from './wire.ts';
@@ -45,15 +45,15 @@ export type NewTransactionStep = {
 /** Adds up an event. Each method adds to the row of the event's own day and of its device's creative and cohort. */
 export interface Rollups {
   /** `currency` is that of the amounts of money; absent for counts. */
-  addDaily(amounts: Amounts<'rollup_daily'>, currency?: string): void;
+  addDaily(amounts: MeasureAmounts<'rollup_daily'>, currency?: string): void;
   addAds(
     by: { source: string; media_source: string; placement: string; currency: string },
-    amounts: Amounts<'rollup_ads'>,
+    amounts: MeasureAmounts<'rollup_ads'>,
   ): void;
-  addItem(by: { item_id: string; currency: string }, amounts: Amounts<'rollup_items'>): void;
-  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void;
+  addItem(by: { item_id: string; currency: string }, amounts: MeasureAmounts<'rollup_items'>): void;
+  addCustom(eventName: string, amounts: MeasureAmounts<'rollup_custom'>): void;
   /** Revenue of the device's cohort. */
-  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void;
+  addRevenue(currency: string, amounts: MeasureAmounts<'cohort_revenue'>): void;
   /**
    * Adds a step to the transaction with an id. A refund or its reversal counts once the purchase is known: on its own day, and on the day and
    * cohort of the purchase. What a store tells of a payment is counted by this alone; if the device tells of it too, the amount is the store's

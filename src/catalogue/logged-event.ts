@@ -12,9 +12,6 @@ export const LoggedEvent = z.discriminatedUnion(
 );
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
 
-/** What a store says of a payment. */
-export type StoreEvent = Extract<LoggedEvent, { type: 'store' }>;
-
 /** An event of a device. */
 export type DeviceEvent = z.infer<Extract<AnyEventKind, { subject: 'device' }>['stored']>;
 

@@ -59,16 +59,17 @@ export type RollupTable = keyof typeof MEASURES;
 type Measure = (typeof MEASURES)[RollupTable][number];
 
 /** The amounts to add to a row: counts, and money in nanos. */
-export type Amounts<Table extends RollupTable> = Readonly<
+export type MeasureAmounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
 /** What the devices and clicks behind a sum came from: `paid` if from a creative. */
 export const ATTRIBUTIONS = ['paid', 'organic'] as const;
-export type Attribution = (typeof ATTRIBUTIONS)[number];
+export type AttributionKind = (typeof ATTRIBUTIONS)[number];
 
 /** `creativeId` is empty for an organic device. */
-export const attributionOf = (creativeId: string): Attribution => (creativeId === '' ? 'organic' : 'paid');
+export const attributionOf = (creativeId: string): AttributionKind =>
+  creativeId === '' ? 'organic' : 'paid';
 
 /** The key of each rollup's sums by creative. Organic devices have an empty `creative_id`. */
 export const ROLLUP_KEYS = {

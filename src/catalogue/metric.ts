@@ -1,4 +1,4 @@
-import type { Amount, CohortFigure, Count, SumName, Sums } from './sums.ts';
+import type { AmountName, CohortFigure, CountName, SumName, Sums } from './sums.ts';
 
 export const ADMOB = 'https://support.google.com/admob/table/9462111';
 export const ADJUST = 'https://www.adjust.com/glossary/';
@@ -9,7 +9,7 @@ export const OURS = 'this service';
 /** What every metric may use without reading a sum. */
 type Setting = 'storeFeeBasisPoints';
 
-type Unit = 'count' | 'money' | 'percent';
+type MetricUnit = 'count' | 'money' | 'percent';
 
 export type Words = { definition: string; source: string };
 
@@ -23,7 +23,7 @@ type OwnDefinition<Read extends SumName> = Pick<Words, 'definition'> & {
    * null without data.
    */
   kind: 'sum' | 'distinct' | 'ratio';
-  unit: Unit;
+  unit: MetricUnit;
   /** Shown on the dashboard if the label alone could be misread. */
   hint?: string;
   /** Whether more of it is good. By default it is. */
@@ -59,14 +59,14 @@ type SumWords = Pick<MetricDefinition, 'label' | 'definition' | 'hint' | 'more' 
 };
 
 /** A metric that is a sum of counts. */
-export const countOf = <Name extends Count>(name: Name, words: SumWords) =>
+export const countOf = <Name extends CountName>(name: Name, words: SumWords) =>
   from([name], {
     ...{ kind: 'sum', unit: 'count', ...words },
     value: (sums: Pick<Sums, Name>) => sums[name],
   } as const);
 
 /** A metric that is a sum of amounts. */
-export const amountOf = <Name extends Amount>(name: Name, words: SumWords) =>
+export const amountOf = <Name extends AmountName>(name: Name, words: SumWords) =>
   from([name], {
     ...{ kind: 'sum', unit: 'money', ...words },
     nanos: (sums: Pick<Sums, Name>) => sums[name],

@@ -2,7 +2,7 @@ import { camelCase } from '#lib/encoding/camel-case';
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
 import { ADJUST, ADMOB, amountOf, countOf, from } from './metric.ts';
-import { type Amount, type Count, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
+import { type AmountName, type CountName, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
 // derived from it.
@@ -363,7 +363,7 @@ export const metricsWithin = (sums: readonly string[]): readonly Metric[] =>
   ALL_METRICS.filter((metric) => readsOf(metric).every((sum) => sums.includes(sum)));
 
 /** The sum of a measure: `adRevenue` of `ad_revenue`. */
-export const sumOf = (measure: string) => camelCase(measure) as Amount | Count;
+export const sumOf = (measure: string) => camelCase(measure) as AmountName | CountName;
 
 export const OF_SPEND = metricsFrom('spend');
 /** Metrics that need the impressions of costs. */

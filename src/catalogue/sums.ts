@@ -50,20 +50,20 @@ export const SUMS = {
 
 export type SumName = keyof typeof SUMS;
 type Is<Wanted> = { [Name in SumName]: (typeof SUMS)[Name]['is'] extends Wanted ? Name : never }[SumName];
-export type Count = Is<'count'>;
-export type Amount = Is<'amount'>;
+export type CountName = Is<'count'>;
+export type AmountName = Is<'amount'>;
 
 const namesOf = (wanted: 'count' | 'amount') =>
   (Object.keys(SUMS) as SumName[]).filter((name) => SUMS[name].is === wanted);
-export const COUNTS = namesOf('count') as Count[];
-export const AMOUNTS = namesOf('amount') as Amount[];
+export const COUNTS = namesOf('count') as CountName[];
+export const AMOUNTS = namesOf('amount') as AmountName[];
 
 /**
  * The sums of a group. Amounts are nanos of the reporting currency. What cannot be converted is in none of them, and listed by its own
  * currency instead.
  */
-export type Sums = Record<Count, number> &
-  Record<Amount, bigint> & {
+export type Sums = Record<CountName, number> &
+  Record<AmountName, bigint> & {
     /** What stores keep of payments, in hundredths of a percent: a setting of the application. */
     storeFeeBasisPoints: number;
     /** What revenue and spend lack, by currency. */
@@ -71,13 +71,13 @@ export type Sums = Record<Count, number> &
     /** What `acquiredRevenue` lacks, by currency. */
     unconvertedAcquired: ReadonlyMap<string, bigint>;
     /** Null unless a metric of cohorts was asked for. */
-    cohort: Cohort | null;
+    cohort: CohortFigures | null;
   };
 
 export type CohortFigure = 'retention' | 'ltv' | 'ltv_net' | 'roas' | 'roas_net';
 
 /** What became of the devices acquired in a group, by day number. */
-export type Cohort = {
+export type CohortFigures = {
   /** Null where it is unknown: where no device is old enough, for instance. */
   figures: ReadonlyMap<number, Readonly<Record<CohortFigure, number | null>>>;
   /** The day numbers that are not over for all of the devices. */

@@ -1,8 +1,8 @@
-import { type Answered, askService } from './ask-service.ts';
+import { askService, type ServiceAnswer } from './ask-service.ts';
 import { CommandError } from './command.ts';
 
 /** The URL of a service and its credentials. */
-export type Access = { base_url: string; service_name: string; api_key: string; team_token: string };
+export type ServiceAccess = { base_url: string; service_name: string; api_key: string; team_token: string };
 
 const ANDROID =
   'Mozilla/5.0 (Linux; Android 16; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36';
@@ -19,9 +19,9 @@ export const agentOf = (model: string, os: string): string => {
 
 /** The public HTTP API of a running service, with the credentials of the demo. */
 export class Api {
-  private readonly access: Access;
+  private readonly access: ServiceAccess;
 
-  constructor(access: Access) {
+  constructor(access: ServiceAccess) {
     this.access = access;
   }
 
@@ -98,7 +98,7 @@ export class Api {
     });
   }
 
-  private async request(url: string, init: RequestInit): Promise<Answered> {
+  private async request(url: string, init: RequestInit): Promise<ServiceAnswer> {
     const answered = await askService(url, init, { attempts: 3, waitMs: (attempt) => 300 * attempt });
     if (answered.status > 0) return answered;
     throw new CommandError(

@@ -1,12 +1,12 @@
 import { readRetryAfter } from '#lib/input/retry-after';
 
 /** `status` is 0 if no answer came, or not all of it; `text` then says why. */
-export type Answered = Pick<Response, 'ok' | 'status' | 'headers'> & { text: string };
+export type ServiceAnswer = Pick<Response, 'ok' | 'status' | 'headers'> & { text: string };
 
 /** Whether asking again would change nothing. A service that is busy, or restarts, answers otherwise in a moment. */
-export const isFinal = ({ status }: Answered): boolean => status !== 0 && status !== 429 && status < 500;
+export const isFinal = ({ status }: ServiceAnswer): boolean => status !== 0 && status !== 429 && status < 500;
 
-async function askOnce(url: string, init: RequestInit): Promise<Answered> {
+async function askOnce(url: string, init: RequestInit): Promise<ServiceAnswer> {
   try {
     const answer = await fetch(url, init);
     const { ok, status, headers } = answer;
@@ -22,7 +22,7 @@ export async function askService(
   init: RequestInit,
   { attempts, waitMs }: { attempts: number; waitMs: (attempt: number) => number },
   isEnough = isFinal,
-): Promise<Answered> {
+): Promise<ServiceAnswer> {
   for (let attempt = 1; ; attempt++) {
     const answered = await askOnce(url, init);
     if (attempt === attempts || isEnough(answered)) return answered;

@@ -21,9 +21,9 @@ async function placeOf(url: string | undefined, application: string | undefined)
   return { url: service.url, headerName: `${name}-Token`, teamToken, application: chosen };
 }
 
-type Answer = { rows: number; matched: number; unmatched: number };
+type UploadAnswer = { rows: number; matched: number; unmatched: number };
 
-async function upload(file: string, place: CostsTarget, more: Record<string, string>): Promise<Answer> {
+async function upload(file: string, place: CostsTarget, more: Record<string, string>): Promise<UploadAnswer> {
   const body = await readFile(file).catch((error) => {
     throw new CommandError(`${file} cannot be read: ${error.message}`);
   });

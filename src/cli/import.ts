@@ -4,7 +4,7 @@ import { isTimezone } from '#lib/time';
 import { CommandError, runCommand, UsageError } from './command.ts';
 import { readArchive } from './import/archive.ts';
 import type { ImportedRow } from './import/devices.ts';
-import { importFile, type Progress, rejectedFileOf, type Target } from './import/file.ts';
+import { type ImportProgress, importFile, rejectedFileOf, type Target } from './import/file.ts';
 import { isParquet } from './import/parquet.ts';
 import { importRows } from './import/rows.ts';
 import type { Scratch } from './import/scratch.ts';
@@ -75,7 +75,7 @@ function progressBar() {
   });
   let isShown = false;
   return {
-    show: (size: number, { bytes, accepted, rejected }: Progress) => {
+    show: (size: number, { bytes, accepted, rejected }: ImportProgress) => {
       if (!isShown) bar.start(size, 0, { accepted, rejected });
       isShown = true;
       bar.update(Math.min(bytes, size), { accepted, rejected });

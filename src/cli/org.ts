@@ -82,7 +82,7 @@ type Given = {
 };
 
 /** What each command takes besides the org, and its steps; `list` changes nothing. */
-const COMMANDS: Record<string, { takes: readonly string[]; plan?: Plan }> = {
+const COMMANDS: Record<string, { takes: readonly string[]; plan?: PlanCommand }> = {
   create: {
     takes: ['domain', 'secrets', 'adopt'],
     plan: (api, { config, org, third, adopt }, copy) =>
@@ -97,7 +97,7 @@ const COMMANDS: Record<string, { takes: readonly string[]; plan?: Plan }> = {
   list: { takes: [] },
   destroy: { takes: [], plan: (api, { config, org }) => planDestroy(api, config, org) },
 };
-type Plan = (api: Cloudflare, given: Given, copy: SecretsCopy | null) => Promise<OrgStep[]>;
+type PlanCommand = (api: Cloudflare, given: Given, copy: SecretsCopy | null) => Promise<OrgStep[]>;
 
 /** Throws a `UsageError` for whatever the command does not take. */
 function checkArguments({ command, org, third, adopt, secrets, end }: Given): void {

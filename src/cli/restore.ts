@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
-import type { Progress } from '#backup';
+import type { RestoreProgress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
-import { type Answered, askService, isFinal } from './ask-service.ts';
+import { askService, isFinal, type ServiceAnswer } from './ask-service.ts';
 import { CommandError, checkUrl, runCommand, UsageError } from './command.ts';
 import { readDemo } from './local-state.ts';
 import { boundBucket, type Call, filesOf, isFolder, uploadFiles } from './restore-files.ts';
@@ -42,7 +42,7 @@ function caller(origin: string, secret: string): Call {
   };
 }
 
-const isSettled = (answered: Answered): boolean =>
+const isSettled = (answered: ServiceAnswer): boolean =>
   isFinal(answered) && !answered.text.includes('Another request is restoring');
 
 async function begin(where: Where): Promise<string> {
@@ -56,12 +56,12 @@ async function begin(where: Where): Promise<string> {
 const bar = (what: string) =>
   new cliProgress.SingleBar({ format: `${what} {bar} {value} of {total}`, hideCursor: true });
 
-async function restoreAll(call: Call, otherSecrets: boolean): Promise<Progress> {
+async function restoreAll(call: Call, otherSecrets: boolean): Promise<RestoreProgress> {
   const shown = bar('Restoring');
   try {
     for (let isStarted = false; ; isStarted = true) {
       const body = JSON.stringify({ other_secrets: otherSecrets });
-      const progress = await call<Progress>('POST', '/restore', body);
+      const progress = await call<RestoreProgress>('POST', '/restore', body);
       if (!isStarted) shown.start(progress.steps, progress.done);
       shown.setTotal(progress.steps);
       shown.update(progress.done);
@@ -75,7 +75,7 @@ async function restoreAll(call: Call, otherSecrets: boolean): Promise<Progress> 
 const number = new Intl.NumberFormat('en');
 
 /** What was restored. The first two numbers are equal, or something is wrong. */
-function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: Progress): string {
+function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: RestoreProgress): string {
   return [
     `Restored the snapshot of ${snapshot}: ${number.format(restored.rows)} of ${number.format(rows)} rows.`,
     `${number.format(restored.events)} newer events were counted from ${number.format(restored.files)} raw event files.`,

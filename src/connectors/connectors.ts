@@ -58,10 +58,8 @@ export type NewConnector = z.infer<typeof NewConnector>;
 
 export const ConnectorsQuery = z.object({ application_id: requiredText(128) });
 
-type State = Connector['state'];
-
 /** What a connector does now: the first of these that holds. */
-function stateOf(row: ConnectorRow, now: number): State {
+function stateOf(row: ConnectorRow, now: number): Connector['state'] {
   if (row.startedAt !== null && now - row.startedAt < CUT_OFF_MS) return 'running';
   if (row.job !== null) return 'waiting';
   if (row.lastError !== null) return 'failing';

@@ -1,3 +1,4 @@
+import type { Fetch } from '#lib/input/fetch';
 import { receiverFault } from '#lib/input/private-name';
 import { readText } from '#lib/input/read-text';
 import { readRetryAfter } from '#lib/input/retry-after';
@@ -11,8 +12,6 @@ import {
 
 // Sends the requests of a report and passes their answers on.
 
-/** `fetch`, or its stand-in. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** Waits, or its stand-in. */
 export type Sleep = (ms: number) => Promise<void>;
 

@@ -11,6 +11,6 @@ export {
   startBackfill,
 } from './connectors.ts';
 export { ConnectorChanges, replaceCredentials } from './credentials.ts';
-export { CONNECTOR_KINDS, fieldsOf, KINDS, type Kind, kindOf } from './kinds.ts';
+export { CONNECTOR_KINDS, type ConnectorKind, fieldsOf, KINDS, kindOf } from './kinds.ts';
 export { MAX_DAYS as MAX_RECONCILED_DAYS, ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 export { runDueConnectors } from './run.ts';

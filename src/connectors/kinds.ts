@@ -5,11 +5,11 @@ import { PLATFORMS, type Platform } from './platforms.ts';
 import { pull } from './pull.ts';
 
 /** Reports of ad revenue are compared with what arrived; those of costs are spend. */
-export type Kind = ({ family: 'ad_revenue' } & Platform) | ({ family: 'costs' } & CostReport);
+export type ConnectorKind = ({ family: 'ad_revenue' } & Platform) | ({ family: 'costs' } & CostReport);
 
 const FILTER = 'campaign_contains';
 
-const withCosts = (report: CostReport): Kind => ({
+const withCosts = (report: CostReport): ConnectorKind => ({
   family: 'costs',
   ...report,
   // An account may advertise several apps.
@@ -29,12 +29,12 @@ export const KINDS = {
   pull: withCosts(pull),
   max: { family: 'ad_revenue', ...max },
   levelplay: { family: 'ad_revenue', ...levelplay },
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, ConnectorKind>;
 type KindName = keyof typeof KINDS;
 export const CONNECTOR_KINDS = Object.keys(KINDS) as [KindName, ...KindName[]];
 
 /** A kind that this release knows. */
-export const kindOf = (name: string): Kind | undefined =>
+export const kindOf = (name: string): ConnectorKind | undefined =>
   Object.hasOwn(KINDS, name) ? KINDS[name as KindName] : undefined;
 
 /** Whether a connector with these settings takes a campaign. */
@@ -42,7 +42,7 @@ export const takesCampaign = (settings: Readonly<Record<string, string>>, campai
   campaign.toLowerCase().includes((settings[FILTER] ?? '').toLowerCase());
 
 /** The fields of a kind's form: its settings and its credentials. */
-export const fieldsOf = ({ settings, credentials, labels }: Kind) =>
+export const fieldsOf = ({ settings, credentials, labels }: ConnectorKind) =>
   (
     [
       ['settings', settings.shape],

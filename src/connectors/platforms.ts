@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { oneOf, requiredText } from '#http';
+import type { Fetch } from '#lib/input/fetch';
 import { receiverFault } from '#lib/input/private-name';
 import { type ReportDescription, type ReportFault, refusal } from '#networks/costs';
-import type { Fetch } from './fetch-answers.ts';
 import { type NetworkSums, sumByNetwork } from './report-file.ts';
 
 /** What is known of a platform's report, as data and a function of its answers. */

@@ -1,14 +1,13 @@
 import type { SQL } from 'drizzle-orm';
 import type { Database } from '#db';
+import type { Fetch } from '#lib/input/fetch';
 import { replaceFetchedCosts } from '#money';
 import { type CostOutcome, type CostReport, ReportFault } from '#networks/costs';
 import type { ConnectorRow } from './connector-row.ts';
-import { type Fetch, runReport, type Sleep } from './fetch-answers.ts';
+import { runReport, type Sleep } from './fetch-answers.ts';
 import { takesCampaign } from './kinds.ts';
 import type { Replacement } from './replacement.ts';
 import type { Window } from './windows.ts';
-
-type Waiting = Extract<CostOutcome, { waitSeconds: number }>;
 
 const MAX_ROWS = 50_000;
 
@@ -29,7 +28,7 @@ export async function readCosts(
     now: number;
     when: SQL;
   },
-): Promise<Replacement | Waiting> {
+): Promise<Replacement | Extract<CostOutcome, { waitSeconds: number }>> {
   const { credentials, now, when } = context;
   const settings = { ...row.settings, currency: context.currency };
   const state = row.job?.state ?? null;

@@ -17,13 +17,13 @@ const CURRENCY = 'usd';
 export const ReconciliationQuery = z
   .object({ application_id: requiredText(128), from: dayText(), to: dayText() })
   .superRefine(atMostDays(MAX_DAYS));
-type Query = z.infer<typeof ReconciliationQuery>;
+type ReconciliationQuery = z.infer<typeof ReconciliationQuery>;
 
-type AdSums = { impressions: number; nanos: bigint };
-type Side = 'arrived' | 'reported';
+type ImpressionRevenue = { impressions: number; nanos: bigint };
+type RevenueOrigin = 'arrived' | 'reported';
 
 /** What platforms reported, by day and network, of all connectors. */
-async function readReported(db: Database, applicationId: string, { from, to }: Query) {
+async function readReported(db: Database, applicationId: string, { from, to }: ReconciliationQuery) {
   const { day, network, impressions, revenue } = reportedAdRevenue;
   return db
     .select({
@@ -38,7 +38,12 @@ async function readReported(db: Database, applicationId: string, { from, to }: Q
 }
 
 /** What arrived with events, by day and network. */
-async function readArrived(env: Env, application: ApplicationRow, { from, to }: Query, now: number) {
+async function readArrived(
+  env: Env,
+  application: ApplicationRow,
+  { from, to }: ReconciliationQuery,
+  now: number,
+) {
   const asked = PerformanceQuery.parse({
     ...{ application_id: application.id, from, to, currency: CURRENCY },
     ...{ group_by: 'day,media_source', metrics: 'impressions,ad_revenue', limit: String(MAX_ROWS) },
@@ -52,15 +57,22 @@ async function readArrived(env: Env, application: ApplicationRow, { from, to }: 
   }));
 }
 
-type Sides = Record<Side, AdSums>;
-const NONE: Sides = { arrived: { impressions: 0, nanos: 0n }, reported: { impressions: 0, nanos: 0n } };
+type ReconciledRevenue = Record<RevenueOrigin, ImpressionRevenue>;
+const NONE: ReconciledRevenue = {
+  arrived: { impressions: 0, nanos: 0n },
+  reported: { impressions: 0, nanos: 0n },
+};
 
-const plus = <Row extends Sides>(row: Row, side: Side, { impressions, nanos }: AdSums): Row => ({
+const plus = <Row extends ReconciledRevenue>(
+  row: Row,
+  side: RevenueOrigin,
+  { impressions, nanos }: ImpressionRevenue,
+): Row => ({
   ...row,
   [side]: { impressions: row[side].impressions + impressions, nanos: row[side].nanos + nanos },
 });
 
-function shown({ arrived, reported }: Sides) {
+function shown({ arrived, reported }: ReconciledRevenue) {
   return {
     impressions_arrived: arrived.impressions,
     impressions_reported: reported.impressions,
@@ -78,17 +90,17 @@ function shown({ arrived, reported }: Sides) {
 export async function reconcileAdRevenue(
   env: Env,
   application: ApplicationRow,
-  query: Query,
+  query: ReconciliationQuery,
   now: number,
 ): Promise<Omit<Reconciliation, 'counted_through' | 'uncounted'>> {
   const [reported, arrived] = await Promise.all([
     readReported(database(env.DB), application.id, query),
     readArrived(env, application, query, now),
   ]);
-  const rows = new Map<string, { day: string; network: string } & Sides>();
-  const networks = new Map<string, Sides>();
+  const rows = new Map<string, { day: string; network: string } & ReconciledRevenue>();
+  const networks = new Map<string, ReconciledRevenue>();
   let totals = NONE;
-  const add = (side: Side, day: string, network: string, sums: AdSums) => {
+  const add = (side: RevenueOrigin, day: string, network: string, sums: ImpressionRevenue) => {
     const key = `${day} ${network}`;
     const row = rows.get(key) ?? { day, network, ...NONE };
     rows.set(key, plus(row, side, sums));

@@ -19,7 +19,7 @@ import {
   startBackfill,
 } from './connectors.ts';
 import { ConnectorChanges, replaceCredentials } from './credentials.ts';
-import { CONNECTOR_KINDS, KINDS, type Kind } from './kinds.ts';
+import { CONNECTOR_KINDS, type ConnectorKind, KINDS } from './kinds.ts';
 import { ReconciliationQuery, reconcileAdRevenue } from './reconcile.ts';
 
 const shared = { credential: 'teamToken', tag: 'Connectors' } as const;
@@ -32,7 +32,7 @@ const runs = { description: 'The connector. It runs within a minute.', schema: C
 
 /** `meta`: settings `account_id`; credentials `access_token`. */
 const fields = CONNECTOR_KINDS.map((name) => {
-  const { settings, credentials }: Kind = KINDS[name];
+  const { settings, credentials }: ConnectorKind = KINDS[name];
   const names = (shape: object) =>
     Object.keys(shape)
       .map((field) => `\`${field}\``)

@@ -3,14 +3,16 @@ import { noticeEachChannel } from '#alerts/notice';
 import { applications, connectors, type Database, database, hasRow, retryTransient } from '#db';
 import { settingsOf } from '#env';
 import { decryptText } from '#lib/crypto';
+import type { Fetch } from '#lib/input/fetch';
 import { hideSecrets } from '#lib/input/hide-secrets';
 import { isolate } from '#lib/input/isolate';
 import { logWarning } from '#lib/log';
 import { addDays, DAY_MS, HOUR_MS } from '#lib/time';
 import { ReportFault } from '#networks/costs';
+import type { ApplicationRow } from '#teams';
 import { type ConnectorRow, CUT_OFF_MS } from './connector-row.ts';
-import type { Fetch, Sleep } from './fetch-answers.ts';
-import { type Kind, kindOf } from './kinds.ts';
+import type { Sleep } from './fetch-answers.ts';
+import { type ConnectorKind, kindOf } from './kinds.ts';
 import { readAdRevenue } from './read-ad-revenue.ts';
 import { readCosts } from './read-costs.ts';
 import { isPending, nextDailyAt, nextWindow, type Window } from './windows.ts';
@@ -39,8 +41,6 @@ async function credentialsOf(env: Env, row: ConnectorRow): Promise<Record<string
   return JSON.parse(text);
 }
 
-type Application = { name: string; timezone: string; currency: string };
-
 /** The row while it has the credentials of the run: once they are replaced, the run says nothing of the connector's state any more. */
 const asRun = ({ id, credentials }: ConnectorRow) =>
   and(eq(connectors.id, id), eq(connectors.credentials, credentials));
@@ -50,7 +50,7 @@ function failureStatements(
   db: Database,
   row: ConnectorRow,
   label: string,
-  application: Application,
+  application: Pick<ApplicationRow, 'name' | 'timezone' | 'currency'>,
   { reason, retryAt, now }: { reason: string; retryAt: number; now: number },
 ) {
   const failures = row.failures + 1;
@@ -77,7 +77,7 @@ function failureStatements(
 
 /** What a connector's row has after a run that succeeded: a step of its backfill follows at once. */
 function afterSuccess(
-  kind: Kind,
+  kind: ConnectorKind,
   row: ConnectorRow,
   { to, isBackfill }: Window,
   timezone: string,

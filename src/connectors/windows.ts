@@ -2,7 +2,7 @@ import type { Backfill, ConnectorJob } from '#db';
 import { daysOf } from '#lib/calendar';
 import { addDays, clockHour, DAY_MS, dayIn, HOUR_MS } from '#lib/time';
 import type { ConnectorRow } from './connector-row.ts';
-import type { Kind } from './kinds.ts';
+import type { ConnectorKind } from './kinds.ts';
 
 // Which days a run reads, and when the next one is due. Pure.
 
@@ -22,13 +22,13 @@ type Timing = Pick<ConnectorRow, 'lastSuccessAt' | 'account' | 'backfill'>;
 const zoneOf = (row: Timing, timezone: string) => row.account?.timezone ?? timezone;
 
 /** The latest day that is complete: in UTC at mediation platforms, in the account's time zone at networks. */
-export function latestDay(kind: Kind, row: Timing, timezone: string, now: number): string {
+export function latestDay(kind: ConnectorKind, row: Timing, timezone: string, now: number): string {
   if (kind.family === 'ad_revenue') return dayIn('UTC', now - kind.readyHour * HOUR_MS - DAY_MS);
   return addDays(dayIn(zoneOf(row, timezone), now), -1);
 }
 
 /** The days of a daily run: those that are complete and may have changed since the last success. */
-export function dailyWindow(kind: Kind, row: Timing, timezone: string, now: number): Window {
+export function dailyWindow(kind: ConnectorKind, row: Timing, timezone: string, now: number): Window {
   const to = latestDay(kind, row, timezone, now);
   const since = row.lastSuccessAt === null ? 0 : now - row.lastSuccessAt;
   const days =
@@ -44,7 +44,7 @@ export function dailyWindow(kind: Kind, row: Timing, timezone: string, now: numb
 export const isPending = ({ next, to }: Backfill): boolean => next <= to;
 
 /** The days of the next run: those of a backfill, unless the daily run is due. */
-export function nextWindow(kind: Kind, row: Timing, timezone: string, now: number): Window {
+export function nextWindow(kind: ConnectorKind, row: Timing, timezone: string, now: number): Window {
   const { backfill } = row;
   if (!backfill || !isPending(backfill) || now >= backfill.dailyAt)
     return dailyWindow(kind, row, timezone, now);
@@ -53,7 +53,7 @@ export function nextWindow(kind: Kind, row: Timing, timezone: string, now: numbe
 }
 
 /** The next time that another day is complete. */
-export function nextDailyAt(kind: Kind, row: Timing, timezone: string, now: number): number {
+export function nextDailyAt(kind: ConnectorKind, row: Timing, timezone: string, now: number): number {
   if (kind.family === 'ad_revenue') {
     const today = Date.parse(dayIn('UTC', now)) + kind.readyHour * HOUR_MS;
     return today > now ? today : today + DAY_MS;

@@ -35,7 +35,7 @@ import type {
 } from './questions/questions.ts';
 import type { RunScheduler } from './runs/run-scheduler.ts';
 import { readCounterName } from './shards.ts';
-import { openStore, type Store } from './store.ts';
+import { type ObjectStore, openStore } from './store.ts';
 
 /** A question keeps no more than this of what it reads. */
 const MAX_ANSWER_BYTES = 24_000_000;
@@ -45,7 +45,7 @@ const MAX_AMOUNTS = 1_000;
 
 /** The read-only calls of a counter. */
 export abstract class AnsweringCounter extends DurableObject<Env> {
-  protected opened: Store = openStore(this.ctx.storage);
+  protected opened: ObjectStore = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);
   protected abstract readonly scheduler: RunScheduler;
   /** Of duplicates: the live view asks every few seconds for all that it lists, each answer stays, and finding one reads the keys of the whole log. */
@@ -53,7 +53,7 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   private readonly payersAnswers = new AnswerCache<Payers>(() => this.scheduler.deviceVersion);
 
   /** The store that calls read. */
-  protected get store(): Store {
+  protected get store(): ObjectStore {
     return this.opened;
   }
 

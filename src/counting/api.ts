@@ -1,7 +1,7 @@
 import type { AppleAnswer } from '#attribution';
 import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
-import type { CountingResult, EventFilter, FileEntry, FileLocation, Written } from '#lake';
+import type { CountingResult, EventFilter, FileEntry, FileLocation, WrittenParts } from '#lake';
 import type { ToldConsent } from '#networks';
 import type { StoredRevenue, TransactionStep } from '#rollup';
 import type {
@@ -181,7 +181,7 @@ export type CounterCopy = {
   shards: number;
   raisedBytes: number;
   /** What was written of its tables, by name. */
-  tables: Record<string, Written>;
+  tables: Record<string, WrittenParts>;
 };
 
 export type CountedAmount = { nanos: number; currency: string };

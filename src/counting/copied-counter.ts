@@ -1,7 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { lte } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRows } from '#db';
-import { type Bucket, describeFile, type FileLocation, readBetween, type Written, writeParts } from '#lake';
+import {
+  type Bucket,
+  describeFile,
+  type FileLocation,
+  readBetween,
+  type WrittenParts,
+  writeParts,
+} from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
 import { HOUR_MS } from '#lib/time';
 import { AnsweringCounter } from './answering-counter.ts';
@@ -73,7 +80,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
     const { countedBatch, sequence, run, shards, raisedBytes } = progressOf(this.store);
     // Compacted parts may be waiting to be sent.
     const unsent = this.store.select({ sequence: schema.outbox.sequence }).from(schema.outbox).all().length;
-    const tables: Record<string, Written> = {};
+    const tables: Record<string, WrittenParts> = {};
     for (const [name, table] of Object.entries(COPIED)) {
       // What was appended after the last counted batch is counted again from the raw event files.
       const which = table === schema.seenIds ? lte(schema.seenIds.batch, countedBatch) : undefined;

@@ -36,7 +36,7 @@ import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { readCounterName } from './shards.ts';
 import { SharingCounter } from './sharing-counter.ts';
-import { openStore, type Store } from './store.ts';
+import { type ObjectStore, openStore } from './store.ts';
 
 /**
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
@@ -95,7 +95,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
-  protected override get store(): Store {
+  protected override get store(): ObjectStore {
     if (this.isDeleted) {
       this.isDeleted = false;
       // Its promise is fulfilled when it returns: an object's SQLite is synchronous.

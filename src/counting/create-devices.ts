@@ -3,14 +3,14 @@ import { findByAlias, findById, insertDevice } from './devices/devices.ts';
 import { shardsIn } from './log.ts';
 import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
-import type { Store } from './store.ts';
+import type { ObjectStore } from './store.ts';
 
 /** The largest number of the application's shards that a counter has seen. In memory, because creating a device depends on it. */
 export class SeenShards {
-  private readonly store: () => Store;
+  private readonly store: () => ObjectStore;
   private seen: number | null = null;
 
-  constructor(store: () => Store) {
+  constructor(store: () => ObjectStore) {
     this.store = store;
   }
 
@@ -33,7 +33,7 @@ export type WantedInCounter = { alias: string | null; device: NewDevice; credit?
 
 /** See `CounterApi.createOrFindDevices`. `seen` is the largest number of shards that the counter, which is number `shard`, has seen. */
 export function createOrFindAll(
-  store: Store,
+  store: ObjectStore,
   wanted: readonly WantedInCounter[],
   { shards, seen, shard }: { shards: number; seen: number; shard: number },
 ): CreatedDevice[] {

@@ -3,14 +3,14 @@ import { applications, database } from '#db';
 import { progressOf } from './log.ts';
 import { progress } from './schema.ts';
 import { MAX_SHARDS, raiseShards } from './shards.ts';
-import type { Store } from './store.ts';
+import type { ObjectStore } from './store.ts';
 
 /** Beyond these limits, an application's new devices are spread over twice as many counters. */
 export type GrowthLimits = { eventsPerSecond: number; bytes: number };
 export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
 
 type Growing = {
-  store: Store;
+  store: ObjectStore;
   db: D1Database;
   applicationId: string;
   shard: number;

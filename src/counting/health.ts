@@ -8,7 +8,7 @@ import { hotEventsIn } from './files/export.ts';
 import { appendSome, type Pending, progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox/outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
-import type { Store } from './store.ts';
+import type { ObjectStore } from './store.ts';
 
 const NEWEST_BATCHES = 50;
 
@@ -41,11 +41,11 @@ const TRIAL_DEVICE: NewDevice = {
 };
 
 /** When the oldest event came that is not in D1 yet, also if it waits for a credit; null if all are. */
-const oldestPendingAt = (store: Store, pending: Pending): number | null =>
+const oldestPendingAt = (store: ObjectStore, pending: Pending): number | null =>
   earliest(pending.oldestAt, oldestInOutbox(store), oldestHeld(store));
 
 /** See `Settled`. */
-export function countedThrough(store: Store, pending: Pending, now: number): number {
+export function countedThrough(store: ObjectStore, pending: Pending, now: number): number {
   const oldestAt = oldestPendingAt(store, pending);
   // Restored credits wait until a later time.
   return oldestAt === null ? now : Math.min(now, oldestAt - 1);
@@ -57,7 +57,7 @@ const REFUSES =
   'Counting accepts neither events nor devices; what was accepted waits in the queue and is retried.';
 
 /** Why the store accepts neither events nor devices; null if it does. Finds out by writing both, and keeps nothing. */
-export function appendError(storage: DurableObjectStorage, store: Store): string | null {
+export function appendError(storage: DurableObjectStorage, store: ObjectStore): string | null {
   try {
     storage.transactionSync(() => {
       appendSome(store, { applicationId: '', rows: [TRIAL_ROW] }, [0], 0);
@@ -72,7 +72,7 @@ export function appendError(storage: DurableObjectStorage, store: Store): string
 
 /** The part of `CounterHealth` that is in storage. */
 export function readHealth(
-  store: Store,
+  store: ObjectStore,
   pending: Pending,
   now: number,
 ): Omit<CounterHealth, 'appendError' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
@@ -96,7 +96,7 @@ export function readHealth(
 }
 
 /** When the newest event was minted, to the minute, including events already exported to R2. */
-function lastMintedAt(store: Store): number | null {
+function lastMintedAt(store: ObjectStore): number | null {
   const minute = store
     .select({ minute: max(seenIds.minute) })
     .from(seenIds)

@@ -38,7 +38,7 @@ export type {
   DeviceFilter,
   DeviceGroup,
   FunnelAnswer,
-  Net,
+  NetTerms,
   OutcomesAnswer,
   PayerGrouping,
   Payers,
@@ -58,8 +58,8 @@ export {
   homeShard,
   MAX_SHARDS,
   possibleShards,
-  type Sharded,
+  type ShardedApplication,
   shardNumbers,
 } from './shards.ts';
-export { toParameters } from './store.ts';
+export { type ObjectStore, openStore, toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

@@ -10,7 +10,7 @@ import type { SeenIds } from './keys/seen-ids.ts';
 import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, withWords, wordsOf } from './pack.ts';
 import { log, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
-import { perStore, type Store } from './store.ts';
+import { type ObjectStore, perStore } from './store.ts';
 
 /** A value may have 2 MB, and a character takes at most three bytes. */
 const MAX_ROW_CHARACTERS = 600_000;
@@ -89,25 +89,25 @@ const statementsOf = perStore((store) => ({
   events: store.select({ events: log.events }).from(log).where(ofBatch).prepare(),
 }));
 
-export const lastBatch = (store: Store): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
+export const lastBatch = (store: ObjectStore): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
 
 /** The largest number of the application's shards that the counter has seen. */
-export const shardsIn = (store: Store): number => statementsOf(store).shards.get()?.shards ?? 1;
+export const shardsIn = (store: ObjectStore): number => statementsOf(store).shards.get()?.shards ?? 1;
 
 /** How many counters the application has, as far as this one knows. It knows of those before it, and of those that told it of themselves. */
-export function knownShards(store: Store): number {
+export function knownShards(store: ObjectStore): number {
   const { name, shards } = progressOf(store);
   return Math.max(shards, readCounterName(name).shard + 1);
 }
 
-export function progressOf(store: Store): typeof progress.$inferSelect {
+export function progressOf(store: ObjectStore): typeof progress.$inferSelect {
   const row = store.select().from(progress).get();
   if (!row) throw new Error('The counter has no progress row');
   return row;
 }
 
 /** What waits after a batch. */
-export function pendingIn(store: Store, countedBatch: number): Pending {
+export function pendingIn(store: ObjectStore, countedBatch: number): Pending {
   const row = store
     .select({
       events: sql<number>`coalesce(sum(${log.eventCount}), 0)`,
@@ -120,7 +120,7 @@ export function pendingIn(store: Store, countedBatch: number): Pending {
 }
 
 /** Appends the events whose ids were not appended before, and returns how many. Call it in a transaction. */
-export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now: number): number {
+export function appendFresh(store: ObjectStore, seen: SeenIds, batch: PackedBatch, now: number): number {
   let next = lastBatch(store);
   let appended = 0;
   for (const row of batch.rows) {
@@ -134,7 +134,7 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
 }
 
 /** What events are appended to: the log of a counter, and the ids that it has seen. */
-export type CounterLog = { store: Store; seen: SeenIds; applicationId: string };
+export type CounterLog = { store: ObjectStore; seen: SeenIds; applicationId: string };
 
 /** `appendFresh` for events that were not sent to the counter as a batch. */
 export const appendEvents = (
@@ -144,7 +144,12 @@ export const appendEvents = (
 ): number => appendFresh(store, seen, packEvents(applicationId, events), now);
 
 /** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
-export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
+export function appendSome(
+  store: ObjectStore,
+  batch: PackedBatch,
+  indexes: readonly number[],
+  now: number,
+): void {
   let first = 0;
   for (const row of batch.rows) {
     const own = indexes.flatMap((index) =>
@@ -222,7 +227,7 @@ const BATCHES_PER_STEP = 100;
 const MAX_KEY_BYTES = 8_400_000;
 
 /** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
-export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
+export function* nextHeads(store: ObjectStore, limit: number): Steps<Head[]> {
   const rows = store
     .select({
       batch: log.batch,
@@ -248,22 +253,22 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
 }
 
 /** The events of a batch; null for an erased device's. */
-export function readBatch(store: Store, applicationId: string, batch: number): (LoggedEvent | null)[] {
+export function readBatch(store: ObjectStore, applicationId: string, batch: number): (LoggedEvent | null)[] {
   return unpackEvents(applicationId, textOf(store, batch));
 }
 
 /** The JSON array of a batch's events; empty if the log does not have the batch. */
-export const textOf = (store: Store, batch: number): string =>
+export const textOf = (store: ObjectStore, batch: number): string =>
   statementsOf(store).events.get({ batch })?.events ?? '[]';
 
 /** The hashed keys of a batch's events: see `pack.ts`. */
-export function readKeyWords(store: Store, batch: number): Uint32Array {
+export function readKeyWords(store: ObjectStore, batch: number): Uint32Array {
   const row = statementsOf(store).keys.get({ batch });
   return row ? keyWordsOf(row, () => textOf(store, batch)) : new Uint32Array();
 }
 
 /** The hashes of the devices of a batch's events: see `pack.ts`. */
-export function readDeviceWords(store: Store, batch: number): Uint32Array {
+export function readDeviceWords(store: ObjectStore, batch: number): Uint32Array {
   const row = statementsOf(store).devices.get({ batch });
   return row ? deviceWordsOf(row, () => textOf(store, batch)) : new Uint32Array();
 }

@@ -17,24 +17,24 @@ export function readCounterName(name: string): { applicationId: string; shard: n
 /** What calls go to. `CounterApi` comes first, so that their answers have its types instead of those that RPC makes of them. */
 export type CounterStub = CounterApi & ReturnType<Env['COUNTERS']['getByName']>;
 
-export type Bindings = Pick<Env, 'COUNTERS'>;
+export type CounterBindings = Pick<Env, 'COUNTERS'>;
 
 /** An application and the number of its counters, as stored in its row. */
-export type Sharded = { id: string; shards: number };
+export type ShardedApplication = { id: string; shards: number };
 
 /** The numbers of an application's counters. */
 export const shardNumbers = (shards: number): number[] => [...Array(shards).keys()];
 
 /** The names of an application's counters. */
-export const counterNames = ({ id, shards }: Sharded): string[] =>
+export const counterNames = ({ id, shards }: ShardedApplication): string[] =>
   shardNumbers(shards).map((shard) => counterName(id, shard));
 
-export function counterOf(env: Bindings, applicationId: string, shard: number): CounterStub {
+export function counterOf(env: CounterBindings, applicationId: string, shard: number): CounterStub {
   return env.COUNTERS.getByName(counterName(applicationId, shard));
 }
 
 /** All counters of an application. */
-export function countersOf(env: Bindings, applicationId: string, shards: number) {
+export function countersOf(env: CounterBindings, applicationId: string, shards: number) {
   return shardNumbers(shards).map((shard) => counterOf(env, applicationId, shard));
 }
 

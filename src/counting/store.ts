@@ -3,16 +3,18 @@ import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlit
 import { jsonChunks } from '#lib/collections/chunks';
 
 /** An object's own SQLite. All operations are synchronous, so the code between two awaits runs completely or not at all. */
-export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
+export type ObjectStore = DrizzleSqliteDODatabase<Record<string, never>>;
 
-export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
+export const openStore = (storage: DurableObjectStorage): ObjectStore => drizzle(storage);
 
 /**
  * Prepares something, such as statements, once per store: for a statement that runs once per event or device, building its text takes longer
  * than running it.
  */
-export function perStore<Prepared>(prepare: (store: Store) => Prepared): (store: Store) => Prepared {
-  const made = new WeakMap<Store, Prepared>();
+export function perStore<Prepared>(
+  prepare: (store: ObjectStore) => Prepared,
+): (store: ObjectStore) => Prepared {
+  const made = new WeakMap<ObjectStore, Prepared>();
   return (store) => {
     const prepared = made.get(store) ?? prepare(store);
     made.set(store, prepared);

@@ -6,7 +6,7 @@ import { pruneKeys } from './keys/key-book.ts';
 import type { SeenIds } from './keys/seen-ids.ts';
 import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
-import type { Store } from './store.ts';
+import type { ObjectStore } from './store.ts';
 
 /**
  * A message may be delivered for 4 days, and for 4 more as a dead letter, before it is parked. Source: Cloudflare's documentation of Queues,
@@ -33,7 +33,7 @@ export async function readRedeliveryLimit(
 
 /** Deletes ids and keys once nothing can repeat them, revoked tokens once no event can have them, and sent parts once D1 cannot lose them. Call it in a transaction. */
 export function pruneRepeats(
-  store: Store,
+  store: ObjectStore,
   seen: SeenIds,
   env: Env,
   redeliveryLimit: number,

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { type AuditAction, auditStatement, type Caller } from '#audit';
-import { type Database, externalIds, hasRow } from '#db';
+import { type Database, externalIds, hasRow, type InventoryLevel } from '#db';
 import { AppError, oneOf, requiredText } from '#http';
 import { NETWORKS } from '#networks';
 
@@ -18,8 +18,6 @@ export const ExternalIds = z
   .max(MAX_IDS, `must have at most ${MAX_IDS} ids`);
 export type ExternalIds = z.infer<typeof ExternalIds>;
 
-export type ExternalIdKind = (typeof externalIds.$inferSelect)['kind'];
-
 /** One id of a creative, or of its ad set or campaign. */
 export const ExternalId = z.object({
   kind: oneOf(['creative', 'adset', 'campaign']),
@@ -28,7 +26,7 @@ export const ExternalId = z.object({
 });
 export type ExternalId = z.infer<typeof ExternalId>;
 
-type Item<Id = string> = { applicationId: string; kind: ExternalIdKind; id: Id };
+type ItemWithIds<Id = string> = { applicationId: string; kind: InventoryLevel; id: Id };
 
 /** A column with the ids of an item as a JSON array, by network and id. See `readExternalIds`. */
 export const externalIdsOf = (itemId: SQLWrapper) =>
@@ -44,7 +42,7 @@ export const readExternalIds = (json: string): ExternalIds => JSON.parse(json);
  */
 export function insertExternalIds(
   db: Database,
-  { applicationId, kind, id }: Item<string | SQL<string>>,
+  { applicationId, kind, id }: ItemWithIds<string | SQL<string>>,
   ids: ExternalIds,
   { now, when }: { now: number; when: SQL },
 ) {
@@ -64,7 +62,7 @@ export function insertExternalIds(
       .selectDistinct({
         applicationId: sql<string>`${applicationId}`.as('application_id'),
         network: sql<string>`value ->> 0`.as('network'),
-        kind: sql<ExternalIdKind>`${kind}`.as('kind'),
+        kind: sql<InventoryLevel>`${kind}`.as('kind'),
         externalId: sql<string>`value ->> 1`.as('external_id'),
         itemId: sql<string>`${id}`.as('item_id'),
         createdAt: sql<number>`${now}`.as('created_at'),
@@ -97,7 +95,7 @@ const ACTIONS = {
   campaign: 'campaign.external_ids_saved',
   adset: 'adset.external_ids_saved',
   creative: 'creative.external_ids_saved',
-} as const satisfies Record<ExternalIdKind, AuditAction>;
+} as const satisfies Record<InventoryLevel, AuditAction>;
 
 const inOrder = (ids: ExternalIds) => ids.map(({ network, id }) => `${network} ${id}`).sort();
 
@@ -107,7 +105,7 @@ const inOrder = (ids: ExternalIds) => ids.map(({ network, id }) => `${network} $
  */
 export function replaceExternalIds(
   caller: Caller,
-  item: Item & { name: string },
+  item: ItemWithIds & { name: string },
   before: ExternalIds,
   ids: ExternalIds,
 ): BatchItem<'sqlite'>[] {

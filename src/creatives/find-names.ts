@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import { adsets, campaigns, type Database } from '#db';
-import { LEVELS, type Level, namesContain, selectLevel } from './levels.ts';
+import { adsets, campaigns, type Database, type InventoryLevel } from '#db';
+import { LEVELS, namesContain, selectLevel } from './levels.ts';
 
 /** `parent` names the campaign and ad set above it, because names of ad sets and creatives need not be unique. */
 export type NamedEntity = { id: string; name: string; parent: string | null };
@@ -9,11 +9,11 @@ const PARENTS = {
   campaign: sql<string | null>`NULL`,
   adset: sql<string | null>`${campaigns.name}`,
   creative: sql<string | null>`${campaigns.name} || ' › ' || ${adsets.name}`,
-} as const satisfies Record<Level, SQL>;
+} as const satisfies Record<InventoryLevel, SQL>;
 
 function findNamed(
   db: Database,
-  kind: Level,
+  kind: InventoryLevel,
   applicationId: string,
   condition: SQL | undefined,
   limit: number,
@@ -34,7 +34,7 @@ function findNamed(
 export async function searchNames(
   db: Database,
   applicationId: string,
-  { kind, q, limit }: { kind: Level; q: string; limit: number },
+  { kind, q, limit }: { kind: InventoryLevel; q: string; limit: number },
 ): Promise<NamedEntity[]> {
   const { name } = LEVELS[kind].table;
   return findNamed(db, kind, applicationId, namesContain(q, [name]), limit);
@@ -47,7 +47,7 @@ export const MAX_NAMES = 90;
 export async function findNames(
   db: Database,
   applicationId: string,
-  kind: Level,
+  kind: InventoryLevel,
   ids: readonly string[],
 ): Promise<Map<string, NamedEntity>> {
   if (ids.length === 0) return new Map();

@@ -1,12 +1,12 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type { Caller } from '#audit';
-import { adsets, campaigns, creatives, database, retryTransient } from '#db';
+import { adsets, campaigns, creatives, database, type InventoryLevel, retryTransient } from '#db';
 import { AppError, unavailable } from '#http';
 import { askRegistry, mintIds } from './create-creative.ts';
-import { type ExternalIdKind, type ExternalIds, listExternalIds } from './external-ids.ts';
+import { type ExternalIds, listExternalIds } from './external-ids.ts';
 import { changeCreative } from './list.ts';
 
-type ExternalNames = Record<ExternalIdKind, string>;
+type ExternalNames = Record<InventoryLevel, string>;
 
 /** The first creative of this name, in the campaign and ad set of these names; null if there is none. */
 async function findNamed(
@@ -37,7 +37,7 @@ async function addIds(caller: Caller, creativeId: string, ids: ExternalIds): Pro
   });
 }
 
-type Named = {
+type NamedCreative = {
   names: ExternalNames;
   /** Calls with the same one create one creative, also at the same time. */
   key: string;
@@ -45,7 +45,7 @@ type Named = {
   actor: string;
   now: number;
   /** The network whose ad it is, and its ids of the ad, its ad set and its campaign. What is created gets them, and so does what has the names. */
-  at?: { network: string; ids: Record<ExternalIdKind, readonly string[]> };
+  at?: { network: string; ids: Record<InventoryLevel, readonly string[]> };
 };
 
 /**
@@ -55,9 +55,9 @@ type Named = {
 export async function getOrCreateNamed(
   env: Env,
   { id: applicationId, teamId }: { id: string; teamId: string },
-  { names, key, actor, now, at }: Named,
+  { names, key, actor, now, at }: NamedCreative,
 ): Promise<string> {
-  const idsOf = (kind: ExternalIdKind) =>
+  const idsOf = (kind: InventoryLevel) =>
     (at?.ids[kind] ?? []).map((id) => ({ network: at?.network ?? '', id }));
   const known = await findNamed(env.DB, applicationId, names);
   if (known) {

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import type { Caller } from '#audit';
-import { applications, campaigns, type Database } from '#db';
+import { applications, campaigns, type Database, type InventoryLevel } from '#db';
 import { AppError } from '#http';
 import { toApi } from '#lib/encoding/camel-case';
 import { iso } from '#lib/time';
@@ -13,12 +13,12 @@ import {
   replaceExternalIds,
   saveChanges,
 } from './external-ids.ts';
-import { LEVELS, type Level, namesContain, selectLevel } from './levels.ts';
+import { LEVELS, namesContain, selectLevel } from './levels.ts';
 import type { ListQuery } from './list.ts';
 
 // Campaigns and ad sets: what creatives are grouped by.
 
-type GroupKind = Exclude<Level, 'creative'>;
+type GroupKind = Exclude<InventoryLevel, 'creative'>;
 
 const selectGroups = (db: Database, kind: GroupKind) => {
   const { table } = LEVELS[kind];
@@ -33,17 +33,17 @@ const selectGroups = (db: Database, kind: GroupKind) => {
   }).innerJoin(applications, eq(applications.id, table.applicationId));
 };
 
-type GroupRow = Awaited<ReturnType<typeof selectGroups>>[number];
+type InventoryGroupRow = Awaited<ReturnType<typeof selectGroups>>[number];
 
-const inAnswer = (row: GroupRow) => ({
+const inAnswer = (row: InventoryGroupRow) => ({
   ...row,
   externalIds: readExternalIds(row.externalIds),
   createdAt: iso(row.createdAt),
 });
-const showCampaign = (row: GroupRow): Campaign => toApi(Campaign, inAnswer(row));
-const showAdset = (row: GroupRow): Adset => toApi(Adset, inAnswer(row));
+const showCampaign = (row: InventoryGroupRow): Campaign => toApi(Campaign, inAnswer(row));
+const showAdset = (row: InventoryGroupRow): Adset => toApi(Adset, inAnswer(row));
 
-function listGroups(db: Database, kind: GroupKind, page: ListQuery): PromiseLike<GroupRow[]> {
+function listGroups(db: Database, kind: GroupKind, page: ListQuery): PromiseLike<InventoryGroupRow[]> {
   const { table, names } = LEVELS[kind];
   return selectGroups(db, kind)
     .where(
@@ -83,7 +83,7 @@ async function changeGroup(
   kind: GroupKind,
   id: string,
   { external_ids: ids }: GroupChanges,
-): Promise<GroupRow> {
+): Promise<InventoryGroupRow> {
   const isOwn = and(eq(LEVELS[kind].table.id, id), eq(applications.teamId, caller.team.id));
   const read = async () => {
     const [row] = await selectGroups(caller.db, kind).where(isOwn);

@@ -14,5 +14,5 @@ export {
   MAX_INVENTORY,
   tokensOf,
 } from './inventory.ts';
-export { INVENTORY_LEVELS, type Level as InventoryLevel } from './levels.ts';
+export { INVENTORY_LEVELS } from './levels.ts';
 export { CreativeChanges, changeCreative, getCreative, listNewestFor } from './list.ts';

@@ -1,15 +1,15 @@
 import { and, count, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { adsets, campaigns, creatives, type Database, externalIds, isAmong } from '#db';
+import { adsets, campaigns, creatives, type Database, externalIds, type InventoryLevel, isAmong } from '#db';
 import type { CreativeFilter } from './find-ids.ts';
-import { LEVELS, type Level, namesContain, selectLevel } from './levels.ts';
+import { LEVELS, namesContain, selectLevel } from './levels.ts';
 
 /** Listed of an application that has more: the newest. */
 export const MAX_INVENTORY = 5_000;
 
 /** As a report's filters, only items in some campaigns, ad sets or creatives. */
 export type InventoryQuery = CreativeFilter & {
-  level: Level;
+  level: InventoryLevel;
   /** Only items with this text in their own name or in that of their ad set or campaign. */
   q: string;
   /** For creatives only. Leave it out to get all. */

@@ -1,20 +1,19 @@
 import { eq, or, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { adsets, campaigns, containsSql, creatives, type Database } from '#db';
+import { adsets, campaigns, containsSql, creatives, type Database, type InventoryLevel } from '#db';
 
 /** Campaigns, ad sets and creatives: their table, and the names by which people find one, its own first. */
 export const LEVELS = {
   campaign: { table: campaigns, names: [campaigns.name] },
   adset: { table: adsets, names: [adsets.name, campaigns.name] },
   creative: { table: creatives, names: [creatives.name, adsets.name, campaigns.name] },
-} as const;
-export type Level = keyof typeof LEVELS;
-export const INVENTORY_LEVELS = Object.keys(LEVELS) as Level[];
+} as const satisfies Record<InventoryLevel, object>;
+export const INVENTORY_LEVELS = Object.keys(LEVELS) as InventoryLevel[];
 
 /** Selects the items of a level, with what they belong to. Of the levels below, nothing may be selected. */
 export function selectLevel<Columns extends Record<string, SQL | SQL.Aliased>>(
   db: Database,
-  level: Level,
+  level: InventoryLevel,
   columns: Columns,
 ) {
   const query = db.select(columns).from(campaigns).$dynamic();

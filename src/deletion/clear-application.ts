@@ -21,7 +21,7 @@ import { monthPrefixes } from '#rollup';
 const ROWS_AT_ONCE = 1_000;
 const TOKENS_AT_ONCE = 5_000;
 
-type Deletion = typeof applicationDeletions.$inferSelect;
+export type Deletion = typeof applicationDeletions.$inferSelect;
 type ApplicationTable = { table: SQLiteTable; applicationId: SQLiteColumn };
 
 /** The limits of one call: a deadline (epoch milliseconds) and a number of statements, of which an invocation has 1,000. */

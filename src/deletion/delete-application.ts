@@ -5,7 +5,7 @@ import { apiKeys, applicationDeletions, applications, type Database, hasRow, ins
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
 import { applicationNotFound, findApplication, nameOf } from '#teams';
-import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
+import { type Budget, clearApplication, type Deletion, firstTokens } from './clear-application.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });
@@ -18,8 +18,6 @@ export const ApplicationDeleted = z.object({
     .enum(['pending', 'done'])
     .meta({ description: '`pending` while data is still being deleted in the background.' }),
 });
-
-type Deletion = typeof applicationDeletions.$inferSelect;
 
 /** A message is delivered for up to 4 days, and for 4 more as a dead letter. After that, nothing can arrive. */
 const ARRIVES_FOR_MS = 9 * DAY_MS;

@@ -4,14 +4,14 @@ import { present } from '#lib/input/present';
 import { receiverFault } from '#lib/input/private-name';
 import type { DestinationKind } from '#networks/outbound';
 
-type Sent = {
+type SetupChanges = {
   url?: string | undefined;
   template?: Record<string, unknown> | undefined;
   settings?: Record<string, unknown> | undefined;
   credentials?: Record<string, unknown> | undefined;
 };
 
-type Fields = Record<string, string>;
+type SettingTexts = Record<string, string>;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -31,9 +31,9 @@ const textsOf = (sent: Record<string, unknown>): Record<string, unknown> =>
  */
 export async function readChanges(
   kind: DestinationKind,
-  { url, template = {}, settings = {}, credentials }: Sent,
-  { settings: before, allowsLocal }: { settings: Fields; allowsLocal: boolean },
-): Promise<{ settings: Fields; credentials?: Fields }> {
+  { url, template = {}, settings = {}, credentials }: SetupChanges,
+  { settings: before, allowsLocal }: { settings: SettingTexts; allowsLocal: boolean },
+): Promise<{ settings: SettingTexts; credentials?: SettingTexts }> {
   const wanted = {
     ...before,
     ...textsOf(settings),
@@ -41,7 +41,7 @@ export async function readChanges(
     ...(url === undefined ? {} : { url }),
   };
   const faults: Fault[] = [];
-  const read = (place: 'settings' | 'credentials', sent: Record<string, unknown>): Fields => {
+  const read = (place: 'settings' | 'credentials', sent: Record<string, unknown>): SettingTexts => {
     const { data, error } = kind[place].safeParse(sent);
     if (error) {
       faults.push(

@@ -1,11 +1,9 @@
 import { readClickId, selectClaim } from '#attribution';
-import { counterOf, findDevices, homeShard, possibleShards } from '#counting';
+import { counterOf, findDevices, homeShard, possibleShards, type ShardedApplication } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import { aliasOf } from './draft.ts';
-
-type Application = { id: string; shards: number };
 
 /** A device as others may know it: by the `device_id` that the backend gave it. */
 export type NamedDevice = {
@@ -25,7 +23,7 @@ export type NamedDevice = {
 /** The device that has one of these names as its `device_id`: that of the first name that any has. Null if none has. */
 export async function findNamedDevice(
   env: Env,
-  { id, shards }: Application,
+  { id, shards }: ShardedApplication,
   names: readonly string[],
 ): Promise<NamedDevice | null> {
   if (names.length === 0) return null;
@@ -60,7 +58,11 @@ async function readNamed(
 }
 
 /** The counter that creates the device with this `device_id`, as long as the application has as many. */
-export async function shardOfName(env: Env, { id, shards }: Application, name: string): Promise<number> {
+export async function shardOfName(
+  env: Env,
+  { id, shards }: ShardedApplication,
+  name: string,
+): Promise<number> {
   const alias = shards === 1 ? null : await aliasOf(await hashKeyOf(env), id, name);
   return alias === null ? 0 : homeShard(alias, shards);
 }
@@ -68,7 +70,7 @@ export async function shardOfName(env: Env, { id, shards }: Application, name: s
 /** The device that is credited with a click, by the click's public id, while the click is kept. Null if there is none. */
 export async function findClickedDevice(
   env: Env,
-  { id, shards }: Application,
+  { id, shards }: ShardedApplication,
   publicClickId: string,
 ): Promise<NamedDevice | null> {
   const click = await readClickId(settingsOf(env).KEY_ENCRYPTION_SECRET, id, publicClickId);

@@ -2,13 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { AdItems, NetworkAd } from '#attribution';
 import { getOrCreateNamed } from '#creatives';
 import { adsets, campaigns, type Database, database, retryTransient } from '#db';
-
-type Application = {
-  id: string;
-  teamId: string;
-  /** Whether what the network names is created, as far as it is not there yet. */
-  createFromNetworks: boolean;
-};
+import type { ApplicationRow } from '#teams';
 
 /** What the networks and their levels are called where they name nothing. */
 const NAMES = {
@@ -31,7 +25,7 @@ function nameOf(ad: NetworkAd, level: 'campaign' | 'adset' | 'creative'): string
  */
 export async function placeAd(
   env: Env,
-  application: Application,
+  application: Pick<ApplicationRow, 'id' | 'teamId' | 'createFromNetworks'>,
   ad: NetworkAd,
   items: AdItems,
   now: number,
@@ -57,9 +51,9 @@ export async function placeAd(
 }
 
 /** What an ad belongs to: our names of its ad set and campaign, and the id of the one that was found. */
-type Place = { id: string; campaign: string; adset: string | null };
+type AdPlace = { id: string; campaign: string; adset: string | null };
 
-async function findPlace(db: Database, applicationId: string, items: AdItems): Promise<Place | null> {
+async function findPlace(db: Database, applicationId: string, items: AdItems): Promise<AdPlace | null> {
   if (items.adset) {
     const [row] = await db
       .select({ id: adsets.id, campaign: campaigns.name, adset: adsets.name })

@@ -13,7 +13,7 @@ import {
   shownCountry,
   storedValue,
 } from '#catalogue';
-import { type CountedAmount, counterOf, shardNumbers } from '#counting';
+import { type CountedAmount, counterOf, type ShardedApplication, shardNumbers } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { readToken } from '#devices';
@@ -99,8 +99,6 @@ export function showEvent(event: LoggedEvent): Event {
   // Every required field of an event is one of the shown columns.
   return Object.fromEntries(present.map((column) => [column, fields[column]])) as Event;
 }
-
-type ShardedApplication = { id: string; shards: number };
 
 /** The raw events that match the query, newest first. Days are in the application's time zone. Events of erased devices are gone. */
 export async function listEvents(env: Env, application: ShardedApplication, query: EventsQuery) {

@@ -11,7 +11,7 @@ import { inParallel } from '#lib/collections/in-parallel';
 import { idAfter } from '#lib/ids';
 import { logError } from '#lib/log';
 
-type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
+type EventBindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 
 /** The counters of an application in which to look for events. */
 export type EventSource = { applicationId: string; shards: readonly number[] };
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 10;
  * work per page is bounded. Erased events are left out.
  */
 export async function readEvents(
-  env: Bindings,
+  env: EventBindings,
   place: EventSource,
   filter: EventFilter,
   { limit, cursor }: { limit: number; cursor: string },
@@ -42,7 +42,7 @@ export async function readEvents(
 }
 
 async function readLogs(
-  env: Bindings,
+  env: EventBindings,
   { applicationId, shards }: EventSource,
   filter: EventFilter,
   before: string | null,
@@ -56,13 +56,13 @@ async function readLogs(
   return page;
 }
 
-type Range = { before: string | null; after: string | null };
+type EventIdRange = { before: string | null; after: string | null };
 
 async function readFiles(
-  env: Bindings,
+  env: EventBindings,
   place: EventSource,
   filter: EventFilter,
-  range: Range,
+  range: EventIdRange,
   limit: number,
 ): Promise<LogPage> {
   const gone = new Set<string>();
@@ -101,10 +101,10 @@ export async function missingFiles(
 }
 
 async function listFiles(
-  env: Bindings,
+  env: EventBindings,
   { applicationId, shards }: EventSource,
   filter: EventFilter,
-  range: Range,
+  range: EventIdRange,
 ): Promise<{ files: FileEntry[]; next: string | null }> {
   const files: FileEntry[] = [];
   let next: string | null = null;
@@ -118,7 +118,7 @@ async function listFiles(
 
 /** Leaves out events that were erased after the files were written. */
 export async function withoutErased<Event extends LoggedEvent>(
-  env: Bindings,
+  env: EventBindings,
   { applicationId }: Pick<EventSource, 'applicationId'>,
   events: readonly Event[],
 ): Promise<Event[]> {

@@ -76,7 +76,7 @@ type ParamOf<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | ParamOf<Rest>
   : never;
 
-type Answered<Answer extends z.ZodType> = z.input<Answer> | Response;
+type HandlerAnswer<Answer extends z.ZodType> = z.input<Answer> | Response;
 
 /** The fields of what `handle` gives that the answer's schema does not have. */
 type Undocumented<Given, Answer extends z.ZodType> = Given extends Response
@@ -89,7 +89,7 @@ type TypedRecord<
   Query extends z.ZodObject,
   Body extends z.ZodType,
   Answer extends z.ZodType,
-  Given extends Answered<Answer>,
+  Given extends HandlerAnswer<Answer>,
 > = Omit<EndpointRecord, 'handle' | 'params'> & {
   path: Path;
   query?: { schema: Query; example?: Partial<Record<keyof z.input<Query>, unknown>> };
@@ -141,7 +141,7 @@ export const endpoint = <
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Body extends z.ZodType = z.ZodUndefined,
   Answer extends z.ZodType = z.ZodNever,
-  Given extends Answered<Answer> = Answered<Answer>,
+  Given extends HandlerAnswer<Answer> = HandlerAnswer<Answer>,
 >(
   record: TypedRecord<Path, Query, Body, Answer, Given>,
 ): Endpoint => fromRecord(record as unknown as EndpointRecord);

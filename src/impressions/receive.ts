@@ -1,5 +1,12 @@
 import type { LoggedEvent } from '#catalogue';
-import { findClickedDevice, findNamedDevice, readToken, shardOfName, takesEventsUntil } from '#devices';
+import {
+  findClickedDevice,
+  findNamedDevice,
+  type NamedDevice,
+  readToken,
+  shardOfName,
+  takesEventsUntil,
+} from '#devices';
 import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { newId } from '#lib/ids';
@@ -7,26 +14,18 @@ import { logWarning } from '#lib/log';
 import { eventTimes } from '#lib/time';
 import type { ImpressionTemplate } from '#networks';
 import { sendEvent } from '#rollup';
+import type { IntakeApplication } from '#teams';
 import type { Impression } from './read-callback.ts';
 
-type Application = { id: string; timezone: string; shards: number };
-
-type Device = {
-  id: string;
-  shard: number;
-  acquiredDay: string;
-  creativeId: string | null;
-  creditOpen: boolean;
-  test: boolean;
-};
+type ImpressionDevice = Omit<NamedDevice, 'country' | 'os' | 'network'>;
 
 async function findDevice(
   env: Env,
-  application: Application,
+  application: IntakeApplication,
   is: ImpressionTemplate['device_is'],
   name: string,
   now: number,
-): Promise<Device | null> {
+): Promise<ImpressionDevice | null> {
   if (is === 'device_id') return findNamedDevice(env, application, [name]);
   if (is === 'click_id') return findClickedDevice(env, application, name);
   const claims = await readToken(name, settingsOf(env).TOKEN_SECRET);
@@ -38,11 +37,11 @@ async function findDevice(
 /** The device, or why there is none. Platforms do not send a callback again, so a failed search costs the device and not the revenue. */
 async function deviceOf(
   env: Env,
-  application: Application,
+  application: IntakeApplication,
   template: ImpressionTemplate,
   { device: name }: Impression,
   now: number,
-): Promise<{ device: Device | null; fault: Fault | null }> {
+): Promise<{ device: ImpressionDevice | null; fault: Fault | null }> {
   const path = template.device ?? 'device';
   const none = (message: string) => ({ device: null, fault: { path, message } });
   if (name === null) return none('names no device; counted without one');
@@ -61,7 +60,7 @@ async function deviceOf(
  */
 async function shardWithout(
   env: Env,
-  application: Application,
+  application: IntakeApplication,
   { device_is }: ImpressionTemplate,
   { device: name }: Impression,
 ): Promise<number> {
@@ -80,7 +79,7 @@ async function shardWithout(
  */
 export async function receiveImpression(
   env: Env,
-  application: Application,
+  application: IntakeApplication,
   template: ImpressionTemplate,
   impression: Impression,
   now: number,

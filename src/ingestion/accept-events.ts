@@ -166,7 +166,7 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
   });
 }
 
-type Item =
+type ItemOutcome =
   | { result: ItemResult }
   | { line: EventLine & { shard: number; head: string }; accepted: AcceptedEvent };
 
@@ -190,7 +190,7 @@ export async function acceptBatch(
     ),
   );
   const [settled, open] = [headOf(env, application), headOf(env, application, true)];
-  const outcomes = parsed.map(({ data: envelope, error }, index): Item => {
+  const outcomes = parsed.map(({ data: envelope, error }, index): ItemOutcome => {
     if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
     const claims = claimsByToken.get(envelope.creativeToken);
     if (!claims || claims instanceof AppError) return { result: rejected(index, claims) };

@@ -1,5 +1,5 @@
 import {
-  type Attribution,
+  type AttributionKind,
   attributionOf,
   DEVICE_DIMENSIONS,
   deviceIdIn,
@@ -25,7 +25,7 @@ export type EventFilter = {
   /** Events of any of these creatives; an empty list matches nothing. */
   creativeIds?: readonly string[];
   /** Events with a creative, or without one. */
-  attribution?: Attribution;
+  attribution?: AttributionKind;
   /** By dimension, the wanted values: those of `Placed`, or what the event was sent with. Empty text matches events without a value. */
   segment?: Partial<Record<SegmentDimension, readonly string[] | undefined>>;
   eventId?: string;
@@ -76,7 +76,11 @@ function valueIn(event: StoredEvent, name: SegmentDimension): string {
 }
 
 /** What a column must hold. Values that it cannot represent exactly are in another column, as JSON. */
-type Condition = { column: string; otherwise: 'rest' | 'device'; holds: (cell: ParquetCell) => boolean };
+type ColumnCondition = {
+  column: string;
+  otherwise: 'rest' | 'device';
+  holds: (cell: ParquetCell) => boolean;
+};
 
 /**
  * The same filter over the cells of a row, with the columns that it needs. It never drops a matching event, but may let others through:
@@ -87,7 +91,7 @@ export function cellFilter(filter: EventFilter): {
   mayMatch: (cellOf: (column: string) => ParquetCell) => boolean;
 } {
   const { from, to, type, eventName, deviceId, creativeIds, attribution, segment = {}, eventId } = filter;
-  const conditions: Condition[] = [
+  const conditions: ColumnCondition[] = [
     ...equals('event_id', eventId),
     ...equals('device_id', deviceId),
     ...equals('type', type),
@@ -108,20 +112,20 @@ export function cellFilter(filter: EventFilter): {
   };
 }
 
-const condition = (column: string, holds: Condition['holds']): Condition => ({
+const condition = (column: string, holds: ColumnCondition['holds']): ColumnCondition => ({
   column,
   otherwise: DEVICE_COLUMNS.includes(column) ? 'device' : 'rest',
   holds,
 });
 
-const equals = (column: string, value: string | undefined): Condition[] =>
+const equals = (column: string, value: string | undefined): ColumnCondition[] =>
   value === undefined ? [] : isOneOf(column, [value]);
 
 /** Empty text matches events without a value, whose cell is null, so the cells cannot rule anything out. */
-const isOneOfKnown = (column: string, values: readonly string[] | undefined): Condition[] =>
+const isOneOfKnown = (column: string, values: readonly string[] | undefined): ColumnCondition[] =>
   values === undefined || values.includes('') ? [] : isOneOf(column, values);
 
-function isOneOf(column: string, values: readonly string[]): Condition[] {
+function isOneOf(column: string, values: readonly string[]): ColumnCondition[] {
   const wanted = values.map((value) => COLUMNS[columnIndex(column)]?.encode(value));
   const isEqual = (cell: ParquetCell, one: unknown) =>
     cell instanceof Uint8Array && one instanceof Uint8Array ? compareBytes(cell, one) === 0 : cell === one;

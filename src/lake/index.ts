@@ -12,7 +12,7 @@ export {
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
 export { filePrefix } from './keys.ts';
 export { missingAmong } from './missing.ts';
-export { partKey, readPart, type Written, writeParts } from './parts.ts';
+export { partKey, readPart, type WrittenParts, writeParts } from './parts.ts';
 export type { FileLocation } from './raw-file.ts';
 export { readEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteSince, rewriteWithout } from './rewrite.ts';

@@ -8,7 +8,7 @@ const PART_CHARACTERS = 3_000_000;
 type Lines = { columns: readonly string[]; rows: AsyncIterable<readonly unknown[]> };
 
 /** What was written: the number of rows and of parts. A table without rows has no part. */
-export type Written = { rows: number; parts: number };
+export type WrittenParts = { rows: number; parts: number };
 
 export const partKey = (prefix: string, table: string, part: number): string =>
   `${prefix}/${table}-${String(part).padStart(5, '0')}.jsonl`;
@@ -19,7 +19,7 @@ export async function writeParts(
   prefix: string,
   table: string,
   { columns, rows: pages }: Lines,
-): Promise<Written> {
+): Promise<WrittenParts> {
   const encoder = new TextEncoder();
   const head = JSON.stringify(columns);
   let [lines, characters]: [string[], number] = [[], 0];

@@ -21,14 +21,14 @@ const formatterOf = memoize(MAX_FORMATTERS, (options: string) => {
 });
 const formatter = (options: Intl.NumberFormatOptions) => formatterOf(JSON.stringify(options));
 
-type Figure = number | null | undefined;
+type OptionalNumber = number | null | undefined;
 
 const upTo = (places: number) => ({ maximumFractionDigits: places });
 const exactly = (places: number) => ({ minimumFractionDigits: places, maximumFractionDigits: places });
 const largest = (values: readonly number[]): number => Math.max(0, ...values.map(Math.abs));
 
 /** A number; with as many decimals as its column has, or else one for fractions. */
-export function count(value: Figure, places?: number): string {
+export function count(value: OptionalNumber, places?: number): string {
   if (value === null || value === undefined) return NOTHING;
   const own = upTo(Number.isInteger(value) ? 0 : 1);
   return formatter(places === undefined ? own : exactly(places)).format(value);
@@ -56,7 +56,7 @@ const inCurrency = (currency: string, digits: Intl.NumberFormatOptions = {}) =>
   });
 
 /** An amount in a currency; with as many decimals as its column has. What these would show as zero is below the smallest amount. */
-export function money(value: Figure, currency: string, places?: number): string {
+export function money(value: OptionalNumber, currency: string, places?: number): string {
   if (value === null || value === undefined) return NOTHING;
   const size = Math.abs(value);
   if (places === undefined) {
@@ -81,7 +81,7 @@ function placesOfAmounts(values: readonly number[], currency: string): number {
 const LARGE_RATIO = 2;
 
 /** A ratio in percent; with as many decimals as its column has, or else at most one. */
-export function percent(value: Figure, places?: number): string {
+export function percent(value: OptionalNumber, places?: number): string {
   if (value === null || value === undefined) return NOTHING;
   const own = upTo(Math.abs(value) < LARGE_RATIO ? 1 : 0);
   return formatter({ style: 'percent', ...(places === undefined ? own : exactly(places)) }).format(value);

@@ -41,12 +41,12 @@ export type LogFields = {
   sampled?: number;
 };
 
-type Level = 'info' | 'warn' | 'error';
+type LogLevel = 'info' | 'warn' | 'error';
 
 const METHOD = { info: 'log', warn: 'warn', error: 'error' } as const;
 
 /** Writes one line of JSON, whose fields Workers Logs indexes. */
-export const logLine = (level: Level, message: string, fields: LogFields = {}): void =>
+export const logLine = (level: LogLevel, message: string, fields: LogFields = {}): void =>
   console[METHOD[level]](JSON.stringify({ level, message, ...fields }));
 
 /**

@@ -5,6 +5,9 @@ export const HOUR_MS = 3_600_000;
 /** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
+/** Inclusive days. */
+export type DayRange = { from: string; to: string };
+
 /** An instant (epoch milliseconds) as ISO 8601 in UTC. */
 export const iso = (at: number): string => new Date(at).toISOString();
 /** `iso`; null stays null. */

@@ -104,7 +104,9 @@ export function removeAllPasskeys(
   ] as const;
 }
 
-type Answer = NonNullable<Parameters<Auth['api']['verifyPasskeyAuthentication']>[0]>['body']['response'];
+type PasskeyResponse = NonNullable<
+  Parameters<Auth['api']['verifyPasskeyAuthentication']>[0]
+>['body']['response'];
 
 /** The challenge for a sign-in with any passkey of this deployment. */
 export async function beginPasskeySignIn(env: Env, request: Request): Promise<PasskeyChallenge> {
@@ -129,7 +131,7 @@ export async function signInWithPasskey(
   const answer = await unlessRefused(() =>
     auth.api.verifyPasskeyAuthentication({
       // The plugin checks it.
-      body: { response: credential as Answer },
+      body: { response: credential as PasskeyResponse },
       headers: request.headers,
       returnHeaders: true,
     }),

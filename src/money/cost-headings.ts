@@ -17,7 +17,7 @@ export type CostField =
   | 'clicks';
 
 /** The headings that may hold each field: the first one that a file has is used. */
-type Columns = Partial<Record<CostField, readonly string[]>>;
+type CostColumns = Partial<Record<CostField, readonly string[]>>;
 
 export const COST_LANGUAGES =
   'English, German, French, Spanish, Italian, Portuguese, Polish, Turkish and Japanese';
@@ -207,10 +207,10 @@ export const COST_FORMATS = {
       clicks: ['clicks'],
     },
   },
-} as const satisfies Record<string, { label: string; columns: Columns }>;
+} as const satisfies Record<string, { label: string; columns: CostColumns }>;
 export type CostFormat = keyof typeof COST_FORMATS;
 
-const columnsOf = (format: CostFormat): Columns => COST_FORMATS[format].columns;
+const columnsOf = (format: CostFormat): CostColumns => COST_FORMATS[format].columns;
 
 /** Lower case in every language, and one form of what is written in several: spaces, apostrophes, accents. */
 const plain = (text: string) =>
@@ -238,7 +238,7 @@ const FIELDS: readonly CostField[] = [
 ];
 
 /** Exports with such a column added to them have it under our name. */
-const OWN_DIMENSIONS: Columns = ofDimensions(COST_DIMENSIONS, (name) => [name]);
+const OWN_DIMENSIONS: CostColumns = ofDimensions(COST_DIMENSIONS, (name) => [name]);
 
 function layoutOf(format: CostFormat, headings: readonly string[]): Layout {
   const columns = columnsOf(format);

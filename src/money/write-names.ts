@@ -20,7 +20,7 @@ import { dayNumber, HOUR_MS } from '#lib/time';
 
 // What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
 
-type Stores = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'put' | 'list'> };
+type NamesBindings = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'put' | 'list'> };
 
 const ROWS_AT_ONCE = 5_000;
 /** The files of a night. A run that follows within the day leaves those that are there. */
@@ -69,7 +69,7 @@ const COST_COLUMNS: Readonly<Record<string, NameColumn>> = {
 };
 
 /** Writes the files of applications that have none of the last 20 hours, as many as one run can. Can be repeated. */
-export async function writeNames(stores: Stores, now: number): Promise<void> {
+export async function writeNames(stores: NamesBindings, now: number): Promise<void> {
   const recent = new Set<string>();
   for await (const { key, uploaded } of listObjects(stores.RAW_EVENTS, NAMES)) {
     if (key.endsWith('/costs.parquet') && uploaded.getTime() > now - WRITTEN_EVERY_MS) {
@@ -128,7 +128,7 @@ async function* costsOf(d1: D1Database, applicationId: string): AsyncGenerator<N
 }
 
 async function writeFile(
-  { RAW_EVENTS }: Stores,
+  { RAW_EVENTS }: NamesBindings,
   key: string,
   columns: Readonly<Record<string, NameColumn>>,
   pages: AsyncIterable<NamePage>,

@@ -1,10 +1,9 @@
 import type * as z from 'zod';
 import type { AttStatus } from './consent.ts';
+import type { IdAndName } from './id-and-name.ts';
 
 // What a destination is told of a counted event, and what its kind decides: the request to send, and what the answer means. Pure: whoever delivers
 // reads the clock, encrypts, sends and stores.
-
-type Named = { id: string; name: string };
 
 /** One counted event as a destination gets it. Null is what nobody told. */
 export type OutboundEvent = {
@@ -37,9 +36,9 @@ export type OutboundEvent = {
   /** What the device is credited to; null for an organic one. */
   attribution: {
     network: string | null;
-    campaign: Named | null;
-    adset: Named | null;
-    creative: Named | null;
+    campaign: IdAndName | null;
+    adset: IdAndName | null;
+    creative: IdAndName | null;
     method: string;
     /** Epoch milliseconds. */
     clickAt: number | null;
@@ -66,7 +65,7 @@ export type OutboundRequest = {
 };
 
 /** A request, or why this event is not sent. */
-export type Prepared = OutboundRequest | { skipped: string };
+export type PreparedRequest = OutboundRequest | { skipped: string };
 
 /**
  * What an answer means. `retry`: whether the delivery is tried again; otherwise it has failed for good. `off`: the receiver wants nothing more, so the
@@ -86,15 +85,15 @@ export type DestinationSetup = {
   isTest: boolean;
 };
 
-type Fields = z.ZodObject<Record<string, z.ZodType<string | undefined>>>;
+type FieldSchemas = z.ZodObject<Record<string, z.ZodType<string | undefined>>>;
 
 /** A kind of destination: a webhook, a template, or the conversions API of a network. */
 export type DestinationKind = {
   label: string;
   /** Not secret: shown and returned by the API. */
-  settings: Fields;
+  settings: FieldSchemas;
   /** Secret: encrypted, never shown again. */
-  credentials: Fields;
+  credentials: FieldSchemas;
   /** What a person reads beside each field. */
   labels: Readonly<Record<string, string>>;
   source: string;
@@ -103,7 +102,11 @@ export type DestinationKind = {
   /** Where it sends, without credentials, for lists and the audit log. */
   describe(setup: Pick<DestinationSetup, 'settings' | 'credentials'>): string;
   /** `now`: the time of the attempt. The same event gives the same request at every attempt, except for times and signatures. Throws only for settings that its schemas refuse. */
-  prepare(event: OutboundEvent, setup: DestinationSetup, now: number): Prepared | Promise<Prepared>;
+  prepare(
+    event: OutboundEvent,
+    setup: DestinationSetup,
+    now: number,
+  ): PreparedRequest | Promise<PreparedRequest>;
   /** `body`: the answer's text, or its first part. */
   read(answer: { status: number; headers: Headers; body: string }, now: number): DeliveryOutcome;
 };

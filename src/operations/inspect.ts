@@ -1,4 +1,9 @@
-import { type ApplicationHealth, readApplicationHealth, readQueues, type Sharded } from '#counting';
+import {
+  type ApplicationHealth,
+  readApplicationHealth,
+  readQueues,
+  type ShardedApplication,
+} from '#counting';
 import { database } from '#db';
 import { readConnectorProblems } from './connector-problems.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
@@ -31,7 +36,7 @@ export type Inspection = {
 };
 
 /** The first applications whose counters together stay within the limit. */
-function withinReach(applications: readonly Sharded[]): Sharded[] {
+function withinReach(applications: readonly ShardedApplication[]): ShardedApplication[] {
   let counters = 0;
   return applications.slice(0, MAX_APPLICATIONS).filter(({ shards }) => {
     counters += shards;
@@ -43,7 +48,11 @@ function withinReach(applications: readonly Sharded[]): Sharded[] {
  * The state of a deployment and of the event processing of some applications, with what is wrong with either, in sentences. Does not trigger
  * counting. Throws if the database does not respond.
  */
-export async function inspect(env: Env, applications: readonly Sharded[], now: number): Promise<Inspection> {
+export async function inspect(
+  env: Env,
+  applications: readonly ShardedApplication[],
+  now: number,
+): Promise<Inspection> {
   const asked = withinReach(applications);
   const queues = readQueues(env, now);
   const ids = asked.map(({ id }) => id);

@@ -11,7 +11,7 @@ import { type Loss, recordLoss } from './store-losses.ts';
 const KEY = 'deployment/heartbeat.json';
 const Heartbeat = z.lazy(() => z.object({ at: z.int() }));
 
-type Bucket = Pick<R2Bucket, 'get' | 'put'>;
+type HeartbeatBucket = Pick<R2Bucket, 'get' | 'put'>;
 
 /**
  * Notices that the database was restored to an earlier time, or the bucket emptied, since the last call, and records it for every application.
@@ -38,12 +38,12 @@ function findLoss(
   return inBucket === null && inDatabase !== null ? { store: 'bucket', lostFrom: inDatabase } : null;
 }
 
-async function readHeartbeat(bucket: Bucket): Promise<number | null> {
+async function readHeartbeat(bucket: HeartbeatBucket): Promise<number | null> {
   const object = await bucket.get(KEY);
   return object ? Heartbeat.parse(await object.json()).at : null;
 }
 
-const writeHeartbeat = (bucket: Bucket, at: number) => bucket.put(KEY, JSON.stringify({ at }));
+const writeHeartbeat = (bucket: HeartbeatBucket, at: number) => bucket.put(KEY, JSON.stringify({ at }));
 
 /** A run that took long may record an earlier time than its successor did. */
 const recordHeartbeat = (db: Database, now: number) =>

@@ -4,17 +4,17 @@ import { isoOrNull } from '#lib/time';
 import type { Unconverted } from './engine/unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table, and the other fields are headers if they are single values or lists of amounts. */
-type Answer = {
+type TabularAnswer = {
   data: readonly Record<string, unknown>[];
   timezone: string;
   unconverted?: readonly object[];
 };
 
-type Table = Record<string, Record<string, CsvCell | Unconverted>>;
+type DayTable = Record<string, Record<string, CsvCell | Unconverted>>;
 
 /** One row per entry of `days`, which is a table within the row. Lists of amounts are JSON. */
 function flatten(row: Record<string, unknown>): Record<string, CsvCell>[] {
-  const { days, ...rest } = row as { days?: Table } & Record<string, CsvCell | Unconverted>;
+  const { days, ...rest } = row as { days?: DayTable } & Record<string, CsvCell | Unconverted>;
   const rows = days
     ? Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }))
     : [rest];
@@ -82,7 +82,7 @@ function headersOf(fields: Readonly<Record<string, unknown>>): Record<string, st
 /** Answers a report's rows as a CSV file, and its other fields as headers. `columns` are the header line of a table without rows. */
 export function answerCsv(
   c: AppContext,
-  { data, ...fields }: Answer,
+  { data, ...fields }: TabularAnswer,
   columns: readonly string[],
   { application, from, to, countedThrough, uncounted }: ReportSubject,
 ): Response {

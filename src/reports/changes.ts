@@ -20,7 +20,7 @@ type ChangesWanted = {
 };
 
 /** A group, and its values in both periods. Missing ones are 0. */
-export type Change = {
+export type GroupChange = {
   row: NamedColumns;
   now: number;
   before: number;
@@ -41,7 +41,7 @@ export async function findChanges(
   periods: { now: ComparedPeriod; before: ComparedPeriod },
   wanted: ChangesWanted,
   now: number,
-): Promise<Change[]> {
+): Promise<GroupChange[]> {
   const { group_by: names, currency = application.currency } = query;
   const filters = filtersOf(query);
   const given = givenBy(names, filters);
@@ -66,7 +66,7 @@ function metricOf(name: Metric, sums: Sums): number | null {
   return 'nanos' in metric ? fromNanos(metric.nanos(sums)) : metric.value(sums, 0);
 }
 
-type Groups = ReadonlyMap<string, Sums>;
+type SumsByGroup = ReadonlyMap<string, Sums>;
 
 /**
  * The largest changes between two reports' groups. Groups without a row of their own in one of them, because it has too many, are left out:
@@ -74,10 +74,10 @@ type Groups = ReadonlyMap<string, Sums>;
  */
 export function largestChanges(
   names: readonly DimensionName[],
-  later: Groups,
-  earlier: Groups,
+  later: SumsByGroup,
+  earlier: SumsByGroup,
   { metric, also, count }: ChangesWanted,
-): Change[] {
+): GroupChange[] {
   const figureOf = (name: Metric, sums: Sums | undefined) => (sums && metricOf(name, sums)) ?? 0;
   const rowOf = (key: string) => shownOf(keyValues(key), names);
   const largest: { key: string; now: number; before: number; by: number }[] = [];

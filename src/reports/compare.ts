@@ -38,9 +38,9 @@ export const CompareQuery = z
   .superRefine(checkSides);
 export type CompareQuery = z.infer<typeof CompareQuery>;
 
-type Sides = Pick<CompareQuery, 'by' | 'a' | 'b' | 'b_from' | 'b_to'>;
+type SidesQuery = Pick<CompareQuery, 'by' | 'a' | 'b' | 'b_from' | 'b_to'>;
 
-function checkSides({ by, a, b, b_from, b_to }: Sides, ctx: z.RefinementCtx): void {
+function checkSides({ by, a, b, b_from, b_to }: SidesQuery, ctx: z.RefinementCtx): void {
   const fault = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });
   const require = (fields: Record<string, string | undefined>, isWanted: boolean) => {
     for (const [path, value] of Object.entries(fields)) {
@@ -59,7 +59,7 @@ function checkSides({ by, a, b, b_from, b_to }: Sides, ctx: z.RefinementCtx): vo
   if (a !== undefined && a === b) fault('b', 'must not be the same as a');
 }
 
-type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
+type ComparedSide = { name: string | null; from: string; to: string; filter: DeviceFilter };
 
 /**
  * Compares the devices of two creatives, ad sets, campaigns, values of a segment's dimension or acquisition periods: retention on
@@ -78,7 +78,7 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
     currency,
     day: rateDay,
   });
-  const ask = ({ from, to, filter }: Side) =>
+  const ask = ({ from, to, filter }: ComparedSide) =>
     askOutcomes(env, application, {
       ...{ cohort: { from, to }, filter, days: query.days, today, rates },
       net: query.net ? { storeFeeBasisPoints: application.storeFeeBasisPoints } : null,
@@ -95,7 +95,11 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
   };
 }
 
-async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Promise<[Side, Side]> {
+async function sidesOf(
+  env: Env,
+  applicationId: string,
+  query: CompareQuery,
+): Promise<[ComparedSide, ComparedSide]> {
   const { by, from, to } = query;
   const filtered = await deviceFilterOf(env.DB, applicationId, filtersOf(query));
   if (by === 'period') {
@@ -104,7 +108,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
       { name: null, from: query.b_from ?? from, to: query.b_to ?? to, filter: filtered },
     ];
   }
-  const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
+  const side = async (path: 'a' | 'b', value = ''): Promise<ComparedSide> => {
     const name = isNamed(by)
       ? ((await findNames(database(env.DB), applicationId, by, [value])).get(value)?.name ?? null)
       : shownValue(by, normalised(by, value));

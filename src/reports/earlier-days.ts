@@ -1,7 +1,4 @@
-import { addDays, daysBetween } from '#lib/time';
-
-/** Inclusive days. */
-type DayRange = { from: string; to: string };
+import { addDays, type DayRange, daysBetween } from '#lib/time';
 
 /** The earlier days that a period can be compared with. */
 export const COMPARISONS = ['previous', 'weekdays', 'year'] as const;

@@ -4,6 +4,7 @@ import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import type { GroupValues } from './engine/group-cells.ts';
 import { isByCreative } from './filters.ts';
 import { CreativeNames } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
@@ -11,13 +12,11 @@ import type { Reported, ReportFilters } from './query.ts';
 // A device that paid on two days of a period is one payer of the period, so the daily figures of the rollups cannot be added up. The counters know
 // the days on which each device paid.
 
-type Values = readonly (string | null)[];
-
 export type PayerCounts = {
   /** The distinct payers of the whole period. */
   total: number;
   /** The payers of the row with these values. `byDay` is the sum of the rollups, which is exact for a single day. */
-  row: (values: Values, byDay: number) => number;
+  row: (values: GroupValues, byDay: number) => number;
   /** The payers of the row that sums up the rest; null if devices may be in several rows. */
   rest: (shown: readonly unknown[]) => number | null;
 };
@@ -100,7 +99,7 @@ const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devi
 
 /** The periods that the rows cover; only the whole period if no grouping is by time. */
 function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
-  const spans = new Map<string, { values: Values; period: { from: string; to: string } }>();
+  const spans = new Map<string, { values: GroupValues; period: { from: string; to: string } }>();
   for (const day of daysOf(from, to)) {
     const values = spansOf(day, names);
     const key = JSON.stringify(values);

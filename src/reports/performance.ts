@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import {
   ALL_METRICS,
-  type Cohort,
+  type CohortFigures,
   type CohortMetric,
   HOURLY_METRICS,
   isCohortMetric,
@@ -35,6 +35,7 @@ import {
   spansOf,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
+import type { GroupValues } from './engine/group-cells.ts';
 import { readReportSums } from './engine/group-sums.ts';
 import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
@@ -249,7 +250,7 @@ async function readCohorts(
   application: Reported,
   { metrics, ...asked }: CohortMetricsRequest,
   keys: Iterable<string>,
-): Promise<((key: string) => Cohort) | null> {
+): Promise<((key: string) => CohortFigures) | null> {
   const given = givenBy(asked.names, asked.filters);
   const wanted = metrics.filter((name) => isCohortMetric(name) && given.has(name));
   const days = wanted.flatMap((name) => {
@@ -258,8 +259,6 @@ async function readCohorts(
   });
   return days.length === 0 ? null : readGroupCohorts(env, application, { ...asked, days }, keys);
 }
-
-type Values = readonly (string | null)[];
 
 /** Compares groups by their columns, the order of a report's rows. */
 export function compareShown(left: NamedColumns, right: NamedColumns): number {
@@ -276,13 +275,13 @@ const sortable = (name: string, shown: NamedColumns): string | number =>
 
 /** The number of days that a group covers: those of its day, week or month, or all days. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {
-  const keyOf = (values: Values) => JSON.stringify(values.filter((_, index) => isTime(names[index])));
+  const keyOf = (values: GroupValues) => JSON.stringify(values.filter((_, index) => isTime(names[index])));
   const counts = new Map<string, number>();
   for (const day of days) {
     const key = keyOf(spansOf(day, names));
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return (values: Values) => counts.get(keyOf(values)) ?? 0;
+  return (values: GroupValues) => counts.get(keyOf(values)) ?? 0;
 }
 
 /** The number of days that the row `other` covers: in a report by time, those up to the first group that was cut off; otherwise all. */

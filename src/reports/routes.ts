@@ -64,10 +64,10 @@ export type Report<Query extends AnyQuery = AnyQuery, Answer extends AnyAnswer =
 
 const define = <Query extends AnyQuery, Answer extends AnyAnswer>(report: Report<Query, Answer>) => report;
 
-type Grouped = { group_by?: DimensionName | undefined };
-const ofGroup = ({ group_by: group }: Grouped) => columnsOf(group ? [group] : []);
+type GroupedQuery = { group_by?: DimensionName | undefined };
+const ofGroup = ({ group_by: group }: GroupedQuery) => columnsOf(group ? [group] : []);
 /** Cohorts without a grouping have the columns of one by creative. */
-const ofCohort = ({ group_by: group = 'creative' }: Grouped) => columnsOf([group]);
+const ofCohort = ({ group_by: group = 'creative' }: GroupedQuery) => columnsOf([group]);
 
 /** A row or totals with these metrics only. */
 function withOnly<Row extends object>(row: Row, metrics: readonly Metric[]): Partial<Row> {

@@ -1,14 +1,14 @@
-import type { Amounts, DeviceEvent, LoggedEvent, NewTransactionStep, OwnValues } from '#catalogue';
+import type { DeviceEvent, LoggedEvent, MeasureAmounts, NewTransactionStep, OwnValues } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import type { RunningDevice } from './device/device-state.ts';
 import type { Earning } from './device/journal.ts';
 import type { KeyValues } from './key-values.ts';
 import type { Additions } from './tables.ts';
 import {
-  type Amount,
   hasStep,
   isCounted,
   isTold,
+  type MoneyAmount,
   newAmountIn,
   purchaseIn,
   type Refunded,
@@ -53,7 +53,7 @@ export abstract class AddingUp {
   protected segments: Segments = { event: 0, cohort: 0 };
   private current: LoggedEvent | null = null;
   /** What the event adds to its transaction for somebody who was told of it so far: see `newAmountIn`. Undefined without a transaction. */
-  private newAmount: Amount | null | undefined;
+  private newAmount: MoneyAmount | null | undefined;
   /** -1 while what another counter added is taken back. */
   private times: 1 | -1 = 1;
   /** Null for an event without a device. `age`: the number of days from the acquisition to the event's day. */
@@ -205,7 +205,7 @@ export abstract class AddingUp {
     if (row.acquiredDay !== '') revenue.add(this.keyOf(row, currency), row.segments.cohort, added);
   }
 
-  private addCounts(row: TransactionStep, amounts: Amounts<'rollup_daily'>, currency = ''): void {
+  private addCounts(row: TransactionStep, amounts: MeasureAmounts<'rollup_daily'>, currency = ''): void {
     if (Object.values(amounts).every((amount) => amount === 0)) return;
     this.counted.daily.add(this.keyOf(row, currency), row.segments.event, timesAll(this.times, amounts));
   }

@@ -1,9 +1,9 @@
 import {
-  type Amounts,
   columnsOf as columnsOfMeasure,
   isMoney,
   keysTogether,
   MEASURES,
+  type MeasureAmounts,
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
@@ -22,12 +22,12 @@ export type StoredTable = Exclude<RollupTable, 'rollup_hours'>;
 export const hasTable = (rollup: RollupTable): rollup is StoredTable => rollup !== 'rollup_hours';
 export const ROLLUP_TABLES = ROLLUPS.filter(hasTable);
 
-type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
+type KeyColumn<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 /** The columns of the keys of all tables. */
 const KEY_COLUMNS = [...new Set(Object.values(ROLLUP_KEYS).flat())];
 /** The place of each column in the key of an event's rows, which has the values of all tables: see `addNumbered`. */
 export const KEY_AT = Object.fromEntries(KEY_COLUMNS.map((name, place) => [name, place])) as Readonly<
-  Record<KeyOf<RollupTable>, number>
+  Record<KeyColumn<RollupTable>, number>
 >;
 export const emptyKey = (): Int32Array => new Int32Array(KEY_COLUMNS.length);
 
@@ -54,7 +54,7 @@ const PLACES = new Map<RollupTable, Map<string, SumPosition>>(
 );
 
 /** The segment of a cell, beside the columns of its key. */
-type CellColumn<Table extends RollupTable> = KeyOf<Table> | 'segment';
+type CellColumn<Table extends RollupTable> = KeyColumn<Table> | 'segment';
 
 /** The place of the day in each key, which starts with the application. */
 const DAY_AT = 1;
@@ -70,7 +70,7 @@ const MAX_REMEMBERED = 10_000;
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
   private readonly values: KeyValues;
-  private readonly keys: readonly KeyOf<Table>[];
+  private readonly keys: readonly KeyColumn<Table>[];
   /** See `KEY_AT`. */
   private readonly keyPlaces: Int32Array;
   private readonly measures: ReadonlyMap<string, SumPosition>;
@@ -102,7 +102,7 @@ export class Additions<Table extends RollupTable> {
   }
 
   /** Adds to the sums of a key and a segment. */
-  add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
+  add(key: Record<KeyColumn<Table>, string | number>, segment: number, amounts: MeasureAmounts<Table>): void {
     this.lookUp(
       this.keys.map((name) => key[name]),
       segment,
@@ -114,7 +114,7 @@ export class Additions<Table extends RollupTable> {
    * The same with numbers of `values`, for the key (see `KEY_AT`) as for the segment: a run looks up the values of an event once for all its
    * tables.
    */
-  addNumbered(key: Int32Array, segment: number, amounts: Amounts<Table>): void {
+  addNumbered(key: Int32Array, segment: number, amounts: MeasureAmounts<Table>): void {
     const { keyPlaces, tuple } = this;
     for (let at = 0; at < keyPlaces.length; at++) tuple[at] = key[keyPlaces[at] ?? 0] ?? 0;
     tuple[keyPlaces.length] = segment;
@@ -199,7 +199,7 @@ export class Additions<Table extends RollupTable> {
   }
 
   /** `tuple` has the cell's key and segment. */
-  private addToCell(amounts: Amounts<Table>): void {
+  private addToCell(amounts: MeasureAmounts<Table>): void {
     const cell = this.cell();
     const sums = this.pieceOf(cell);
     const own = this.fromOf(cell);

@@ -1,5 +1,4 @@
 import {
-  type Amounts,
   type DeviceEvent,
   type EventKind,
   hourIdOf,
@@ -8,6 +7,7 @@ import {
   isSent,
   kindOf,
   type LoggedEvent,
+  type MeasureAmounts,
   type OwnValues,
   ownValuesOf,
   type Rollups,
@@ -119,7 +119,7 @@ export class Tally extends AddingUp implements Rollups {
     if (step !== null) device.reach(step, event.occurred_at);
   }
 
-  addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
+  addDaily(amounts: MeasureAmounts<'rollup_daily'>, currency = ''): void {
     this.key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
     if (this.isByHour) this.counted.hours.addNumbered(this.key, this.noSegment, amounts);
@@ -141,7 +141,7 @@ export class Tally extends AddingUp implements Rollups {
 
   addAds(
     { source, media_source, placement, currency }: Parameters<Rollups['addAds']>[0],
-    amounts: Amounts<'rollup_ads'>,
+    amounts: MeasureAmounts<'rollup_ads'>,
   ): void {
     const { key } = this;
     key[KEY_AT.source] = this.numberOf(source);
@@ -151,18 +151,21 @@ export class Tally extends AddingUp implements Rollups {
     this.counted.ads.addNumbered(key, this.segments.event, amounts);
   }
 
-  addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
+  addItem(
+    { item_id, currency }: Parameters<Rollups['addItem']>[0],
+    amounts: MeasureAmounts<'rollup_items'>,
+  ): void {
     this.key[KEY_AT.item_id] = this.numberOf(item_id);
     this.key[KEY_AT.currency] = this.numberOf(currency);
     this.counted.items.addNumbered(this.key, this.segments.event, amounts);
   }
 
-  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
+  addCustom(eventName: string, amounts: MeasureAmounts<'rollup_custom'>): void {
     this.key[KEY_AT.event_name] = this.numberOf(eventName);
     this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
   }
 
-  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
+  addRevenue(currency: string, amounts: MeasureAmounts<'cohort_revenue'>): void {
     const { device, age } = this.ofDevice();
     device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
     device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
@@ -194,7 +197,7 @@ export class Tally extends AddingUp implements Rollups {
     this.addAtAge(age, { last_active_devices: 1 });
   }
 
-  private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
+  private addAtAge(age: number, amounts: MeasureAmounts<'cohort_activity'>): void {
     this.key[KEY_AT.age] = this.numberOf(age);
     this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
   }

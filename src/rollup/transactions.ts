@@ -111,14 +111,14 @@ function* differences(
 }
 
 /** An amount of money. */
-export type Amount = Pick<TransactionStep, 'nanos' | 'currency'>;
+export type MoneyAmount = Pick<TransactionStep, 'nanos' | 'currency'>;
 
 /**
  * The amount that a step tells somebody who was told of the steps before: what counts of a payment, or what a refund takes back. Null if it tells
  * nothing new: a payment that is known, or a refund that takes back nothing more. The device of a payment that a store told without one is new.
  * A refund that waits for its purchase tells what it says itself.
  */
-export function newAmountIn(before: readonly TransactionStep[], added: TransactionStep): Amount | null {
+export function newAmountIn(before: readonly TransactionStep[], added: TransactionStep): MoneyAmount | null {
   const known = purchaseIn(before);
   if (!known) return added;
   if (isStepBack(added)) return [...refundedBy(before, added)].find(({ nanos }) => nanos > 0) ?? null;

@@ -14,7 +14,7 @@ const MAX_REVENUE = 1e9;
 const optionalRevenue = () => requiredNumber(MAX_REVENUE).optional();
 
 /** What a conversion value means. Without an amount, it means no revenue; with only one, exactly that. */
-const Meaning = z
+const ConversionMeaning = z
   .object({
     event: optionalName(128),
     revenue_min: optionalRevenue(),
@@ -29,7 +29,7 @@ const Meaning = z
     path: ['revenue_max'],
     message: 'must be at least revenue_min',
   });
-export type Meaning = z.output<typeof Meaning>;
+export type ConversionMeaning = z.output<typeof ConversionMeaning>;
 
 const fineFault = `must be a whole number from 0 to ${MAX_FINE_VALUE}`;
 const FineValue = z
@@ -38,9 +38,9 @@ const FineValue = z
   .refine((text) => Number(text) <= MAX_FINE_VALUE, fineFault);
 
 const windowMeanings = z.strictObject(
-  Object.fromEntries(COARSE_VALUES.map((value) => [value, Meaning.optional()])) as Record<
+  Object.fromEntries(COARSE_VALUES.map((value) => [value, ConversionMeaning.optional()])) as Record<
     (typeof COARSE_VALUES)[number],
-    z.ZodOptional<typeof Meaning>
+    z.ZodOptional<typeof ConversionMeaning>
   >,
 );
 
@@ -48,7 +48,7 @@ const windowMeanings = z.strictObject(
 export const SchemaVersion = z.object({
   valid_from: dayText(),
   currency: currencyCode(),
-  fine: z.record(FineValue, Meaning).default({}),
+  fine: z.record(FineValue, ConversionMeaning).default({}),
   coarse: z
     .strictObject(
       Object.fromEntries(WINDOWS.map((window) => [window, windowMeanings.optional()])) as Record<
@@ -115,7 +115,7 @@ export async function saveSchema(
 export function meaningOf(
   version: SchemaVersion | null,
   { sequence, fine, coarse }: Pick<Postback, 'sequence' | 'fine' | 'coarse'>,
-): Meaning | null {
+): ConversionMeaning | null {
   if (!version) return null;
   if (fine !== null) return (sequence === 0 && version.fine[String(fine)]) || null;
   const window = WINDOWS[sequence];

@@ -57,9 +57,9 @@ const fields = () => ({
   'postback-sequence-index': wholeNumber(2),
 });
 
-type Fields = ReturnType<typeof fields>;
+type PostbackFields = ReturnType<typeof fields>;
 /** Typed as if a version could have any of the fields. */
-type SomeFields = { [Name in keyof Fields]: z.ZodOptional<Fields[Name]> };
+type SomeFields = { [Name in keyof PostbackFields]: z.ZodOptional<PostbackFields[Name]> };
 
 /** The schema of a version: its signed fields, the signature, and the values. */
 function schemaOf(version: Version) {

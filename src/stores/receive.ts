@@ -21,7 +21,7 @@ const contentOf = ({ type, kind, environment, amount, ...rest }: StoreNotificati
   ]);
 
 /** What became of a notification: the event that counts it, or why none does. */
-export type Received = { eventId: string | null; reason: string | null };
+export type NotificationOutcome = { eventId: string | null; reason: string | null };
 
 /**
  * Stores a verified notification and sends its event to the queue. Idempotent: a notification that arrives again has the same event and counter, and counts
@@ -32,7 +32,7 @@ export async function receiveNotification(
   application: IntakeApplication,
   notification: StoreNotification,
   now: number,
-): Promise<Received> {
+): Promise<NotificationOutcome> {
   const reason = reasonNotCounted(notification);
   const place = reason === null ? await placeOf(env, application, notification) : null;
   const eventAt = (id: string, shard: number | null, device = place?.device ?? null) =>
@@ -52,13 +52,13 @@ export async function receiveNotification(
 const WAITS =
   'waits: no device or purchase is known, and the application has several counters. A payment counts without a device after 3 days, a refund once its purchase has arrived';
 
-function faultOf(place: Place | null): string | null {
+function faultOf(place: DeviceAndShard | null): string | null {
   if (place?.shard === null) return WAITS;
   return place?.device?.test ? 'is of a test device' : null;
 }
 
 /** `shard`: null if it is not known yet. */
-type Place = { device: NamedDevice | null; shard: number | null };
+type DeviceAndShard = { device: NamedDevice | null; shard: number | null };
 
 /**
  * The counter that counts a notification: that of its device, or the one that knows its transaction. An application may have several and none does: the
@@ -68,7 +68,7 @@ async function placeOf(
   env: Env,
   application: IntakeApplication,
   { customerIds, transactionId, originalTransactionId }: StoreNotification,
-): Promise<Place> {
+): Promise<DeviceAndShard> {
   const device = await findNamedDevice(env, application, customerIds.slice(0, MAX_NAMES));
   if (device) return { device, shard: device.shard };
   if (application.shards === 1) return { device, shard: 0 };
@@ -84,7 +84,7 @@ async function keep(
   notification: StoreNotification,
   { reason, shard, held }: { reason: string | null; shard: number | null; held: StoreEvent | null },
   now: number,
-): Promise<Received & { shard: number | null; isOther: boolean }> {
+): Promise<NotificationOutcome & { shard: number | null; isOther: boolean }> {
   const { store, id: notificationId, type, kind, environment, transactionId } = notification;
   const contentHash = await sha256Hex(contentOf(notification));
   const columns = storeNotifications;

@@ -33,7 +33,7 @@ const Body = z.object({
     aliases: z.array(z.string().max(512)).max(1_000).nullish(),
   }),
 });
-type Event = z.infer<typeof Body>['event'];
+type RevenueCatEvent = z.infer<typeof Body>['event'];
 
 const KINDS: Readonly<Record<string, StoreNotification['kind']>> = {
   INITIAL_PURCHASE: 'purchase',
@@ -52,12 +52,12 @@ function paid({
   price_in_purchased_currency: own,
   currency,
   price,
-}: Event): [nanos: bigint, currency: string] | null {
+}: RevenueCatEvent): [nanos: bigint, currency: string] | null {
   if (own !== null && own !== undefined && currency) return [toNanos(own), currency.toLowerCase()];
   return price === null || price === undefined ? null : [toNanos(price), 'usd'];
 }
 
-function kindOf(event: Event, nanos: bigint | undefined): StoreNotification['kind'] {
+function kindOf(event: RevenueCatEvent, nanos: bigint | undefined): StoreNotification['kind'] {
   if (event.is_family_share || !event.transaction_id) return 'other';
   // A refund is a cancellation by customer support with a negative price. Other cancellations only end a renewal.
   const isRefund = event.type === 'CANCELLATION' && event.cancel_reason === 'CUSTOMER_SUPPORT';

@@ -1,15 +1,15 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
 import { CLICK_ID_PARAMETERS } from '#networks';
-import type { Query } from './query.ts';
+import type { QueryParameters } from './query.ts';
 
-const isClickId = ([name]: Query[number]): boolean => CLICK_ID_PARAMETERS.has(name);
+const isClickId = ([name]: QueryParameters[number]): boolean => CLICK_ID_PARAMETERS.has(name);
 
 /**
  * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If there are more, networks'
  * click ids go first. If a name or value is longer than 256 characters, the parameter is left out entirely, because a truncated click id
  * would be useless or wrong.
  */
-export function clickParams(query: Query): Record<string, string> {
+export function clickParams(query: QueryParameters): Record<string, string> {
   const kept = new Map<string, string>();
   const isLong = query.length > MAX_CLICK_PARAMS;
   const ranked = isLong ? [...query.filter(isClickId), ...query.filter((one) => !isClickId(one))] : query;

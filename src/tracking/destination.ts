@@ -1,11 +1,15 @@
 import type { OsFamily } from '#catalogue';
-import { parseQuery, type Query, queryOf, writeQuery } from './query.ts';
+import { parseQuery, type QueryParameters, queryOf, writeQuery } from './query.ts';
 
 /** An https URL that a team has stored, with its parts: parsed once, because every click adds parameters to it. */
-export type StoredUrl = { href: string; beforeQuery: string; parameters: Query; fragment: string };
+export type StoredUrl = { href: string; beforeQuery: string; parameters: QueryParameters; fragment: string };
 
 /** The destinations of an application's links. */
-export type Stores = { ios: StoredUrl | null; android: StoredUrl | null; fallback: StoredUrl | null };
+export type LinkDestinations = {
+  ios: StoredUrl | null;
+  android: StoredUrl | null;
+  fallback: StoredUrl | null;
+};
 
 /** `store` is an app store page. An app opened from there does not receive the click's id from a URL. */
 export type LinkTarget = { kind: 'store' | 'fallback'; url: StoredUrl } | { kind: 'none' };
@@ -24,14 +28,17 @@ export function httpsUrl(text: string | null): StoredUrl | null {
   return { href, beforeQuery: url.href, parameters: queryOf(href), fragment };
 }
 
-const hrefOf = ({ beforeQuery, fragment }: StoredUrl, parameters: Query): string =>
+const hrefOf = ({ beforeQuery, fragment }: StoredUrl, parameters: QueryParameters): string =>
   `${beforeQuery}?${writeQuery(parameters)}${fragment}`;
 
 /**
  * Chooses where to send a person. Phones go to their own store or to the fallback. Any other system goes to a store that is configured,
  * preferably its own maker's, because a store page can be viewed from there.
  */
-export function chooseDestination({ ios, android, fallback }: Stores, family: OsFamily): LinkTarget {
+export function chooseDestination(
+  { ios, android, fallback }: LinkDestinations,
+  family: OsFamily,
+): LinkTarget {
   const storeOf = {
     ios,
     android,
@@ -46,7 +53,7 @@ export function chooseDestination({ ios, android, fallback }: Stores, family: Os
 }
 
 /** The parameters that are passed on. */
-function passedOn(parameters: Query): Query {
+function passedOn(parameters: QueryParameters): QueryParameters {
   let length = 0;
   return parameters.filter(([name, value]) => {
     length += name.length + value.length + 2;
@@ -54,20 +61,21 @@ function passedOn(parameters: Query): Query {
   });
 }
 
-const has = (parameters: Query, wanted: string): boolean => parameters.some(([name]) => name === wanted);
+const has = (parameters: QueryParameters, wanted: string): boolean =>
+  parameters.some(([name]) => name === wanted);
 
-const firstValue = (parameters: Query, wanted: string): string =>
+const firstValue = (parameters: QueryParameters, wanted: string): string =>
   parameters.find(([name]) => name === wanted)?.[1] ?? '';
 
-const without = (parameters: Query, unwanted: string): Query =>
+const without = (parameters: QueryParameters, unwanted: string): QueryParameters =>
   parameters.filter(([name]) => name !== unwanted);
 
 /** The parameters of a link that its destination does not have. Those that it has win, because they may identify the application. */
-const addedTo = ({ parameters }: StoredUrl, query: Query): Query =>
+const addedTo = ({ parameters }: StoredUrl, query: QueryParameters): QueryParameters =>
   passedOn(query).filter(([name]) => !has(parameters, name));
 
 /** The destination with the link's query parameters. */
-export function withParameters(destination: StoredUrl, query: Query): string {
+export function withParameters(destination: StoredUrl, query: QueryParameters): string {
   const added = addedTo(destination, query);
   return added.length === 0 ? destination.href : hrefOf(destination, [...destination.parameters, ...added]);
 }
@@ -76,7 +84,7 @@ export function withParameters(destination: StoredUrl, query: Query): string {
  * Also adds `referrer`, which Google Play passes to the application after the installation. It has the click's id first, then the link's
  * query parameters and any referrer that was there before, so that other tools find theirs.
  */
-export function withReferrer(destination: StoredUrl, clickId: string | null, query: Query): string {
+export function withReferrer(destination: StoredUrl, clickId: string | null, query: QueryParameters): string {
   const others = without(query, 'referrer');
   const earlier = [destination.parameters, query].flatMap((parameters) =>
     passedOn(parseQuery(firstValue(parameters, 'referrer'))),

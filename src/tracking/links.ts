@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { applications, creatives, database, type LinkPreview } from '#db';
 import { LookupCache, requireWithin } from '#http';
-import { httpsUrl, type Stores } from './destination.ts';
+import { httpsUrl, type LinkDestinations } from './destination.ts';
 
 /** What a tracking link leads to. */
 export type Link = {
@@ -14,7 +14,7 @@ export type Link = {
   viewWindowHours: number;
   /** The network that the link is for; null if its parameters tell. */
   network: string | null;
-  stores: Stores;
+  stores: LinkDestinations;
   /** What is shown of the link before anyone follows it; null for what its destination shows. */
   preview: LinkPreview | null;
 };

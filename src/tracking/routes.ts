@@ -17,7 +17,7 @@ import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, previewPage, unknownLinkPage } from './pages.ts';
-import { type Query, queryOf } from './query.ts';
+import { type QueryParameters, queryOf } from './query.ts';
 import {
   Measurement,
   measuredClickId,
@@ -71,10 +71,10 @@ async function isWithinLimit(c: AppContext): Promise<boolean> {
 }
 
 /** The secret with which a network's server reports a click or impression instead of a person following the link. */
-const secretIn = (query: Query): string | undefined => query.find(([name]) => name === 's2s')?.[1];
+const secretIn = (query: QueryParameters): string | undefined => query.find(([name]) => name === 's2s')?.[1];
 
 /** Answers a network's server, which is not sent on. */
-async function answerServer(c: AppContext, query: Query, secret: string) {
+async function answerServer(c: AppContext, query: QueryParameters, secret: string) {
   const link = await linkOf(c);
   if (!link) throw new AppError('not_found', 'Link not found');
   // So that its team finds in the debugger what is refused.

@@ -21,7 +21,7 @@ import { readEpochOrText } from '#lib/timestamp';
 import type { ServerSideRecorded } from './answers.ts';
 import { clickParams } from './click-details.ts';
 import type { Link } from './links.ts';
-import type { Query } from './query.ts';
+import type { QueryParameters } from './query.ts';
 import { publicClickId, recordClick } from './record.ts';
 import { readUserAgent } from './user-agent.ts';
 
@@ -95,7 +95,7 @@ const NOT_COUNTED = { success: true, counted: false, id: null } as const;
 export async function recordServerSide(
   c: AppContext,
   link: Link,
-  { secret, query, now }: { secret: string; query: Query; now: number },
+  { secret, query, now }: { secret: string; query: QueryParameters; now: number },
 ): Promise<ServerSideRecorded> {
   if (secret !== (await linkSecret(c.env, link.creativeId))) {
     await requireWithin(c.env.CLICK_LIMIT, `s2s:${callerNetwork(c)}`);

@@ -4,10 +4,10 @@ import type { OsFamily } from '#catalogue';
 import { memoize } from '#lib/collections/memoize';
 
 /** What a browser reveals about its device; null for anything that it hides. */
-type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
+type BrowserDevice = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
 /** `isRobot`: link previews, crawlers and programs. They are redirected, but not counted as clicks. */
-export type Browser = Device & { isRobot: boolean };
+export type Browser = BrowserDevice & { isRobot: boolean };
 
 /** Real user agents have about 300 characters at most. Longer headers are cut, which bounds the work. */
 const MAX_USER_AGENT_CHARS = 512;
@@ -54,7 +54,7 @@ export const readUserAgent = (header: string): Browser => parse(header.slice(0, 
 
 const majorOf = (version: string | null): number => Number.parseInt(version ?? '', 10);
 
-function readDevice(userAgent: string): Device {
+function readDevice(userAgent: string): BrowserDevice {
   const ios = userAgent.search(IOS_DEVICE);
   if (ios >= 0) {
     const [, reported = null] = IOS_VERSION.exec(restOfComment(userAgent, ios)) ?? [];
@@ -70,7 +70,7 @@ function readDevice(userAgent: string): Device {
 }
 
 /** `Android 14; SM-S911B Build/UP1A; wv` */
-function parseAndroid(comment: string): Device {
+function parseAndroid(comment: string): BrowserDevice {
   const [system = '', described = ''] = comment.split(';');
   const [, version = null] = ANDROID_VERSION.exec(system) ?? [];
   const model = described.split(' Build/', 1).join().trim();

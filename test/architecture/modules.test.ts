@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MODULES, type Module } from './modules.ts';
-import { importedFiles, importsOf, readModules, readTables, tablesOf } from './source.ts';
+import { importedFiles, importsOf, readModules, readSource, readTables, tablesOf } from './source.ts';
 
 const source = readModules();
 const tables = readTables();
@@ -77,6 +77,20 @@ describe('the list of modules', () => {
     const sizes = Map.groupBy(files, (folder) => folder);
     const large = [...sizes].filter(([, { length }]) => length > MAX_FILES_OF_FOLDER);
     expect(large.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([]);
+  });
+
+  it('declares no type, interface or class of one name in two files', () => {
+    const declarations = readSource().flatMap(({ file, code }) =>
+      [
+        ...code.matchAll(
+          /^(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gm,
+        ),
+      ].map(([, name = '']) => ({ name, file })),
+    );
+    const byName = Map.groupBy(declarations, ({ name }) => name);
+    expect(byName.size).toBeGreaterThan(0);
+    const repeated = [...byName].filter(([, of]) => new Set(of.map(({ file }) => file)).size > 1);
+    expect(repeated.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(', ')}`)).toEqual([]);
   });
 
   it('types every JSON response of a route', () => {

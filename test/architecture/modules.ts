@@ -312,7 +312,19 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
   },
   cli: {
-    imports: ['backup', 'catalogue', 'db', 'env', 'lake', 'lib', 'members', 'networks', 'skan', 'teams'],
+    imports: [
+      'backup',
+      'catalogue',
+      'connectors',
+      'db',
+      'env',
+      'lake',
+      'lib',
+      'members',
+      'networks',
+      'skan',
+      'teams',
+    ],
     reads: ['teams'],
   },
 };

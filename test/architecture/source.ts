@@ -3,13 +3,18 @@ import path from 'node:path';
 
 const SRC = path.join(import.meta.dirname, '../../src');
 
-/** The source files of each module, by the module's name. Files directly in `src` put the others together and are none, but for the settings. */
-export function readModules(): Map<string, { file: string; code: string }[]> {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+type SourceFile = { file: string; code: string };
+
+/** All source files, without their comments. */
+export const readSource = (): SourceFile[] =>
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.includes('static'))
     .map((file) => ({ file, code: withoutComments(readFileSync(path.join(SRC, file), 'utf8')) }));
+
+/** The source files of each module, by the module's name. Files directly in `src` put the others together and are none, but for the settings. */
+export function readModules(): Map<string, SourceFile[]> {
   return Map.groupBy(
-    files.filter(({ file }) => file.includes('/') || file === 'env.ts'),
+    readSource().filter(({ file }) => file.includes('/') || file === 'env.ts'),
     ({ file }) => file.replace(/(?:\/.*|\.ts)$/s, ''),
   );
 }

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { type Progress, writeSnapshot } from '#backup';
+import { type RestoreProgress, writeSnapshot } from '#backup';
 import { type Counter, counterOf } from '#counting';
 import { type Bucket, mergeFiles } from '#lake';
 import { DAY_MS } from '#lib/time';
@@ -247,7 +247,7 @@ it('can be interrupted after every step, and counts each event once', async () =
       asked = 0;
       const answer = await askRestore(worker, secret);
       expect(answer.status, await answer.clone().text()).toBe(200);
-      return (await answer.json()) as Progress;
+      return (await answer.json()) as RestoreProgress;
     };
     const progress = await take();
     expect(progress.done - (position?.done ?? 0)).toBeLessThanOrEqual(2);

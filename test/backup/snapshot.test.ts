@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { eq, is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Progress, writeSnapshot } from '#backup';
+import { type RestoreProgress, writeSnapshot } from '#backup';
 import { type Counter, counterOf } from '#counting';
 import * as schema from '#db';
 import { continueDeletions, deleteApplication } from '#deletion';
@@ -379,7 +379,7 @@ describe('the key of hashes', () => {
     const { secret } = await beginRestore();
     for (;;) {
       const answer = await askRestore(other, secret, { other_secrets: true });
-      const progress: Progress = await answer.json();
+      const progress: RestoreProgress = await answer.json();
       if (!progress.finished) continue;
       expect(progress.restored.rows).toBe(progress.rows_in_snapshot);
       break;

@@ -6,7 +6,7 @@ import { DatabaseMeter } from './meter.ts';
 
 // A bundle has to export what wrangler.toml binds.
 export { CreativeRegistry } from '../../src/creatives/registry.ts';
-export { Destination } from '../../src/destinations/object/destination.ts';
+export { DestinationObject as Destination } from '../../src/destinations/object/destination.ts';
 export { OutboundSender } from '../../src/destinations/object/sender.ts';
 export { BenchCounter as Counter } from './bench-counter.ts';
 

@@ -1,9 +1,9 @@
-import { Destination } from '../../src/destinations/object/destination.ts';
+import { DestinationObject } from '../../src/destinations/object/destination.ts';
 import type { ChaosBindings } from './chaos-counter.ts';
 import { failingDatabase, mayDie } from './faults.ts';
 
 /** The service's destination over a database that fails, which dies at random: when it is called, when it begins and ends to send, and while it does. */
-export class ChaosDestination extends Destination {
+export class ChaosDestination extends DestinationObject {
   private readonly seed: string;
 
   constructor(ctx: DurableObjectState, env: ChaosBindings) {
@@ -17,7 +17,7 @@ export class ChaosDestination extends Destination {
     return mayDie(this.ctx, this.seed, work);
   }
 
-  override accept(...args: Parameters<Destination['accept']>) {
+  override accept(...args: Parameters<DestinationObject['accept']>) {
     return this.mayDie(() => super.accept(...args));
   }
 

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  type ImportProgress,
   importFile,
-  type Progress,
   progressFileOf,
   rejectedFileOf,
   type Target,
@@ -82,7 +82,7 @@ const sentNumbers = () =>
 describe('importFile', () => {
   it('sends every line once, in batches of 500 with keys, and deletes its progress file', async () => {
     const file = await fileOf(numbered(1234));
-    const steps: Progress[] = [];
+    const steps: ImportProgress[] = [];
     const done = await importFile(file, target, (progress) => steps.push({ ...progress }));
     expect(done).toMatchObject({ lines: 1234, accepted: 1234, rejected: 0 });
     expect(sentNumbers()).toEqual(Array.from({ length: 1234 }, (_, n) => n));
@@ -118,7 +118,7 @@ describe('importFile', () => {
       }),
     ).rejects.toThrow('pulled the plug');
     const before = new Map(seen.map(({ key, events }) => [key, events]));
-    const noted: Progress = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
+    const noted: ImportProgress = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
     expect(noted.lines).toBe(1500);
     seen = [];
     const done = await importFile(file, target, () => undefined);
@@ -163,7 +163,7 @@ describe('importFile', () => {
     // Each line has some 150,000 characters of three bytes, and a batch 900,000 bytes.
     const wide = (length: number) => JSON.stringify({ n: 1, text: '猫'.repeat(length) });
     const file = await fileOf(Array.from({ length: 4 }, () => wide(150_010)));
-    const steps: Progress[] = [];
+    const steps: ImportProgress[] = [];
     await importFile(file, target, (progress) => steps.push({ ...progress }));
     const { size } = await stat(file);
     // The last line has no line break.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Fetch } from '#lib/input/fetch';
 import { fromNanos } from '#lib/money';
-import type { Fetch } from '../../src/connectors/fetch-answers.ts';
 import { PLATFORMS } from '../../src/connectors/platforms.ts';
 import { sumByNetwork } from '../../src/connectors/report-file.ts';
 

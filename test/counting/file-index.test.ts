@@ -9,14 +9,14 @@ import {
   nextMerge,
   nextPartlyExpired,
 } from '../../src/counting/files/file-index.ts';
-import { openStore, type Store } from '../../src/counting/store.ts';
+import { type ObjectStore, openStore } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00Z');
 const MINUTE_MS = 60_000;
 
 /** Runs something in a new counter's own store. */
-const withStore = <Result>(work: (store: Store, storage: DurableObjectStorage) => Result) =>
+const withStore = <Result>(work: (store: ObjectStore, storage: DurableObjectStorage) => Result) =>
   startCounter().inside((_, { storage }) => work(openStore(storage), storage));
 
 const idAt = (at: number, digit: string) => `evt_${at.toString(16).padStart(12, '0')}${digit.repeat(20)}`;

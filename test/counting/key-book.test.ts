@@ -7,14 +7,14 @@ import { KeyBook, pruneKeys } from '../../src/counting/keys/key-book.ts';
 import { findPurchases } from '../../src/counting/keys/purchase-keys.ts';
 import { KEY_DAY, KEY_WORDS } from '../../src/counting/pack.ts';
 import { purchaseKeys } from '../../src/counting/schema.ts';
-import { openStore, type Store } from '../../src/counting/store.ts';
+import { type ObjectStore, openStore } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 import { seededRandom } from '../helpers/random.ts';
 
 const NOW = Date.parse('2026-03-20T12:00:00Z');
 const DAY = 20_000;
 
-const inStore = (work: (store: Store) => void) =>
+const inStore = (work: (store: ObjectStore) => void) =>
   startCounter().inside((_, state) => work(openStore(state.storage)));
 
 /** Keys of a row, one per event, with hashes that follow from their numbers. */
@@ -26,7 +26,7 @@ function row(keys: { day: number; number: number }[]): Uint32Array {
   return Uint32Array.from(words);
 }
 
-const openBook = (store: Store, words: Uint32Array) => atOnce(KeyBook.open(store, [words]));
+const openBook = (store: ObjectStore, words: Uint32Array) => atOnce(KeyBook.open(store, [words]));
 
 function save(book: KeyBook, run: number, now: number): void {
   book.save(run, now);
@@ -34,7 +34,12 @@ function save(book: KeyBook, run: number, now: number): void {
 }
 
 /** Takes each key in a run of its own for all of them; answers which were first. */
-function take(store: Store, run: number, keys: { day: number; number: number }[], now = NOW): boolean[] {
+function take(
+  store: ObjectStore,
+  run: number,
+  keys: { day: number; number: number }[],
+  now = NOW,
+): boolean[] {
   const words = row(keys);
   const book = openBook(store, words);
   const firsts = keys.map((_, index) => {

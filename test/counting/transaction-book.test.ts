@@ -6,12 +6,12 @@ import type { TransactionStep } from '#rollup';
 import { pruneKeys } from '../../src/counting/keys/key-book.ts';
 import { TransactionBook } from '../../src/counting/keys/transaction-book.ts';
 import { transactions } from '../../src/counting/schema.ts';
-import { openStore, type Store } from '../../src/counting/store.ts';
+import { type ObjectStore, openStore } from '../../src/counting/store.ts';
 import { eventOf, newDevice, startCounter } from '../helpers/counter.ts';
 
 const NOW = Date.parse('2026-03-20T12:00:00Z');
 
-const inStore = (work: (store: Store) => void) =>
+const inStore = (work: (store: ObjectStore) => void) =>
   startCounter().inside((_, state) => work(openStore(state.storage)));
 
 const stepOf = (more: Partial<TransactionStep> = {}): TransactionStep => ({
@@ -30,21 +30,21 @@ const refundOf = (id: string) =>
   eventOf(newId('app'), newDevice(), 'custom.purchase', { status: 'refunded', tr_id: id });
 
 /** Adds steps by transaction in a run of their own. */
-function add(store: Store, now: number, steps: Iterable<readonly [string, TransactionStep]>) {
+function add(store: ObjectStore, now: number, steps: Iterable<readonly [string, TransactionStep]>) {
   const book = new TransactionBook(store, now);
   for (const [id, step] of steps) book.add(id, step);
   book.save();
 }
 
 /** The stored steps of transactions, by transaction: those without any are left out. */
-function stepsOf(store: Store, ids: readonly string[]): Map<string, readonly TransactionStep[]> {
+function stepsOf(store: ObjectStore, ids: readonly string[]): Map<string, readonly TransactionStep[]> {
   const book = new TransactionBook(store, NOW);
   book.load(ids.map(refundOf));
   return new Map(ids.map((id) => [id, book.stepsOf(id)] as const).filter(([, steps]) => steps.length > 0));
 }
 
 /** Deletes what was stored before a time, as the days after `now` do. */
-function prune(store: Store, before: number, now: number) {
+function prune(store: ObjectStore, before: number, now: number) {
   for (let day = 0; day < 32; day++) pruneKeys(store, before, before, now + day * DAY_MS);
 }
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { type InventoryLevel, listInventory, pruneCreativeRequests } from '#creatives';
-import { database } from '#db';
+import { listInventory, pruneCreativeRequests } from '#creatives';
+import { database, type InventoryLevel } from '#db';
 import { weekdayOf } from '#lib/calendar';
 import { newId } from '#lib/ids';
 import { getOrCreate, undo, type WantedCreative } from '../../src/creatives/get-or-create.ts';

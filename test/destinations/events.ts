@@ -1,4 +1,4 @@
-import type { OutboundEvent, OutboundRequest, Prepared } from '#networks/outbound';
+import type { OutboundEvent, OutboundRequest, PreparedRequest } from '#networks/outbound';
 
 /** A purchase on a device that a click on Meta's ad led to. */
 export const outboundEvent = (changes: Partial<OutboundEvent> = {}): OutboundEvent => ({
@@ -32,7 +32,9 @@ export const outboundEvent = (changes: Partial<OutboundEvent> = {}): OutboundEve
 });
 
 /** The request of an event that is sent. Throws for one that is skipped. */
-export async function requestOf(prepared: Prepared | Promise<Prepared>): Promise<OutboundRequest> {
+export async function requestOf(
+  prepared: PreparedRequest | Promise<PreparedRequest>,
+): Promise<OutboundRequest> {
   const made = await prepared;
   if ('skipped' in made) throw new Error(`Skipped: ${made.skipped}`);
   return made;

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import type { Progress } from '#backup';
+import type { RestoreProgress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
 import { countersOf } from '#counting';
 import { emptyStores } from './empty-stores.ts';
@@ -47,11 +47,11 @@ export const askRestore = (worker: TestWorker, secret: string, body: object = {}
   });
 
 /** Restores everything from the bucket. */
-export async function restoreAll(worker: TestWorker): Promise<Progress> {
+export async function restoreAll(worker: TestWorker): Promise<RestoreProgress> {
   const { secret } = await beginRestore();
   for (;;) {
     const answer = await askRestore(worker, secret);
-    const progress: Progress = await answer.json();
+    const progress: RestoreProgress = await answer.json();
     if (answer.status !== 200) throw new Error(JSON.stringify(progress));
     if (progress.finished) return progress;
   }

@@ -1,4 +1,4 @@
-import { type Amounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
+import { type MeasureAmounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
 import { compactParts, placesToCompact, replaceParts } from '../../src/rollup/cube/compact.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from './add-run.ts';
@@ -7,7 +7,7 @@ type KeyOf<Table extends RollupTable> = Exclude<(typeof ROLLUP_KEYS)[Table][numb
 
 /** A row of a rollup: its key, where a missing value is empty, and what is added. Money is in nanos. */
 export type Figures<Table extends RollupTable> = Partial<Record<KeyOf<Table>, string | number>> &
-  Amounts<Table>;
+  MeasureAmounts<Table>;
 
 const UNKNOWN = segmentId(UNKNOWN_SEGMENT);
 /** No counter of a test has this shard, so that its parts and those of counters differ. */

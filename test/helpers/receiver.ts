@@ -1,10 +1,10 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { Destination } from '#destinations/object';
+import type { DestinationObject } from '#destinations/object';
+import type { Fetch } from '#lib/input/fetch';
 import type { OutboundEvent } from '#networks/outbound';
 import type { SenderSetup } from '../../src/destinations/object/api.ts';
 import { deliverAll } from '../../src/destinations/object/deliver.ts';
-import type { Fetch } from '../../src/destinations/object/send-one.ts';
 import { testEventOf } from '../../src/destinations/object/test-event.ts';
 
 type Received = { id: string; url: string; headers: Record<string, string>; body: string };
@@ -45,9 +45,9 @@ export class Receiver {
 export function destinationObject(id: string, receiver: Receiver) {
   const stub = () => env.DESTINATIONS.getByName(id);
   const inside = <Result>(
-    work: (object: Destination, state: DurableObjectState) => Result | Promise<Result>,
+    work: (object: DestinationObject, state: DurableObjectState) => Result | Promise<Result>,
   ): Promise<Result> =>
-    runInDurableObject(stub(), (object: Destination, state) => {
+    runInDurableObject(stub(), (object: DestinationObject, state) => {
       object.deliver = receiver.deliver;
       object.makeTest = testEventOf;
       return work(object, state);

@@ -3,7 +3,7 @@ export const MAX_CHARACTERS = 60_000;
 
 type ReportRow = Record<string, unknown>;
 type Rows = { data: readonly ReportRow[]; total_rows?: number | undefined };
-type Answer = Rows & { before?: Rows | undefined };
+type ComparedRows = Rows & { before?: Rows | undefined };
 
 const isOther = ({ is_other }: ReportRow) => is_other === true;
 
@@ -19,7 +19,7 @@ const firstOf = <Own extends Rows>(rows: Own, count: number): Own => {
  * An answer of limited length, with what it lacks in `cut`. `ways` is how to ask for less at a time: with which parameters, as the end of
  * a sentence.
  */
-export function boundRows<Own extends Answer>(answer: Own, ways: string): Own & { cut: string | null } {
+export function boundRows<Own extends ComparedRows>(answer: Own, ways: string): Own & { cut: string | null } {
   const named = answer.data.filter((row) => !isOther(row)).length;
   const summed = Math.max(0, (answer.total_rows ?? named) - named);
   const { length } = JSON.stringify(answer);

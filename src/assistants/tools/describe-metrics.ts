@@ -6,10 +6,10 @@ import { defineTool } from './tool.ts';
 const words = { name: z.string(), definition: z.string(), source: z.string() };
 const described = z.object({ name: z.string(), description: z.string() });
 
-type Column = z.infer<typeof described>;
+type DescribedColumn = z.infer<typeof described>;
 
 /** The columns of a report's rows, those of a table within a row too. */
-function columnsOf(row: z.ZodObject, prefix = ''): Column[] {
+function columnsOf(row: z.ZodObject, prefix = ''): DescribedColumn[] {
   return Object.entries<z.ZodType>(row.shape).flatMap(([name, field]) =>
     field instanceof z.ZodRecord && field.valueType instanceof z.ZodObject
       ? columnsOf(field.valueType, `${prefix}${name}.N.`)

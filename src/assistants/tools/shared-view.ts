@@ -12,7 +12,7 @@ const shown = (html: string) =>
     .replaceAll(/ ([.,;:)])/g, '$1')
     .trim();
 
-type Table = { caption: string; columns: string[]; rows: string[][]; totals: string[] };
+type SharedTable = { caption: string; columns: string[]; rows: string[][]; totals: string[] };
 
 /** How many events a page lacks; null if it does not say through when it is counted. */
 const uncountedOf = (headers: Headers): number | null =>
@@ -28,7 +28,7 @@ async function readPage(page: Response) {
     notices: [] as string[],
     notes: [] as string[],
     figures: [] as { label: string; value: string }[],
-    tables: [] as Table[],
+    tables: [] as SharedTable[],
   };
   const open = new Set<{ html: string }>();
   /** How many elements around the current text are left out. */
@@ -93,14 +93,14 @@ async function readPage(page: Response) {
 }
 
 /** As many rows of each table as fit, in the order of the page. */
-function boundTables(tables: readonly Table[]): { tables: Table[]; cut: string | null } {
+function boundTables(tables: readonly SharedTable[]): { tables: SharedTable[]; cut: string | null } {
   const { length } = JSON.stringify(tables);
   if (length <= MAX_CHARACTERS) return { tables: [...tables], cut: null };
   const kept = tables.map((table) => ({
     ...table,
     rows: table.rows.slice(0, Math.floor((table.rows.length * MAX_CHARACTERS) / length)),
   }));
-  const rowsIn = (some: readonly Table[]) => some.reduce((sum, { rows }) => sum + rows.length, 0);
+  const rowsIn = (some: readonly SharedTable[]) => some.reduce((sum, { rows }) => sum + rows.length, 0);
   const left = rowsIn(tables) - rowsIn(kept);
   return {
     tables: kept,

@@ -7,9 +7,9 @@ export type Ask = (path: string) => Promise<Response>;
 /** A failure that the assistant is told, so that it can ask in another way. */
 export class ToolError extends Error {}
 
-type Fields = Record<string, unknown>;
+type ToolFields = Record<string, unknown>;
 export type JsonSchema = Record<string, unknown>;
-export type ToolSchema = StandardSchemaWithJSON<Fields, Fields>;
+export type ToolSchema = StandardSchemaWithJSON<ToolFields, ToolFields>;
 
 export type Tool = {
   name: string;
@@ -18,7 +18,7 @@ export type Tool = {
   inputSchema: ToolSchema;
   outputSchema: ToolSchema;
   /** Throws `ToolError` for what the assistant can change or should know. */
-  run(ask: Ask, input: Fields): Promise<Fields>;
+  run(ask: Ask, input: ToolFields): Promise<ToolFields>;
 };
 
 /** A schema in JSON Schema. What only OpenAPI knows is translated: fields that parse text, and examples. */

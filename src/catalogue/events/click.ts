@@ -37,8 +37,8 @@ export const ofTouch = {
   summarise: ({ country }) => line(country),
 } as const satisfies Partial<EventKind>;
 
-const Click = storedWithoutDevice('click', touchFields);
-type Click = z.infer<typeof Click>;
+const ClickEvent = storedWithoutDevice('click', touchFields);
+type ClickEvent = z.infer<typeof ClickEvent>;
 
 /** A click on a tracking link. */
 export const click = {
@@ -46,8 +46,8 @@ export const click = {
   type: 'click',
   label: 'Click',
   description: 'A click on a tracking link.',
-  stored: Click,
+  stored: ClickEvent,
   count(_event, into) {
     into.addDaily({ clicks: 1 });
   },
-} as const satisfies EventKind<Click>;
+} as const satisfies EventKind<ClickEvent>;

@@ -6,7 +6,7 @@ import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
-const Purchase = storedOfDevice('custom.purchase', () => ({
+const PurchaseEvent = storedOfDevice('custom.purchase', () => ({
   item_id: text,
   item_name: optionalText,
   value_nanos: nanos,
@@ -16,7 +16,7 @@ const Purchase = storedOfDevice('custom.purchase', () => ({
   tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 }));
-type Purchase = z.infer<typeof Purchase>;
+type PurchaseEvent = z.infer<typeof PurchaseEvent>;
 
 /** `success` and `completed` count as revenue. A purchase that was not completed, or not yet, counts as failed. */
 const STATUSES = {
@@ -35,12 +35,12 @@ const STEPS = {
   success: 'purchase',
   refunded: 'refund',
   refund_reversed: 'reversal',
-} as const satisfies Partial<Record<Purchase['status'], TransactionStepKind>>;
+} as const satisfies Partial<Record<PurchaseEvent['status'], TransactionStepKind>>;
 
 const isOfRefund = (status: unknown) => status === 'refunded' || status === 'refund_reversed';
 
 /** The first part of its keys. A purchase may first fail and then succeed with the same keys: these are two events. */
-const SCOPES: Readonly<Record<Purchase['status'], string>> = {
+const SCOPES: Readonly<Record<PurchaseEvent['status'], string>> = {
   completed: 'success',
   success: 'success',
   failed: 'failed',
@@ -86,7 +86,7 @@ const asPurchase = wireForm(
       return { id, key: isOfRefund(status) ? `${id}:${value}:${created_at.at ?? created_at.day}` : id };
     },
     keyScope: ({ status }) => SCOPES[status],
-    toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
+    toStored: ({ value, ...rest }): OwnFields<PurchaseEvent> => ({
       value_nanos: Number(toNanos(value)),
       ...rest,
     }),
@@ -95,9 +95,9 @@ const asPurchase = wireForm(
 
 const statusIn = (sent: unknown) => (typeof sent === 'string' ? sent.trim().toLowerCase() : sent);
 
-const isPaid = ({ status }: Purchase) => status === 'completed' || status === 'success';
+const isPaid = ({ status }: PurchaseEvent) => status === 'completed' || status === 'success';
 
-const transactionOf = ({ status, tr_id: id }: Purchase) =>
+const transactionOf = ({ status, tr_id: id }: PurchaseEvent) =>
   status === 'failed' || id === undefined ? null : { id, is: STEPS[status] };
 
 /** A purchase, successful or not, its refund, or the reversal of a refund. */
@@ -106,7 +106,7 @@ export const purchase = {
   label: 'Purchase',
   description: 'A purchase, successful or not, its refund, or the reversal of one.',
   subject: 'device',
-  stored: Purchase,
+  stored: PurchaseEvent,
   wires: [asPurchase],
   columns: [
     { name: 'value', type: 'money', field: 'value_nanos' },
@@ -154,4 +154,4 @@ export const purchase = {
       payload: { item_id, item_name, value, currency, status, tr_id, total_purchase_value },
     };
   },
-} as const satisfies EventKind<Purchase>;
+} as const satisfies EventKind<PurchaseEvent>;

@@ -31,7 +31,8 @@ const StoreEvent = storedWithoutDevice('store', () => ({
     .object({ shard: z.int(), event_id: text, segment: StoredSegment, cohort: StoredSegment })
     .optional(),
 }));
-type StoreEvent = z.infer<typeof StoreEvent>;
+/** What a store says of a payment. */
+export type StoreEvent = z.infer<typeof StoreEvent>;
 
 const STEPS = {
   purchase: 'payment',

@@ -1,9 +1,9 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { Item, Target } from './file.ts';
+import type { ImportItem, Target } from './file.ts';
 import { post } from './post.ts';
 import type { Scratch } from './scratch.ts';
-import { addTo, type Summary } from './summary.ts';
+import { addTo, type ImportSummary } from './summary.ts';
 
 /** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
@@ -37,8 +37,8 @@ export async function prepareRows(
   target: Target,
   scratch: Scratch,
   files: { events: string; rejected: string },
-): Promise<Summary> {
-  const summary: Summary = {};
+): Promise<ImportSummary> {
+  const summary: ImportSummary = {};
   const events = createWriteStream(files.events);
   const rejected = createWriteStream(files.rejected);
   let wanted = new Map<string, ImportedMetrics>();
@@ -58,7 +58,7 @@ export async function prepareRows(
       }
       let isFirst = true;
       for (const envelope of envelopes) {
-        const item: Item = { line, kind: isFirst ? kind : null, event: { ...envelope, creativeToken } };
+        const item: ImportItem = { line, kind: isFirst ? kind : null, event: { ...envelope, creativeToken } };
         await write(events, item);
         isFirst = false;
       }

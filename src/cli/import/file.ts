@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { exists } from '../local-state.ts';
 import { post } from './post.ts';
-import { addTo, type Summary } from './summary.ts';
+import { addTo, type ImportSummary } from './summary.ts';
 
 /** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
 const BATCH_LINES = 500;
@@ -15,22 +15,22 @@ const IN_FLIGHT = 4;
 export type Target = { url: string; apiKey: string; headerName: string };
 
 /** `lines` and `bytes` count from the start of the file to the point up to which everything is done. */
-export type Progress = {
+export type ImportProgress = {
   lines: number;
   bytes: number;
   accepted: number;
   rejected: number;
   /** Accepted and rejected items that have a kind. */
-  kinds: Summary;
+  kinds: ImportSummary;
 };
 
 /** An event to send, and the line and kind under which it is reported. `kind` is null for an item that is not counted by kind. */
-export type Item = { line: number; kind: string | null; event: unknown };
+export type ImportItem = { line: number; kind: string | null; event: unknown };
 
 type FileLine = { number: number; bytes: number; text: string };
-type Rejection = Omit<Item, 'kind'> & { error: string; details: unknown };
+type ImportRejection = Omit<ImportItem, 'kind'> & { error: string; details: unknown };
 /** What a batch adds to the progress. */
-type ImportOutcome = Omit<Progress, 'rejected'> & { rejections: Rejection[] };
+type ImportOutcome = Omit<ImportProgress, 'rejected'> & { rejections: ImportRejection[] };
 type BatchAnswer = {
   accepted: number;
   results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
@@ -39,7 +39,7 @@ type BatchAnswer = {
 export const progressFileOf = (file: string) => `${file}.progress.json`;
 export const rejectedFileOf = (file: string) => `${file}.rejected.ndjson`;
 
-const readEvent = (event: unknown, line: number): Item => ({ line, kind: null, event });
+const readEvent = (event: unknown, line: number): ImportItem => ({ line, kind: null, event });
 
 /**
  * Sends a file of events, one JSON envelope per line unless `read` expects another form, in batches of 500. Progress is saved next to the file, so an interrupted import
@@ -50,9 +50,9 @@ const readEvent = (event: unknown, line: number): Item => ({ line, kind: null, e
 export async function importFile(
   file: string,
   target: Target,
-  onProgress: (progress: Progress) => void,
-  read: (parsed: unknown, line: number) => Item = readEvent,
-): Promise<Progress> {
+  onProgress: (progress: ImportProgress) => void,
+  read: (parsed: unknown, line: number) => ImportItem = readEvent,
+): Promise<ImportProgress> {
   const fingerprint = await hashFile(file);
   const progress = await readProgress(file, fingerprint);
   if (progress.lines === 0) await rm(rejectedFileOf(file), { force: true });
@@ -96,10 +96,12 @@ export async function hashFile(file: string): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
-async function readProgress(file: string, fingerprint: string): Promise<Progress> {
+async function readProgress(file: string, fingerprint: string): Promise<ImportProgress> {
   const none = { lines: 0, bytes: 0, accepted: 0, rejected: 0, kinds: {} };
   if (!(await exists(progressFileOf(file)))) return none;
-  const saved: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
+  const saved: ImportProgress & { fingerprint: string } = JSON.parse(
+    await readFile(progressFileOf(file), 'utf8'),
+  );
   if (saved.fingerprint !== fingerprint) return none;
   const { fingerprint: _, ...progress } = saved;
   return progress;
@@ -130,12 +132,12 @@ async function sendBatch(
   target: Target,
   batch: FileLine[],
   idempotencyKey: string,
-  read: (parsed: unknown, line: number) => Item,
+  read: (parsed: unknown, line: number) => ImportItem,
 ): Promise<ImportOutcome> {
-  const rejections: Rejection[] = [];
-  const kinds: Summary = {};
-  const items: Item[] = [];
-  const reject = ({ kind, line, event }: Item, error: string, details: unknown) => {
+  const rejections: ImportRejection[] = [];
+  const kinds: ImportSummary = {};
+  const items: ImportItem[] = [];
+  const reject = ({ kind, line, event }: ImportItem, error: string, details: unknown) => {
     rejections.push({ line, error, details, event });
     if (kind !== null) addTo(kinds, kind, { rejected: 1 });
   };

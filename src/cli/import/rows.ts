@@ -5,14 +5,21 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { exists } from '../local-state.ts';
 import { type ImportedRow, prepareRows } from './devices.ts';
-import { hashFile, type Item, importFile, type Progress, rejectedFileOf, type Target } from './file.ts';
+import {
+  hashFile,
+  type ImportItem,
+  type ImportProgress,
+  importFile,
+  rejectedFileOf,
+  type Target,
+} from './file.ts';
 import { Scratch } from './scratch.ts';
-import { addTo, type Summary, totalOf } from './summary.ts';
+import { addTo, type ImportSummary, totalOf } from './summary.ts';
 
 /** What an import keeps until it is complete, so that it can be continued. */
 const workFolderOf = (file: string) => `${file}.import`;
 
-type Prepared = { fingerprint: string; summary: Summary };
+type PreparedImport = { fingerprint: string; summary: ImportSummary };
 
 /**
  * Imports a file of rows: fetches the tokens of its devices, then sends its events. An interrupted import continues if the file, the settings
@@ -23,8 +30,8 @@ export async function importRows(
   { file, settings = {} }: { file: string; settings?: Record<string, unknown> },
   read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
   target: Target,
-  onProgress: (progress: Progress, size: number) => void,
-): Promise<Summary> {
+  onProgress: (progress: ImportProgress, size: number) => void,
+): Promise<ImportSummary> {
   const folder = workFolderOf(file);
   const events = path.join(folder, 'events.ndjson');
   const rejected = path.join(folder, 'rows.rejected.ndjson');
@@ -44,7 +51,7 @@ export async function importRows(
   return summary;
 }
 
-const readItem = (parsed: unknown): Item => parsed as Item;
+const readItem = (parsed: unknown): ImportItem => parsed as ImportItem;
 
 async function prepare(
   file: string,
@@ -52,14 +59,14 @@ async function prepare(
   read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
   target: Target,
   files: { events: string; rejected: string },
-): Promise<Prepared> {
+): Promise<PreparedImport> {
   const folder = workFolderOf(file);
   const preparedFile = path.join(folder, 'prepared.json');
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([await hashFile(file), settings, target.url, target.apiKey]))
     .digest('hex');
   if (await exists(preparedFile)) {
-    const prepared: Prepared = JSON.parse(await readFile(preparedFile, 'utf8'));
+    const prepared: PreparedImport = JSON.parse(await readFile(preparedFile, 'utf8'));
     if (prepared.fingerprint === fingerprint) return prepared;
   }
   await rm(folder, { recursive: true, force: true });

@@ -2,11 +2,11 @@
 export type Outcomes = { read: number; accepted: number; repeated: number; rejected: number };
 
 /** Outcomes by kind of row. */
-export type Summary = Record<string, Outcomes>;
+export type ImportSummary = Record<string, Outcomes>;
 
 const NONE: Outcomes = { read: 0, accepted: 0, repeated: 0, rejected: 0 };
 
-export function addTo(summary: Summary, kind: string, counts: Partial<Outcomes>): void {
+export function addTo(summary: ImportSummary, kind: string, counts: Partial<Outcomes>): void {
   const known = summary[kind] ?? { ...NONE };
   summary[kind] = known;
   for (const name of OUTCOMES) known[name] += counts[name] ?? 0;
@@ -14,14 +14,14 @@ export function addTo(summary: Summary, kind: string, counts: Partial<Outcomes>)
 
 const OUTCOMES = ['read', 'accepted', 'repeated', 'rejected'] as const;
 
-export const totalOf = (summary: Summary): Outcomes => {
-  const total: Summary = {};
+export const totalOf = (summary: ImportSummary): Outcomes => {
+  const total: ImportSummary = {};
   for (const counts of Object.values(summary)) addTo(total, 'total', counts);
   return total.total ?? NONE;
 };
 
 /** The summary as a table of text with a total. */
-export function summaryText(summary: Summary): string {
+export function summaryText(summary: ImportSummary): string {
   const rows = [
     ['', ...OUTCOMES],
     ...[...Object.entries(summary), ['total', totalOf(summary)] as const].map(([kind, counts]) => [

@@ -39,12 +39,12 @@ export type ExportedEvent = {
 };
 
 /** A row that cannot be imported, and why. */
-type Refused = { kind: RowKind; refused: string };
+type RefusedRow = { kind: RowKind; refused: string };
 
 type Vendor = {
   /** Columns that a file of this vendor must have. */
   required: readonly string[];
-  read: (row: ExportRow) => ExportedEvent | Refused;
+  read: (row: ExportRow) => ExportedEvent | RefusedRow;
 };
 
 const first = (row: ExportRow, ...names: string[]) =>
@@ -59,7 +59,7 @@ const isOrganicName = (text: string) => /^organic$/i.test(text);
 const ORGANIC = { network: '', campaign: '', adset: '', creative: '' };
 
 /** Why an amount cannot be imported; null if it can. */
-function faultOfRevenue(kind: RowKind, revenue: string, currency: string): Refused | null {
+function faultOfRevenue(kind: RowKind, revenue: string, currency: string): RefusedRow | null {
   if (revenue === '') return null;
   const amount = Number(revenue);
   if (!Number.isFinite(amount)) return { kind, refused: `revenue must be a number, not "${revenue}"` };
@@ -70,7 +70,7 @@ function faultOfRevenue(kind: RowKind, revenue: string, currency: string): Refus
 
 const MAX_IMPRESSIONS = 100_000;
 
-function faultOfImpressions(kind: RowKind, impressions: string): Refused | null {
+function faultOfImpressions(kind: RowKind, impressions: string): RefusedRow | null {
   const count = Number(impressions);
   if (impressions === '' || (Number.isInteger(count) && count >= 1 && count <= MAX_IMPRESSIONS)) return null;
   return { kind, refused: `impressions must be 1 to ${MAX_IMPRESSIONS}, not "${impressions}"` };

@@ -12,17 +12,17 @@ async function wrangler(args: string[], accountId: string, secrets: string[]): P
   });
 }
 
-type Deployment = { config: string; org: string; accountId: string };
+type OrgDeployment = { config: string; org: string; accountId: string };
 
 /** Idempotent: wrangler records which migrations it has applied. */
-export async function applyRemoteMigrations({ config, org, accountId }: Deployment): Promise<void> {
+export async function applyRemoteMigrations({ config, org, accountId }: OrgDeployment): Promise<void> {
   const args = ['d1', 'migrations', 'apply', 'DB', '--remote', '--env', org, '--config', config];
   await wrangler(args, accountId, []);
 }
 
 /** Deploys the Worker with new secrets; it keeps its existing ones. Secrets are passed in a file that only its owner can read. */
 export async function deployWorker(
-  { config, org, accountId }: Deployment,
+  { config, org, accountId }: OrgDeployment,
   newSecrets: Record<string, string>,
 ): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'org-'));

@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
+import type { Connector } from '#connectors';
 import { DAY_MS } from '#lib/time';
 import type { Api } from '../api.ts';
 import { localState } from '../local-state.ts';
@@ -27,14 +28,6 @@ const CONNECTORS = [
 const MAX_REPORT_DAYS = 43;
 /** A run reads a week of a backfill. */
 const MAX_RUNS = 60;
-
-type Connector = {
-  id: string;
-  kind: string;
-  settings: Record<string, string>;
-  state: string;
-  last_error: string | null;
-};
 
 /** Lets Apple say which ads led to installs, and has a destination for what is counted. Before the devices, which both are about. */
 export async function connectBefore(api: Api, demo: Demo): Promise<void> {

@@ -15,13 +15,17 @@ const REFUSED_EVERY = 12;
 const NOT_PASSED_ON = new Set(['host', 'connection', 'content-length', 'stand-in-for', 'accept-encoding']);
 const NOT_PASSED_BACK = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'connection']);
 
-type Asked = { method: string; url: URL; headers: Headers; body: string };
-type Answer = { status: number; body: string; headers?: Record<string, string> };
+type SimulatedRequest = { method: string; url: URL; headers: Headers; body: string };
+type SimulatedAnswer = { status: number; body: string; headers?: Record<string, string> };
 
-const json = (body: unknown, status = 200): Answer => ({ status, body: JSON.stringify(body) });
+const json = (body: unknown, status = 200): SimulatedAnswer => ({ status, body: JSON.stringify(body) });
 
 /** The answer to a simulated request; null for any other. `delivered`: how many deliveries there were before. */
-function answerFor({ url, headers, body }: Asked, simulated: Simulated, delivered: number): Answer | null {
+function answerFor(
+  { url, headers, body }: SimulatedRequest,
+  simulated: Simulated,
+  delivered: number,
+): SimulatedAnswer | null {
   const { hostname, pathname, searchParams } = url;
   if (hostname === new URL(RECEIVER_URL).hostname) {
     return delivered % REFUSED_EVERY === REFUSED_EVERY - 1
@@ -54,7 +58,7 @@ function answerFor({ url, headers, body }: Asked, simulated: Simulated, delivere
   return null;
 }
 
-async function passOn({ method, url, headers, body }: Asked): Promise<Answer> {
+async function passOn({ method, url, headers, body }: SimulatedRequest): Promise<SimulatedAnswer> {
   const passed = [...headers].filter(([name]) => !NOT_PASSED_ON.has(name));
   const init = { method, headers: passed, redirect: 'manual', ...(body === '' ? {} : { body }) } as const;
   const answer = await fetch(url, init);

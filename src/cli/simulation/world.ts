@@ -56,9 +56,9 @@ export const NETWORKS: readonly (readonly [{ name: string; pays: number }, numbe
   [{ name: 'vungle', pays: 0.85 }, 6],
 ];
 
-export type Item = { id: string; name: string; price: number };
+export type ShopItem = { id: string; name: string; price: number };
 
-export const ITEMS: readonly (readonly [Item, number])[] = [
+export const ITEMS: readonly (readonly [ShopItem, number])[] = [
   [{ id: 'gems_100', name: '100 gems', price: 1.99 }, 50],
   [{ id: 'starter_pack', name: 'Starter pack', price: 4.99 }, 30],
   [{ id: 'gems_1200', name: '1,200 gems', price: 9.99 }, 14],

@@ -6,7 +6,7 @@ import { countryOfTimezone } from '#lib/zone-countries';
 import type { DeviceDescription, OpenCredit } from '../api.ts';
 import { appendEvents, type CounterLog } from '../log.ts';
 import { devices, heldEvents, openCredits } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 
 // A device that Apple may attribute is created with its credit open: its install, and the events that are sent meanwhile, stay out of the log
 // until the credit is resolved. From then on neither its creative nor its network changes, so all that is counted of it agrees.
@@ -18,7 +18,7 @@ const MAX_OVERDUE = 200;
 
 /** Keeps the install of a new device back. Call it in the transaction that creates the device. */
 export function openCredit(
-  store: Store,
+  store: ObjectStore,
   deviceId: string,
   { token, install }: OpenCredit,
   now: number,
@@ -27,12 +27,12 @@ export function openCredit(
 }
 
 /** The token to ask Apple about; null if the credit is not open. */
-export const openToken = (store: Store, deviceId: string): string | null =>
+export const openToken = (store: ObjectStore, deviceId: string): string | null =>
   store.select({ token: openCredits.token }).from(openCredits).where(eq(openCredits.deviceId, deviceId)).get()
     ?.token ?? null;
 
 /** The guessed click or impression that a device was credited with before Apple attributed it; null if there is none. */
-export function replacedClick(store: Store, deviceId: string): string | null {
+export function replacedClick(store: ObjectStore, deviceId: string): string | null {
   const row = store
     .select({ id: sql<string | null>`${devices.attribution} ->> '$.replaced.click_id'` })
     .from(devices)
@@ -42,9 +42,9 @@ export function replacedClick(store: Store, deviceId: string): string | null {
 }
 
 /** What events tell of their device: its creative and, those of stores, its place. */
-type Told = { creativeId: string; description: Pick<DeviceDescription, 'segment'> };
+type CreditedDevice = { creativeId: string; description: Pick<DeviceDescription, 'segment'> };
 
-function tell(event: LoggedEvent, { creativeId, description }: Told): LoggedEvent {
+function tell(event: LoggedEvent, { creativeId, description }: CreditedDevice): LoggedEvent {
   const told = { ...event, creative_id: creativeId || null } as LoggedEvent;
   if (told.type !== 'store') return told;
   const { country, network } = description.segment;
@@ -64,11 +64,11 @@ function withoutClick(description: DeviceDescription): DeviceDescription {
 
 /** Stores what a device is attributed to, and returns that. One that was resolved before, as in a copy made meanwhile, stays as it is. */
 function resolveDevice(
-  store: Store,
+  store: ObjectStore,
   id: string,
   answer: AppleAnswer,
   creativeId: string | null,
-): (Told & { attribution: Attribution }) | null {
+): (CreditedDevice & { attribution: Attribution }) | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
   const before: Attribution = JSON.parse(row.attribution);
@@ -137,8 +137,8 @@ export function resolveCredit(
 }
 
 /** What is known of some devices whose credit is resolved. */
-function toldOf(store: Store, ids: Iterable<string>): Map<string, Told> {
-  const found = new Map<string, Told>();
+function toldOf(store: ObjectStore, ids: Iterable<string>): Map<string, CreditedDevice> {
+  const found = new Map<string, CreditedDevice>();
   for (const parameter of toParameters(ids)) {
     const wanted = inArray(devices.id, sql`(SELECT value FROM json_each(${parameter}))`);
     const columns = { id: devices.id, creativeId: devices.creativeId, description: devices.description };
@@ -178,19 +178,19 @@ export function takeOpenEvents(log: CounterLog, texts: readonly string[], now: n
 }
 
 /** A held event, and when it came; null if it is not held. */
-export function heldEvent(store: Store, id: string): { text: string; heldAt: number } | null {
+export function heldEvent(store: ObjectStore, id: string): { text: string; heldAt: number } | null {
   const row = store.select().from(heldEvents).where(eq(heldEvents.id, id)).get();
   return row ? { text: row.event, heldAt: row.heldAt } : null;
 }
 
 /** How many events, with installs, are not in the log because a credit is open. */
-export function countHeld(store: Store): number {
+export function countHeld(store: ObjectStore): number {
   const credits = store.select({ n: count() }).from(openCredits).get()?.n ?? 0;
   return credits + (store.select({ n: count() }).from(heldEvents).get()?.n ?? 0);
 }
 
 /** When the first of them came, in epoch milliseconds; null if there are none. */
-export function oldestHeld(store: Store): number | null {
+export function oldestHeld(store: ObjectStore): number | null {
   const credit = store
     .select({ at: min(openCredits.createdAt) })
     .from(openCredits)
@@ -203,13 +203,13 @@ export function oldestHeld(store: Store): number | null {
 }
 
 /** When the next credit is to be resolved without Apple's answer, in epoch milliseconds; null if none is open. */
-export function overdueAt(store: Store): number | null {
+export function overdueAt(store: ObjectStore): number | null {
   const oldestAt = oldestHeld(store);
   return oldestAt === null ? null : oldestAt + OPEN_MS;
 }
 
 /** Some devices whose credit has been open for too long. */
-export function overdueDevices(store: Store, now: number): string[] {
+export function overdueDevices(store: ObjectStore, now: number): string[] {
   const before = now - OPEN_MS;
   const credits = store
     .select({ id: openCredits.deviceId })
@@ -232,7 +232,7 @@ export function overdueDevices(store: Store, now: number): string[] {
 }
 
 /** Lets restored credits wait until a time (epoch milliseconds): what happened to them meanwhile is in files that are restored after them. */
-export function postpone(store: Store, until: number): void {
+export function postpone(store: ObjectStore, until: number): void {
   store.update(openCredits).set({ createdAt: until }).run();
   store.update(heldEvents).set({ heldAt: until }).run();
 }

@@ -3,7 +3,7 @@ import { type DeviceEvent, kindOf, type Segment, UNKNOWN_SEGMENT, valuesOfSegmen
 import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } from '#rollup';
 import type { DeviceDescription } from '../api.ts';
 import { devices } from '../schema.ts';
-import { perStore, type Store, toParameters } from '../store.ts';
+import { type ObjectStore, perStore, toParameters } from '../store.ts';
 import type { HistoryRow } from './device-row.ts';
 import { type DeviceFactsRow, emptyRow, segmentOfRow, segmentTextOfRow } from './device-row.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
@@ -68,7 +68,7 @@ const statementsOf = perStore((store) => ({
 
 /** Iterates over the known devices with these ids, as if nothing had been counted for them. Erased ones are left out. */
 export function* loadNew(
-  store: Store,
+  store: ObjectStore,
   applicationId: string,
   ids: Iterable<string>,
   shared: SharedValues,

@@ -4,7 +4,7 @@ import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { deviceDays, devicePages } from '../schema.ts';
-import { perStore, type Store } from '../store.ts';
+import { type ObjectStore, perStore } from '../store.ts';
 import { type DeviceFactsRow, type HistoryRow, historyOf, readHistories, readRows } from './device-row.ts';
 
 // The counted state of devices, many of them packed per row. A row is then written once per run however many of its devices changed, and what
@@ -82,11 +82,11 @@ const statementsOf = perStore((store) => {
 });
 
 /** How a day is divided; null as long as no device of it was counted. */
-export const deviceDay = (store: Store, day: number): DeviceDay | null =>
+export const deviceDay = (store: ObjectStore, day: number): DeviceDay | null =>
   statementsOf(store).day.get({ day }) ?? null;
 
 /** The size of a day's pages in bytes. */
-export const bytesOfDay = (store: Store, day: number): number =>
+export const bytesOfDay = (store: ObjectStore, day: number): number =>
   statementsOf(store).bytes.get({ first: pageId(day, 0), end: pageId(day + 1, 0) })?.bytes ?? 0;
 
 function parametersOf({ day, pages }: DeviceDay, page: number) {
@@ -102,13 +102,13 @@ const isOfPage = (id: number, { day, pages }: DeviceDay, page: number) =>
   pageOf(id - pageId(day, 0), pages) === page;
 
 /** The facts of a page's devices. Throws if they cannot be read. */
-export function readFacts(store: Store, day: DeviceDay, page: number): DeviceFactsRow[] {
+export function readFacts(store: ObjectStore, day: DeviceDay, page: number): DeviceFactsRow[] {
   const rows = statementsOf(store).facts.all(parametersOf(day, page));
   return rows.flatMap(({ id, facts }) => (isOfPage(id, day, page) ? readRows(inflateText(facts)) : []));
 }
 
 /** A page's devices. Throws if they cannot be read. */
-export function readPage(store: Store, day: DeviceDay, page: number): PageRows {
+export function readPage(store: ObjectStore, day: DeviceDay, page: number): PageRows {
   const rows = statementsOf(store)
     .both.all(parametersOf(day, page))
     .filter(({ id }) => isOfPage(id, day, page));
@@ -123,7 +123,7 @@ export type CountedState = { facts: DeviceFactsRow; history: DeviceHistory };
 
 /** The counted ones among devices (id → acquisition day), and the ids of those whose page cannot be read. Reads each page once. */
 export function findCounted(
-  store: Store,
+  store: ObjectStore,
   wanted: ReadonlyMap<string, string>,
 ): { found: Map<string, CountedState>; unreadable: Set<string> } {
   const found = new Map<string, CountedState>();
@@ -148,7 +148,7 @@ export function findCounted(
 }
 
 /** The days of a range, both ends included, that have counted devices. */
-export const deviceDaysOf = (store: Store, { from, to }: { from: string; to: string }): DeviceDay[] =>
+export const deviceDaysOf = (store: ObjectStore, { from, to }: { from: string; to: string }): DeviceDay[] =>
   store
     .select()
     .from(deviceDays)

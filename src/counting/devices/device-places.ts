@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { DEVICE_DIMENSIONS, isOfDevice, type LoggedEvent, SEGMENT, type Segment } from '#catalogue';
 import type { Placed, StoredEvent } from '#lake';
 import { devices } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 
 type SegmentRow = [id: string, segment: string | null];
 
@@ -14,13 +14,13 @@ const MAX_KNOWN = 20_000;
  * this for longer than one read of the log.
  */
 export class DevicePlaces {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   /** Null for an erased device. */
   private readonly known = new Map<string, Placed | null>();
   /** Thousands of devices share a few dozen places. */
   private readonly places = new Map<string, Placed>();
 
-  constructor(store: Store) {
+  constructor(store: ObjectStore) {
     this.store = store;
   }
 
@@ -76,7 +76,7 @@ export class DevicePlaces {
 }
 
 /** See `DevicePlaces.addTo`. */
-export const withPlaces = (store: Store, events: readonly StoredEvent[]): StoredEvent[] =>
+export const withPlaces = (store: ObjectStore, events: readonly StoredEvent[]): StoredEvent[] =>
   new DevicePlaces(store).addTo(events);
 
 const deviceIdOf = (event: LoggedEvent): string | null => (isOfDevice(event) ? event.device_id : null);

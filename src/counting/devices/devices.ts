@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from '../api.ts';
 import { aliases, devices, openCredits } from '../schema.ts';
-import { perStore, type Store, toParameters } from '../store.ts';
+import { type ObjectStore, perStore, toParameters } from '../store.ts';
 import { findCounted } from './device-pages.ts';
 import { anonymiseCounted } from './page-writer.ts';
 
@@ -60,14 +60,14 @@ const statementsOf = perStore((store) => ({
     .prepare(),
 }));
 
-export const findByAlias = (store: Store, alias: string): IdentifiedDevice | null =>
+export const findByAlias = (store: ObjectStore, alias: string): IdentifiedDevice | null =>
   toFound(statementsOf(store).findByAlias.get({ alias }));
 
-export const findById = (store: Store, id: string): IdentifiedDevice | null =>
+export const findById = (store: ObjectStore, id: string): IdentifiedDevice | null =>
   toFound(statementsOf(store).findById.get({ id }));
 
 /** Which of these devices exist, without erased ones, and whether each is an editor's or a debug build's. */
-export function findKnown(store: Store, ids: Iterable<string>): Map<string, { test: boolean }> {
+export function findKnown(store: ObjectStore, ids: Iterable<string>): Map<string, { test: boolean }> {
   const known = new Map<string, { test: boolean }>();
   for (const parameter of toParameters(ids)) {
     const rows = store.values<[id: string, test: number | null]>(sql`
@@ -82,7 +82,7 @@ export function findKnown(store: Store, ids: Iterable<string>): Map<string, { te
  * Creates a device unless one with its alias exists, or, if it has no alias, one with its id. Returns whether it was created. Inserts first
  * instead of looking for the device first, because most devices are new. Call it in a transaction.
  */
-export function insertDevice(store: Store, alias: string | null, device: NewDevice): boolean {
+export function insertDevice(store: ObjectStore, alias: string | null, device: NewDevice): boolean {
   const { insertAlias, ...statements } = statementsOf(store);
   if (alias !== null && !insertAlias.get({ alias, deviceId: device.id })) return false;
   const inserted = statements.insertDevice.get({
@@ -97,7 +97,7 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
   return inserted !== undefined;
 }
 
-export function readDevice(store: Store, id: string): StoredDevice | null {
+export function readDevice(store: ObjectStore, id: string): StoredDevice | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
   const { creativeId, description, ...rest } = row;
@@ -117,7 +117,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
 }
 
 /** Adds the aliases of devices whose rows were restored. Call it in a transaction. */
-export function insertAliasesOf(store: Store, ids: Iterable<string>): void {
+export function insertAliasesOf(store: ObjectStore, ids: Iterable<string>): void {
   for (const parameter of toParameters(ids)) {
     store.run(sql`INSERT INTO ${aliases} SELECT ${devices.description} ->> 'alias', ${devices.id}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value
@@ -126,7 +126,7 @@ export function insertAliasesOf(store: Store, ids: Iterable<string>): void {
 }
 
 /** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `RunScheduler.betweenRuns`. Call it in a transaction. */
-export function deleteDevice(store: Store, id: string): boolean {
+export function deleteDevice(store: ObjectStore, id: string): boolean {
   const found = findById(store, id);
   if (found) anonymiseCounted(store, id, found.device.acquiredDay);
   store.delete(aliases).where(eq(aliases.deviceId, id)).run();

@@ -2,7 +2,7 @@ import { inArray, sql } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRow } from '#db';
 import { type Bucket, type StoredEvent, writeParts } from '#lake';
 import { devices } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 
 // What raw events do not tell about a device (its backend's name for it, why it was attributed) is written to R2 whenever its install is. It
 // fills the gap between the last snapshot and the last export.
@@ -29,7 +29,7 @@ export class NewDevices {
   /** Writes what is known of them. Writing the same range again replaces it. */
   async write(
     bucket: Pick<Bucket, 'put'>,
-    store: Store,
+    store: ObjectStore,
     { applicationId, shard }: { applicationId: string; shard: number },
     batch: number,
   ): Promise<void> {
@@ -38,7 +38,7 @@ export class NewDevices {
     await writeParts(bucket, prefix, 'devices', { columns: columnNames(devices), rows: this.rows(store) });
   }
 
-  private async *rows(store: Store): AsyncGenerator<TableRow[]> {
+  private async *rows(store: ObjectStore): AsyncGenerator<TableRow[]> {
     for (const parameter of toParameters(this.ids)) {
       const own = inArray(devices.id, sql`(SELECT value FROM json_each(${parameter}))`);
       yield* pagesOf(devices, own, (query) => store.values(query));

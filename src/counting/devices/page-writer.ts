@@ -4,7 +4,7 @@ import { deflateText } from '#lib/encoding/deflate';
 import type { Steps } from '#lib/steps';
 import { dayNumber } from '#lib/time';
 import { deviceDays, devicePages } from '../schema.ts';
-import { perStore, type Store } from '../store.ts';
+import { type ObjectStore, perStore } from '../store.ts';
 import type { CountedDevice } from './counted-devices.ts';
 import {
   anonymousId,
@@ -48,13 +48,13 @@ export class PageWriter {
   /** The devices whose stored state cannot be parsed, and one of the errors. */
   readonly broken: string[] = [];
   cause: unknown;
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly write: (payload: string) => void;
   private prepared: PreparedPages = { pages: [], days: [] };
   private characters = 0;
   private devicesInStep = 0;
 
-  constructor(store: Store, write: (payload: string) => void) {
+  constructor(store: ObjectStore, write: (payload: string) => void) {
     this.store = store;
     this.write = write;
   }
@@ -176,7 +176,7 @@ const statementsOf = perStore((store) => ({
 }));
 
 /** Writes a part that a `PageWriter` passed on. Call it in a transaction. Idempotent. */
-export function applyPages(store: Store, payload: string): void {
+export function applyPages(store: ObjectStore, payload: string): void {
   const { pages, days }: PreparedPages = JSON.parse(payload);
   const { savePage, saveDay } = statementsOf(store);
   for (const { id, facts, histories } of pages) {
@@ -193,7 +193,7 @@ export function applyPages(store: Store, payload: string): void {
  * Takes the identity of a device off its page: what was counted of it stays in every figure, under an id that nothing refers to. Nothing may be
  * prepared for it: see `RunScheduler.betweenRuns`. Call it in a transaction. Idempotent.
  */
-export function anonymiseCounted(store: Store, id: string, acquiredDay: string): void {
+export function anonymiseCounted(store: ObjectStore, id: string, acquiredDay: string): void {
   const day = deviceDay(store, dayNumber(acquiredDay));
   if (!day) return;
   const page = pageOf(hashOfDevice(id)[0], day.pages);

@@ -3,7 +3,7 @@ import { eventText } from '#rollup';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from '../api.ts';
 import { packEvents } from '../log.ts';
 import { retryCall } from '../retry.ts';
-import { type Bindings, counterOf, homeShard, possibleShards } from '../shards.ts';
+import { type CounterBindings, counterOf, homeShard, possibleShards } from '../shards.ts';
 
 export type FoundDevice = { shard: number; device: DeviceIdentity };
 
@@ -25,7 +25,7 @@ export type PlacedDevice = FoundDevice & { earlierClickId: string | null };
  * that the caller knows. The call also tells older counters this number, after which they create no device that belongs elsewhere.
  */
 export async function findDevices(
-  env: Bindings,
+  env: CounterBindings,
   applicationId: string,
   shards: number,
   aliases: Iterable<string>,
@@ -52,7 +52,7 @@ export async function findDevices(
  * `shards` before. Returns the devices in the order of `wanted`. Idempotent with the same `wanted`, because the caller mints the ids.
  */
 export async function createDevices(
-  env: Bindings,
+  env: CounterBindings,
   applicationId: string,
   shards: number,
   wanted: readonly WantedDevice[],
@@ -95,7 +95,7 @@ export async function createDevices(
 }
 
 async function createAt(
-  env: Bindings,
+  env: CounterBindings,
   applicationId: string,
   shard: number,
   shards: number,

@@ -105,20 +105,20 @@ export function addToTotals(
   return totals;
 }
 
-type Amount = readonly [high: number, low: number];
+type AmountParts = readonly [high: number, low: number];
 
-function add([high, low]: Amount, nanos: number): Amount {
+function add([high, low]: AmountParts, nanos: number): AmountParts {
   const sum = low + (nanos % NANOS_PER_HIGH);
   const carry = sum >= NANOS_PER_HIGH ? 1 : 0;
   return [high + highOf(nanos) + carry, sum - carry * NANOS_PER_HIGH];
 }
 
 /** Whether the client's total is at least as large as ever before. */
-const isAfter = ([high, low]: Amount, { clientHigh, clientLow }: DeviceTotals) =>
+const isAfter = ([high, low]: AmountParts, { clientHigh, clientLow }: DeviceTotals) =>
   clientHigh === null || clientLow === null || high > clientHigh || (high === clientHigh && low >= clientLow);
 
 /** Null for totals that no client can have: negative ones, or ones beyond what a device's row can hold. */
-function partsOf(amount: number): Amount | null {
+function partsOf(amount: number): AmountParts | null {
   if (amount < 0 || amount >= 1e18) return null;
   const nanos = toNanos(amount);
   return [Number(nanos / HIGH), Number(nanos % HIGH)];

@@ -6,10 +6,10 @@ import type { CountedAmount } from '../api.ts';
 import { type CounterLog, readBatch, readKeyWords } from '../log.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { log } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { outcomesOf } from './log-reader.ts';
 
-type Place = { batch: number; index: number };
+type PlaceInBatch = { batch: number; index: number };
 
 /** See `CounterApi.countedAmounts`. Reads the keys of the hot log, and the events that have one of those. */
 export function countedAmounts(
@@ -17,7 +17,7 @@ export function countedAmounts(
   ids: readonly string[],
 ): (CountedAmount | null)[] {
   const read = memoize(Number.POSITIVE_INFINITY, (batch: number) => readBatch(store, applicationId, batch));
-  const places = ids.map((id): Place | null => {
+  const places = ids.map((id): PlaceInBatch | null => {
     const batch = seen.batchOf(idToBytes(id));
     const index = batch === null ? -1 : read(batch).findIndex((event) => event?.id === id);
     return batch === null || index < 0 ? null : { batch, index };
@@ -31,13 +31,14 @@ export function countedAmounts(
     }
   }
   // By key of these events: what has it, in order of arrival. Batch by batch, because the log may have more keys than memory has room for.
-  const byKey = new Map([...keysAt.values()].flat().map((key): [string, Place[]] => [key, []]));
+  const byKey = new Map([...keysAt.values()].flat().map((key): [string, PlaceInBatch[]] => [key, []]));
   const last = Math.max(0, ...places.map((place) => place?.batch ?? 0));
   const batches = byKey.size === 0 ? [] : batchesThrough(store, last);
   for (const batch of batches) {
     for (const [index, key] of keysOf(store, batch)) byKey.get(key)?.push({ batch, index });
   }
-  const isCounted = ({ batch, index }: Place) => outcomesOf(store, [batch]).get(batch)?.[index] === undefined;
+  const isCounted = ({ batch, index }: PlaceInBatch) =>
+    outcomesOf(store, [batch]).get(batch)?.[index] === undefined;
   return places.map((place) => {
     if (!place) return null;
     const keys = keysAt.get(nameOf(place)) ?? [];
@@ -47,9 +48,9 @@ export function countedAmounts(
   });
 }
 
-const nameOf = ({ batch, index }: Place) => `${batch}:${index}`;
+const nameOf = ({ batch, index }: PlaceInBatch) => `${batch}:${index}`;
 
-const batchesThrough = (store: Store, last: number): number[] =>
+const batchesThrough = (store: ObjectStore, last: number): number[] =>
   store
     .select({ batch: log.batch })
     .from(log)
@@ -59,7 +60,7 @@ const batchesThrough = (store: Store, last: number): number[] =>
     .map(({ batch }) => batch);
 
 /** The keys of a batch's events, as texts of their hashes, each with the event's index. */
-function* keysOf(store: Store, batch: number): Generator<[index: number, key: string]> {
+function* keysOf(store: ObjectStore, batch: number): Generator<[index: number, key: string]> {
   const words = readKeyWords(store, batch);
   for (let at = 0; at < words.length; at += KEY_WORDS) {
     const [index = 0, ...hash] = words.subarray(at, at + KEY_WORDS);
@@ -67,7 +68,7 @@ function* keysOf(store: Store, batch: number): Generator<[index: number, key: st
   }
 }
 
-const isBefore = (left: Place, right: Place) =>
+const isBefore = (left: PlaceInBatch, right: PlaceInBatch) =>
   left.batch < right.batch || (left.batch === right.batch && left.index < right.index);
 
 const amountOf = (event: LoggedEvent | null): CountedAmount | null =>

@@ -1,6 +1,6 @@
 import { deleteDevice } from '../devices/devices.ts';
 import { eraseTransactionsOf } from '../keys/transaction-book.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { eraseFromFiles } from './file-erasures.ts';
 import { blankEvents } from './log-reader.ts';
 
@@ -8,7 +8,7 @@ import { blankEvents } from './log-reader.ts';
 
 /** See `CounterApi.eraseDevice`. */
 export function eraseDevice(
-  store: Store,
+  store: ObjectStore,
   { id, erasedName }: { id: string; erasedName: string },
   clickEventId: string | null,
 ): { found: boolean; events: number; told: string[] } {
@@ -20,7 +20,7 @@ export function eraseDevice(
 }
 
 /** See `CounterApi.eraseEvents`. */
-export function eraseEvents(store: Store, ids: readonly string[]): number {
+export function eraseEvents(store: ObjectStore, ids: readonly string[]): number {
   for (const id of ids) eraseFromFiles(store, id);
   return ids.reduce((sum, id) => sum + blankEvents(store, id), 0);
 }

@@ -4,7 +4,7 @@ import { DevicePlaces } from '../devices/device-places.ts';
 import { isTakenOver } from '../keys/shared-transactions.ts';
 import { progressOf, unpackEvents } from '../log.ts';
 import { log, logOutcomes, progress } from '../schema.ts';
-import { perStore, type Store } from '../store.ts';
+import { type ObjectStore, perStore } from '../store.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { countingResultOf, outcomesOf } from './log-reader.ts';
@@ -16,14 +16,14 @@ const MAX_HOT_EVENTS = 50_000;
 const MAX_EXPORT_EVENTS = 50_000;
 const MAX_EXPORT_BYTES = 32_000_000;
 
-export const hotEventsIn = (store: Store): number =>
+export const hotEventsIn = (store: ObjectStore): number =>
   store
     .select({ n: sql<number>`coalesce(sum(${log.eventCount}), 0)` })
     .from(log)
     .get()?.n ?? 0;
 
 /** When the next range is due, in epoch milliseconds; null if the hot log has no counted events. */
-export function exportDueAt(store: Store, hotEvents: number, now: number): number | null {
+export function exportDueAt(store: ObjectStore, hotEvents: number, now: number): number | null {
   const first = store
     .select({ batch: log.batch, appendedAt: log.appendedAt })
     .from(log)
@@ -39,7 +39,7 @@ export function exportDueAt(store: Store, hotEvents: number, now: number): numbe
  * The last batch of the next range: counted, and old or beyond the newest events. Null if none is due. Every call returns the same range until it
  * is confirmed.
  */
-export function takeRange(store: Store, hotEvents: number, now: number): number | null {
+export function takeRange(store: ObjectStore, hotEvents: number, now: number): number | null {
   const { countedBatch, exportBatch } = progressOf(store);
   if (exportBatch > 0) return exportBatch;
   const rows = store
@@ -80,7 +80,7 @@ const nextRow = perStore((store) =>
 
 /** The batches of the log up to one, with their events in the form stored in files. Events of erased devices are left out. */
 export function* eventsThrough(
-  store: Store,
+  store: ObjectStore,
   applicationId: string,
   lastBatch: number,
 ): Generator<{ batch: number; events: StoredEvent[] }> {
@@ -105,7 +105,7 @@ export function* eventsThrough(
  * transaction.
  */
 export function confirmRange(
-  store: Store,
+  store: ObjectStore,
   range: { last: number; through: number },
   entries: readonly FileEntry[],
   now: number,
@@ -119,7 +119,7 @@ export function confirmRange(
 }
 
 /** Removes the batches of the log up to one, whose events are counted and in files. Call it in a transaction. */
-export function dropThrough(store: Store, batch: number): void {
+export function dropThrough(store: ObjectStore, batch: number): void {
   store.delete(log).where(lte(log.batch, batch)).run();
   store.delete(logOutcomes).where(lte(logOutcomes.batch, batch)).run();
 }

@@ -3,12 +3,12 @@ import { isAmong } from '#db';
 import { type FileEntry, mayHoldId } from '#lake';
 import { progressOf } from '../log.ts';
 import { erasures, fileErasures, files, log } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 import { FILES_PER_READ, toEntry } from './file-rows.ts';
 
 // What is still to be erased from raw event files. Each file is rewritten without it in the background.
 
-export function addErasures(store: Store, key: string, ids: readonly string[]): void {
+export function addErasures(store: ObjectStore, key: string, ids: readonly string[]): void {
   for (const parameter of toParameters(ids)) {
     store.run(
       sql`INSERT INTO ${fileErasures} SELECT ${key}, value FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
@@ -21,7 +21,7 @@ export function addErasures(store: Store, key: string, ids: readonly string[]): 
  * is counted. A repeat examines only files with later batches: the filter of a file may match a device that is no longer in it, so the
  * erasure would never be complete otherwise. `clickEventId` is the raw event of the device's click, null if unknown.
  */
-export function eraseFromFiles(store: Store, id: string, clickEventId: string | null = null): void {
+export function eraseFromFiles(store: ObjectStore, id: string, clickEventId: string | null = null): void {
   const { countedBatch: throughBatch, exportBatch } = progressOf(store);
   const erased = store.select().from(erasures).where(eq(erasures.id, id)).get();
   const row = { throughBatch, exportBatch, clickEventId: clickEventId ?? erased?.clickEventId ?? null };
@@ -54,7 +54,11 @@ export function eraseFromFiles(store: Store, id: string, clickEventId: string | 
  * Records what was erased from files while they were being written. Call it in the transaction that lists them; later files are read from a log
  * that no longer has what was erased.
  */
-export function eraseFromNewFiles(store: Store, entries: readonly FileEntry[], exportBatch: number): void {
+export function eraseFromNewFiles(
+  store: ObjectStore,
+  entries: readonly FileEntry[],
+  exportBatch: number,
+): void {
   const meanwhile = store
     .select()
     .from(erasures)
@@ -77,7 +81,7 @@ const MAX_ERASURES = 100_000;
  * Forgets erasures that are older than everything in the log and the files, and the oldest beyond `MAX_ERASURES`. Keeps those that the range being
  * exported still needs. Call it in a transaction.
  */
-export function pruneErasures(store: Store): void {
+export function pruneErasures(store: ObjectStore): void {
   const oldest = sql`(SELECT coalesce(min(batch), 9e15) FROM (
     SELECT min(${log.batch}) AS batch FROM ${log} UNION ALL SELECT min(${files.throughBatch}) FROM ${files}))`;
   const beyond = sql`(SELECT ${erasures.id} FROM ${erasures} ORDER BY ${erasures.throughBatch} DESC, ${erasures.id} DESC LIMIT -1 OFFSET ${MAX_ERASURES})`;
@@ -94,12 +98,12 @@ export function pruneErasures(store: Store): void {
 }
 
 /** See `CounterApi.erasedClick`. */
-export const erasedClick = (store: Store, deviceId: string): string | null =>
+export const erasedClick = (store: ObjectStore, deviceId: string): string | null =>
   store.select({ id: erasures.clickEventId }).from(erasures).where(eq(erasures.id, deviceId)).get()?.id ??
   null;
 
 /** See `CounterApi.erasedAmong`. */
-export function erasedAmong(store: Store, ids: readonly string[]): string[] {
+export function erasedAmong(store: ObjectStore, ids: readonly string[]): string[] {
   return store
     .selectDistinct({ id: fileErasures.id })
     .from(fileErasures)
@@ -109,7 +113,7 @@ export function erasedAmong(store: Store, ids: readonly string[]): string[] {
 }
 
 /** How many files may still contain what was erased under these ids. */
-export function filesToRewrite(store: Store, ids: readonly string[]): number {
+export function filesToRewrite(store: ObjectStore, ids: readonly string[]): number {
   const listed = store.select({ n: count() }).from(fileErasures).where(isAmong(fileErasures.id, ids)).get();
   // A file that was being written at the time may contain it, and is not listed yet.
   const { exportBatch } = progressOf(store);
@@ -121,12 +125,13 @@ export function filesToRewrite(store: Store, ids: readonly string[]): number {
   return (listed?.n ?? 0) + (unlisted?.n ?? 0);
 }
 
-export const hasErasures = (store: Store) => store.select().from(fileErasures).limit(1).get() !== undefined;
+export const hasErasures = (store: ObjectStore) =>
+  store.select().from(fileErasures).limit(1).get() !== undefined;
 
 const MAX_IDS_PER_REWRITE = 10_000;
 
 /** The next file to rewrite, with the ids to leave out. */
-export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<string> } | null {
+export function nextErasure(store: ObjectStore): { entry: FileEntry; ids: ReadonlySet<string> } | null {
   for (;;) {
     const next = store.select().from(fileErasures).orderBy(asc(fileErasures.key)).limit(1).get();
     if (!next) return null;
@@ -143,7 +148,7 @@ export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<
 }
 
 /** Records that a file no longer contains these ids. */
-export function finishErasure(store: Store, key: string, ids: ReadonlySet<string>): void {
+export function finishErasure(store: ObjectStore, key: string, ids: ReadonlySet<string>): void {
   store
     .delete(fileErasures)
     .where(and(eq(fileErasures.key, key), isAmong(fileErasures.id, [...ids])))

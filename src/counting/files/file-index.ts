@@ -4,7 +4,7 @@ import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold }
 import { dayIn } from '#lib/time';
 import type { FilePage, IndexedFile } from '../api.ts';
 import { fileErasures, files, orphanedObjects } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
 import { type Exported, FILES_PER_READ, toEntry, toRow } from './file-rows.ts';
 
@@ -17,7 +17,7 @@ const MAX_EXAMINED = 2_000;
 
 /** See `CounterApi.listFiles`. */
 export function listFiles(
-  store: Store,
+  store: ObjectStore,
   filter: EventFilter,
   { before, after }: { before: string | null; after: string | null },
 ): FilePage {
@@ -55,7 +55,7 @@ export function listFiles(
 }
 
 /** The files that may contain an event. */
-export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
+export function filesOfEvent(store: ObjectStore, eventId: string): IndexedFile[] {
   return store
     .select()
     .from(files)
@@ -65,7 +65,7 @@ export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
 }
 
 /** The keys of all listed files. */
-export const listedKeys = (store: Store): Set<string> =>
+export const listedKeys = (store: ObjectStore): Set<string> =>
   new Set(
     store
       .select({ key: files.key })
@@ -75,7 +75,7 @@ export const listedKeys = (store: Store): Set<string> =>
   );
 
 /** Lists new files. Call it in a transaction. */
-export function addFiles(store: Store, entries: readonly FileEntry[], exported: Exported): void {
+export function addFiles(store: ObjectStore, entries: readonly FileEntry[], exported: Exported): void {
   for (const entry of entries) {
     const row = toRow(entry, exported);
     store.insert(files).values(row).onConflictDoUpdate({ target: files.key, set: row }).run();
@@ -83,7 +83,7 @@ export function addFiles(store: Store, entries: readonly FileEntry[], exported: 
   }
 }
 
-export function looseKeys(store: Store, limit: number): string[] {
+export function looseKeys(store: ObjectStore, limit: number): string[] {
   return store
     .select()
     .from(orphanedObjects)
@@ -93,28 +93,28 @@ export function looseKeys(store: Store, limit: number): string[] {
 }
 
 /** Records an object before it is written. */
-export function noteLoose(store: Store, keys: readonly string[]): void {
+export function noteLoose(store: ObjectStore, keys: readonly string[]): void {
   for (const key of keys) store.insert(orphanedObjects).values({ key }).onConflictDoNothing().run();
 }
 
-export function forgetLoose(store: Store, keys: readonly string[]): void {
+export function forgetLoose(store: ObjectStore, keys: readonly string[]): void {
   store.delete(orphanedObjects).where(isAmong(orphanedObjects.key, keys)).run();
 }
 
 /** Removes files from the index, together with their pending erasures. */
-export function forgetFiles(store: Store, keys: readonly string[]): void {
+export function forgetFiles(store: ObjectStore, keys: readonly string[]): void {
   store.delete(files).where(isAmong(files.key, keys)).run();
   store.delete(fileErasures).where(isAmong(fileErasures.key, keys)).run();
 }
 
 /** The same. Their objects are then loose. */
-function unlist(store: Store, keys: readonly string[]): void {
+function unlist(store: ObjectStore, keys: readonly string[]): void {
   forgetFiles(store, keys);
   noteLoose(store, keys);
 }
 
 /** The keys of files in order, after one of them. */
-export function listKeys(store: Store, after: string, limit: number): string[] {
+export function listKeys(store: ObjectStore, after: string, limit: number): string[] {
   return store
     .select({ key: files.key })
     .from(files)
@@ -126,7 +126,7 @@ export function listKeys(store: Store, after: string, limit: number): string[] {
 }
 
 /** The index that rewriting updates; `transaction` runs each change as one. A file's pending erasures move to its successor. */
-export function fileIndex(store: Store, transaction: (work: () => void) => void): FileIndex {
+export function fileIndex(store: ObjectStore, transaction: (work: () => void) => void): FileIndex {
   const remove = (keys: readonly string[]) => unlist(store, keys);
   return {
     replace: (old, next) =>
@@ -160,7 +160,7 @@ export function fileIndex(store: Store, transaction: (work: () => void) => void)
 const MAX_EXPIRED_FILES = 250;
 
 /** Unlists files whose events were all received before a time, oldest first. Returns how many. */
-export function dropExpired(store: Store, before: number): number {
+export function dropExpired(store: ObjectStore, before: number): number {
   const rows = store
     .select({ key: files.key })
     .from(files)
@@ -177,7 +177,7 @@ export function dropExpired(store: Store, before: number): number {
  * The next file with events that were received before a time, and others that were not: events of one day may arrive on many. Null if there
  * is none. `dropExpired` deletes files of which nothing is newer.
  */
-export function nextPartlyExpired(store: Store, before: number): FileEntry | null {
+export function nextPartlyExpired(store: ObjectStore, before: number): FileEntry | null {
   const firstReceivedAt = sql<number>`${files.entry} ->> 'firstReceivedAt'`;
   const row = store
     .select()
@@ -195,7 +195,7 @@ const SMALL_FILE = { events: 5_000, bytes: 500_000 };
 const MERGED_FILE = { files: 500, events: 50_000, bytes: 2_500_000 };
 
 /** Small files of one past day that are to be merged, the oldest day first; empty if there are none. */
-export function nextMerge(store: Store, now: number): FileEntry[] {
+export function nextMerge(store: ObjectStore, now: number): FileEntry[] {
   const today = dayIn('UTC', now);
   const isSmall = and(
     lt(files.eventCount, SMALL_FILE.events),

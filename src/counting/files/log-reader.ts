@@ -20,7 +20,7 @@ import { isTakenOver } from '../keys/shared-transactions.ts';
 import { type CounterLog, progressOf, textOf, unpackEvents } from '../log.ts';
 import { oldestInOutbox } from '../outbox/outbox.ts';
 import { log, logOutcomes, revokedTokens } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { filesOfEvent } from './file-index.ts';
 
 /** The largest amount of the log that one call reads, unless batches overlap in time. */
@@ -28,7 +28,7 @@ const MAX_CHARACTERS = 8_000_000;
 
 /** See `CounterApi.readLog`. */
 export function readLog(
-  store: Store,
+  store: ObjectStore,
   applicationId: string,
   filter: EventFilter,
   before: string | null,
@@ -103,7 +103,11 @@ export function eventStatus(
 }
 
 /** The outcome that a file records for an event that was not counted. */
-export function countingResultOf(store: Store, event: LoggedEvent, outcome: EventOutcome): CountingResult {
+export function countingResultOf(
+  store: ObjectStore,
+  event: LoggedEvent,
+  outcome: EventOutcome,
+): CountingResult {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);
@@ -121,7 +125,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Even
 }
 
 /** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
-function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
+function firstPurchase(store: ObjectStore, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
   const hashes = (event.keys ?? []).map(hexOfText);
   for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
@@ -129,7 +133,7 @@ function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
 }
 
 export function outcomesOf(
-  store: Store,
+  store: ObjectStore,
   batches: readonly number[],
 ): Map<number, Record<number, EventOutcome>> {
   const rows = store.select().from(logOutcomes).where(isAmong(logOutcomes.batch, batches)).all();
@@ -140,7 +144,7 @@ export function outcomesOf(
  * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns how many. Events that are not
  * counted yet are kept.
  */
-export function blankEvents(store: Store, id: string): number {
+export function blankEvents(store: ObjectStore, id: string): number {
   const isMeant = (event: { id: string; device_id?: string } | null) =>
     event !== null && (event.id === id || event.device_id === id);
   const rows = store
@@ -174,7 +178,7 @@ export function blankEvents(store: Store, id: string): number {
  * Leaves of a batch's events of some devices only what recognises them: their ids, type and times, by which their status is known. Call it in the
  * transaction that counts the batch.
  */
-export function reduceEvents(store: Store, batch: number, deviceIds: ReadonlySet<string>): void {
+export function reduceEvents(store: ObjectStore, batch: number, deviceIds: ReadonlySet<string>): void {
   const events: (Partial<DeviceEvent> | null)[] = JSON.parse(textOf(store, batch));
   const reduced = events.map((event) => {
     if (!event?.device_id || !deviceIds.has(event.device_id)) return event;

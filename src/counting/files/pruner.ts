@@ -4,13 +4,13 @@ import { DAY_MS } from '#lib/time';
 import type { SeenIds } from '../keys/seen-ids.ts';
 import { progressOf } from '../log.ts';
 import { readCounterName } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { MAX_BACKOFF_MS, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
 import type { RawFiles } from './raw-files.ts';
 
 type PrunerDependencies = {
   env: Env;
-  store: () => Store;
+  store: () => ObjectStore;
   seen: () => SeenIds;
   db: () => D1Database;
   files: () => RawFiles;

@@ -2,7 +2,7 @@ import { type Bucket, mergeFiles, missingAmong, rewriteSince, rewriteWithout, wr
 import type { MissingFiles } from '../api.ts';
 import { NewDevices } from '../devices/new-devices.ts';
 import { isolateMemory } from '../isolate-memory.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { backoffMs } from '../upkeep.ts';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
 import { finishErasure, hasErasures, nextErasure, pruneErasures } from './file-erasures.ts';
@@ -32,7 +32,7 @@ const BYTES_PER_EVENT = 300;
 const MAX_EXPORT_BYTES = 16_000_000;
 
 type RawFilesDependencies = {
-  store: () => Store;
+  store: () => ObjectStore;
   bucket: () => Bucket;
   source: () => { applicationId: string; shard: number };
   transaction: <Result>(work: () => Result) => Result;

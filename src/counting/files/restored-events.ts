@@ -18,13 +18,13 @@ import type { NewDevice } from '../api.ts';
 import { findCounted } from '../devices/device-pages.ts';
 import { findKnown, insertDevice } from '../devices/devices.ts';
 import { erasures } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
 
 // Events of raw event files that are newer than the copy from which a counter was restored.
 
 /** Creates the devices of events that this counter does not know, except erased ones. Call it in a transaction. */
-export function createMissing(store: Store, events: readonly StoredEvent[]): void {
+export function createMissing(store: ObjectStore, events: readonly StoredEvent[]): void {
   const byDevice = Map.groupBy(
     events.filter((event): event is StoredDeviceEvent => isOfDevice(event)),
     (event) => event.device_id,
@@ -63,7 +63,7 @@ function acquiredSegmentOf(event: StoredDeviceEvent): Segment {
   return withOwnValues(device, ownValuesOf(event, device));
 }
 
-function erasedAmong(store: Store, ids: Iterable<string>): Set<string> {
+function erasedAmong(store: ObjectStore, ids: Iterable<string>): Set<string> {
   const found = new Set<string>();
   for (const parameter of toParameters(ids)) {
     const rows = store
@@ -80,7 +80,11 @@ function erasedAmong(store: Store, ids: Iterable<string>): Set<string> {
  * The events that were counted when they were exported, and that a copy may lack. Ids of events are remembered (`SeenIds`) except those of
  * installs: an install is missing if its device has not reached that step.
  */
-export function uncountedOf(store: Store, events: readonly StoredEvent[], since: number): LoggedEvent[] {
+export function uncountedOf(
+  store: ObjectStore,
+  events: readonly StoredEvent[],
+  since: number,
+): LoggedEvent[] {
   const counted = events.filter(({ outcome }) => outcome === undefined);
   const acquired = new Map(
     counted.flatMap((event) =>
@@ -104,7 +108,7 @@ export function uncountedOf(store: Store, events: readonly StoredEvent[], since:
 }
 
 /** Records what is erased and may still be in a file that is listed again. Call it in a transaction. */
-export function eraseAgain(store: Store, entry: FileEntry): void {
+export function eraseAgain(store: ObjectStore, entry: FileEntry): void {
   const all = store.select({ id: erasures.id }).from(erasures).all();
   addErasures(
     store,

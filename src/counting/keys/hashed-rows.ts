@@ -2,7 +2,7 @@ import { and, gte, lt, sql } from 'drizzle-orm';
 import { toHex } from '#lib/encoding/hex';
 import { murmur128 } from '#lib/murmur';
 import type { purchaseKeys, transactions } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 
 // Tables whose rows begin with a hash and have the day on which they were stored.
 
@@ -25,7 +25,7 @@ export function hexOfHash(words: Uint32Array, at: number): string {
 export const hexOfText = (text: string): string => hexOfHash(Uint32Array.from(murmur128(text)), 0);
 
 /** Deletes rows stored before a day (since 1970): all at once if there are few, otherwise those of a share of the hashes each day. */
-export function pruneExpired(store: Store, table: HashedTable, before: number, today: number): void {
+export function pruneExpired(store: ObjectStore, table: HashedTable, before: number, today: number): void {
   const next = store.select({ hash: table.hash }).from(table).limit(1);
   const isSmall = next.offset(MAX_PRUNED_AT_ONCE).get() === undefined;
   const isExpired = lt(table.takenDay, before);

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { keyBlocks, keyGenerations, recentKeys } from '../schema.ts';
-import { bytesOf, type Store } from '../store.ts';
+import { bytesOf, type ObjectStore } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 
 /** 32-bit words per hash. The first one decides the block. */
@@ -23,7 +23,7 @@ export const generationOf = (table: OfGeneration, day: number, week: number) =>
  * Compacts the recent hashes of a generation into its blocks once there are many. A hash is written only a few times while its generation
  * grows, hundreds per row. Reads and writes one old block at a time.
  */
-export function compactWhenDue(store: Store, day: number, week: number): void {
+export function compactWhenDue(store: ObjectStore, day: number, week: number): void {
   const own = generationOf(keyGenerations, day, week);
   const generation = store.select().from(keyGenerations).where(own).get();
   if (!generation) return;

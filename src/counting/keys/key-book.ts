@@ -6,7 +6,7 @@ import type { Steps } from '#lib/steps';
 import { DAY_MS } from '#lib/time';
 import { KEY_DAY, KEY_WORDS } from '../pack.ts';
 import { keyBlocks, keyGenerations, purchaseKeys, recentKeys, transactions } from '../schema.ts';
-import { bytesOf, type Store } from '../store.ts';
+import { bytesOf, type ObjectStore } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 import { hexOfHash, pruneExpired } from './hashed-rows.ts';
 import { blockOf, compactWhenDue, generationOf } from './key-blocks.ts';
@@ -15,7 +15,7 @@ import { readPurchases, savePurchases } from './purchase-keys.ts';
 
 /** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
-type Purchase = { stored: string | null; taken: string | null };
+type PurchaseKeys = { stored: string | null; taken: string | null };
 
 /** The marks of a key that was counted on its own day, or was stored on an adjacent one. */
 const SEEN = FLAG.storedSameDay | FLAG.storedNear | FLAG.taken;
@@ -30,22 +30,22 @@ const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
  * day or an adjacent one or, for purchases and sessions, ever.
  */
 export class KeyBook {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly table: KeyTable;
   private readonly filter = new Uint32Array(FILTER_BITS / 32);
-  private readonly purchases = new Map<string, Purchase>();
+  private readonly purchases = new Map<string, PurchaseKeys>();
   /** The days of its keys, each with those days of other keys on which they match. */
   private readonly days = new Map<number, number[]>();
   /** The generations that were added to since the last compaction. */
   private readonly added: { day: number; week: number }[] = [];
 
-  private constructor(store: Store, keys: number) {
+  private constructor(store: ObjectStore, keys: number) {
     this.store = store;
     this.table = new KeyTable(keys);
   }
 
   /** Looks up the keys of rows of the log (`PackedRow.keys`). */
-  static *open(store: Store, rows: readonly Uint32Array[]): Steps<KeyBook> {
+  static *open(store: ObjectStore, rows: readonly Uint32Array[]): Steps<KeyBook> {
     const total = rows.reduce((sum, row) => sum + row.length / KEY_WORDS, 0);
     const book = new KeyBook(store, total);
     let added = 0;
@@ -252,7 +252,12 @@ function blocksToRead(highs: readonly Uint32Array[], bits: number): SQL[] {
 const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
 /** Deletes keys stored before a time (epoch milliseconds), and keys and transactions of purchases stored before another. */
-export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number, now: number): void {
+export function pruneKeys(
+  store: ObjectStore,
+  takenBefore: number,
+  purchasesBefore: number,
+  now: number,
+): void {
   // A week is deleted as a whole, once its last day is old enough.
   const week = weekOfTaking(takenBefore);
   for (const table of [recentKeys, keyBlocks, keyGenerations])

@@ -3,7 +3,7 @@ import { LruCache } from '#lib/collections/lru-cache';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { MINUTE_MS } from '#lib/time';
 import { seenIds } from '../schema.ts';
-import { bytesOf, type Store } from '../store.ts';
+import { bytesOf, type ObjectStore } from '../store.ts';
 import { wordsOf } from '../word-columns.ts';
 
 /** The words of an id by which it is found among those of its minute. */
@@ -24,13 +24,13 @@ const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids
  * The minutes in use are cached in memory.
  */
 export class SeenIds {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly minutes = new LruCache<number, TupleIndex>(MAX_CACHED_IDS);
   private readonly tail = new Int32Array(TAIL_WORDS);
   /** The minute that was cached last. The next one will probably have as many ids, and growing to that step by step takes twice the time. */
   private latest: TupleIndex | null = null;
 
-  constructor(store: Store) {
+  constructor(store: ObjectStore) {
     this.store = store;
   }
 

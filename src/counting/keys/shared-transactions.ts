@@ -6,7 +6,7 @@ import type { SharedStep, SharedTransaction } from '../api.ts';
 import { appendEvents, type CounterLog } from '../log.ts';
 import { openSegments } from '../runs/segments.ts';
 import { untoldTransactions } from '../schema.ts';
-import { perStore, type Store } from '../store.ts';
+import { type ObjectStore, perStore } from '../store.ts';
 import { readSteps } from './transaction-book.ts';
 
 // The steps of one transaction may be counted by several counters of an application: what a store tells goes to a device that it names, or to no
@@ -27,7 +27,7 @@ const STATUS = {
 } as const satisfies Record<Exclude<TransactionStepKind, 'purchase'>, StoreEvent['status']>;
 
 /** The transactions of which the others have not been told, and the part to forget once they are: see `forgetUntold`. */
-export function readUntold(store: Store, limit: number): { ids: string[]; lastPart: number } {
+export function readUntold(store: ObjectStore, limit: number): { ids: string[]; lastPart: number } {
   const rows = store
     .select()
     .from(untoldTransactions)
@@ -43,14 +43,14 @@ const firstUntold = perStore((store) =>
   store.select({ part: untoldTransactions.part }).from(untoldTransactions).limit(1).prepare(),
 );
 
-export const hasUntold = (store: Store): boolean => firstUntold(store).get() !== undefined;
+export const hasUntold = (store: ObjectStore): boolean => firstUntold(store).get() !== undefined;
 
-export function forgetUntold(store: Store, lastPart: number): void {
+export function forgetUntold(store: ObjectStore, lastPart: number): void {
   store.delete(untoldTransactions).where(lte(untoldTransactions.part, lastPart)).run();
 }
 
 /** What this counter tells others of these transactions. */
-export function describeTransactions(store: Store, ids: readonly string[]): SharedTransaction[] {
+export function describeTransactions(store: ObjectStore, ids: readonly string[]): SharedTransaction[] {
   const known = readSteps(store, ids);
   const segments = openSegments(store);
   return ids.map((id) => {

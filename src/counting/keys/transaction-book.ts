@@ -7,7 +7,7 @@ import { DAY_MS } from '#lib/time';
 import { isStepBack, purchaseIn, type TransactionStep, type Transactions } from '#rollup';
 import { knownShards } from '../log.ts';
 import { transactions, untoldTransactions } from '../schema.ts';
-import { perStore, type Store, toParameters } from '../store.ts';
+import { type ObjectStore, perStore, toParameters } from '../store.ts';
 import { hexOfText } from './hashed-rows.ts';
 
 // Purchases with a transaction id, and what was refunded of them: a row per step. They are found by the hash of the transaction id.
@@ -17,7 +17,7 @@ const STEP_WEIGHT = 500;
 
 /** The transactions of a run. */
 export class TransactionBook implements Transactions {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly takenDay: number;
   /** By transaction id: the stored steps of the transactions of the batch that is being counted. */
   private stored = new Map<string, TransactionStep[]>();
@@ -27,7 +27,7 @@ export class TransactionBook implements Transactions {
   /** Stored steps that are to be kept longer. */
   private readonly renewed: [id: string, step: TransactionStep][] = [];
 
-  constructor(store: Store, now: number) {
+  constructor(store: ObjectStore, now: number) {
     this.store = store;
     this.takenDay = Math.floor(now / DAY_MS);
   }
@@ -96,7 +96,7 @@ export const erasedNameOf = async (deviceId: string): Promise<string> =>
  * Forgets whose a device's transactions are: they are of `name` then, see `erasedNameOf`. Returns the ids of the events by which stores told of them, and of refunds that its client sent.
  * A repeat also returns those that came later. Reads all transactions, which are not found by their device otherwise.
  */
-export function eraseTransactionsOf(store: Store, deviceId: string, name: string): string[] {
+export function eraseTransactionsOf(store: ObjectStore, deviceId: string, name: string): string[] {
   const { hash, eventId, step } = transactions;
   store.update(transactions).set({ deviceId: name }).where(eq(transactions.deviceId, deviceId)).run();
   const own = sql`(SELECT ${hash} FROM ${transactions} WHERE ${transactions.deviceId} = ${name})`;
@@ -116,7 +116,7 @@ const statementsOf = perStore((store) => {
 });
 
 /** The steps of transactions, by their ids. Those without any are missing. */
-export function readSteps(store: Store, ids: Iterable<string>): Map<string, TransactionStep[]> {
+export function readSteps(store: ObjectStore, ids: Iterable<string>): Map<string, TransactionStep[]> {
   const idOf = new Map<string, string>();
   for (const id of ids) idOf.set(hexOfText(id), id);
   const steps = new Map<string, TransactionStep[]>();
@@ -135,7 +135,7 @@ export function readSteps(store: Store, ids: Iterable<string>): Map<string, Tran
 }
 
 function saveSteps(
-  store: Store,
+  store: ObjectStore,
   added: readonly (readonly [id: string, step: TransactionStep])[],
   takenDay: number,
 ): void {
@@ -154,7 +154,7 @@ function saveSteps(
   }
 }
 
-function noteUntold(store: Store, ids: Iterable<string>): void {
+function noteUntold(store: ObjectStore, ids: Iterable<string>): void {
   for (const parameter of toParameters(ids)) {
     store.run(
       sql`INSERT INTO ${untoldTransactions} (transaction_id) SELECT value FROM json_each(${parameter})`,

@@ -6,7 +6,7 @@ import {
   type Segment,
   segmentWithoutDevice,
 } from '#catalogue';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { deviceOf, insertPart, type OutboundItem, type OutboundPart, readOutboundDevices } from './parts.ts';
 import { takes } from './rules.ts';
 
@@ -21,11 +21,11 @@ type Open = { items: Omit<OutboundItem, 'device'>[]; characters: number };
  * `discardUncommitted`. What is in memory is bounded, whatever a run counts.
  */
 export class OutboundCollector {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly rules: readonly OutboundRule[];
   private readonly open = new Map<string, Open>();
 
-  constructor(store: Store, rules: readonly OutboundRule[]) {
+  constructor(store: ObjectStore, rules: readonly OutboundRule[]) {
     this.store = store;
     this.rules = rules.filter(({ isOff }) => !isOff);
   }

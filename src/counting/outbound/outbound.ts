@@ -1,6 +1,6 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { backoffMs } from '../upkeep.ts';
 import { deleteParts, distribute, eraseOutbound, nextParts, waitingDestinations } from './parts.ts';
 import { OutboundRules, UNKNOWN } from './rules.ts';
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 20_000;
 export type SendParts = (destinationId: string, parts: { id: string; payload: string }[]) => Promise<void>;
 
 type OutboundDependencies = {
-  store: () => Store;
+  store: () => ObjectStore;
   db: () => D1Database;
   applicationId: () => string;
   send: () => SendParts;

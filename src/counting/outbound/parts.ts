@@ -11,7 +11,7 @@ import { present } from '#lib/input/present';
 import type { DeviceDescription } from '../api.ts';
 import { progressOf } from '../log.ts';
 import { devices, outboundParts, progress } from '../schema.ts';
-import { type Store, toParameters } from '../store.ts';
+import { type ObjectStore, toParameters } from '../store.ts';
 import { takes, UNKNOWN } from './rules.ts';
 
 /** What a counter knows of a device besides its events. */
@@ -36,7 +36,7 @@ export const withoutDevice = (part: OutboundPart, deviceId: string): OutboundPar
   'events' in part ? { events: part.events.filter((item) => deviceOf(item) !== deviceId) } : null;
 
 /** What is known of some devices, by id. Erased ones are missing. */
-export function readOutboundDevices(store: Store, ids: Iterable<string>): Map<string, OutboundDevice> {
+export function readOutboundDevices(store: ObjectStore, ids: Iterable<string>): Map<string, OutboundDevice> {
   const found = new Map<string, OutboundDevice>();
   for (const parameter of toParameters(ids)) {
     const rows = store.values<[id: string, description: string, attribution: string]>(sql`
@@ -59,7 +59,7 @@ const IS_COMMITTED = lte(outboundParts.run, sql`(SELECT ${progress.run} FROM ${p
 const PARTS_AT_ONCE = 4;
 
 export function insertPart(
-  store: Store,
+  store: ObjectStore,
   { run, destinationId, part }: { run: number; destinationId: string; part: OutboundPart },
 ): void {
   store
@@ -69,7 +69,7 @@ export function insertPart(
 }
 
 /** The destinations that parts wait for. */
-export const waitingDestinations = (store: Store): string[] =>
+export const waitingDestinations = (store: ObjectStore): string[] =>
   store
     .selectDistinct({ id: outboundParts.destinationId })
     .from(outboundParts)
@@ -78,7 +78,7 @@ export const waitingDestinations = (store: Store): string[] =>
     .map(({ id }) => id);
 
 /** The next parts for a destination. */
-export const nextParts = (store: Store, destinationId: string) =>
+export const nextParts = (store: ObjectStore, destinationId: string) =>
   store
     .select({ part: outboundParts.part, id: outboundParts.id, payload: outboundParts.payload })
     .from(outboundParts)
@@ -87,7 +87,7 @@ export const nextParts = (store: Store, destinationId: string) =>
     .limit(PARTS_AT_ONCE)
     .all();
 
-export function deleteParts(store: Store, numbers: readonly number[]): void {
+export function deleteParts(store: ObjectStore, numbers: readonly number[]): void {
   store
     .delete(outboundParts)
     .where(inArray(outboundParts.part, [...numbers]))
@@ -95,12 +95,12 @@ export function deleteParts(store: Store, numbers: readonly number[]): void {
 }
 
 /** Deletes the parts of a run that was not committed. */
-export const discardUncommitted = (store: Store): void => {
+export const discardUncommitted = (store: ObjectStore): void => {
   store.delete(outboundParts).where(not(IS_COMMITTED)).run();
 };
 
 /** Removes a device's events that wait to be sent, and has each destination forget those that it has. Call it in a transaction, between runs. */
-export function eraseOutbound(store: Store, deviceId: string, rules: readonly OutboundRule[]): void {
+export function eraseOutbound(store: ObjectStore, deviceId: string, rules: readonly OutboundRule[]): void {
   const rows = store
     .select({ part: outboundParts.part, payload: outboundParts.payload })
     .from(outboundParts)
@@ -123,7 +123,7 @@ export function eraseOutbound(store: Store, deviceId: string, rules: readonly Ou
 }
 
 /** Gives what was counted while the destinations were unknown to those that it matches. Call it in a transaction. */
-export function distribute(store: Store, rules: readonly OutboundRule[]): void {
+export function distribute(store: ObjectStore, rules: readonly OutboundRule[]): void {
   const rows = store
     .select()
     .from(outboundParts)

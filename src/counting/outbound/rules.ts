@@ -3,7 +3,7 @@ import type { OutboundRule } from '#catalogue';
 import { database, destinations } from '#db';
 import { withTimeout } from '#lib/timeout';
 import { outboundRules } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 
 const ONLY = 1;
 const TIMEOUT_MS = 1_000;
@@ -14,15 +14,15 @@ export const UNKNOWN: OutboundRule = { id: '', events: [], filter: {}, isOff: fa
 export const takes = ({ id, events }: OutboundRule, type: string): boolean =>
   events.includes(type) || id === UNKNOWN.id;
 
-type Reading = { store: () => Store; db: () => D1Database; applicationId: () => string };
+type RuleSource = { store: () => ObjectStore; db: () => D1Database; applicationId: () => string };
 
 /** The destinations of a counter's application. They are read from D1 once, and again when they have changed. */
 export class OutboundRules {
-  private readonly around: Reading;
+  private readonly around: RuleSource;
   /** Null if they are unknown; undefined if the store was not asked yet. */
   private known: readonly OutboundRule[] | null | undefined;
 
-  constructor(around: Reading) {
+  constructor(around: RuleSource) {
     this.around = around;
   }
 

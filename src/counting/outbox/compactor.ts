@@ -1,6 +1,6 @@
 import { compactParts, placesToCompact } from '#rollup';
 import { readCounterName } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { queueCompacted } from './outbox.ts';
 import type { StatementLimit } from './statement-limit.ts';
 
@@ -17,7 +17,12 @@ export class Compactor {
   }
 
   /** Appends compacted parts to the outbox. Returns false if there was nothing to compact. */
-  async compact(store: Store, db: D1Database, counter: string, limit: StatementLimit): Promise<boolean> {
+  async compact(
+    store: ObjectStore,
+    db: D1Database,
+    counter: string,
+    limit: StatementLimit,
+  ): Promise<boolean> {
     if (!this.isDue || !limit.hasRoom) return false;
     const owner = readCounterName(counter);
     const due = await placesToCompact(db, owner);

@@ -1,6 +1,6 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { backoffMs } from '../upkeep.ts';
 import { Compactor } from './compactor.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
@@ -8,7 +8,7 @@ import { SequenceGap } from './sequence-gap.ts';
 import { StatementLimit } from './statement-limit.ts';
 
 type FlusherDependencies = {
-  store: () => Store;
+  store: () => ObjectStore;
   db: () => D1Database;
   name: () => string;
   /** After how many milliseconds without an answer of D1 an attempt counts as failed. */

@@ -16,7 +16,7 @@ import { progressOf } from '../log.ts';
 import { discardUncommitted } from '../outbound/parts.ts';
 import { outbox, preparedWrites, progress } from '../schema.ts';
 import { readCounterName } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { hasStarted, keepSent, noteStarted } from './sent-parts.ts';
 import { nextSequence, readApplied, SequenceGap } from './sequence-gap.ts';
@@ -28,14 +28,14 @@ import { moveOn, wasAborted } from './turn.ts';
 // Whatever was prepared for a higher number belongs to a run that did not get that far, and is discarded.
 
 /** Pages of devices, or a part of the outbox. */
-type Prepared = { run: number; kind: 'devices' | 'sums'; payload: string; oldestAt: number };
+type PreparedWrite = { run: number; kind: 'devices' | 'sums'; payload: string; oldestAt: number };
 
-export function prepareWrite(store: Store, prepared: Prepared): void {
+export function prepareWrite(store: ObjectStore, prepared: PreparedWrite): void {
   store.insert(preparedWrites).values(prepared).run();
 }
 
 /** Deletes the sums that earlier commits of a run left, because those of `run` include them. Call it in the transaction that commits `run`. */
-export function replaceSums(store: Store, run: number): void {
+export function replaceSums(store: ObjectStore, run: number): void {
   store
     .delete(preparedWrites)
     .where(and(eq(preparedWrites.kind, 'sums'), ne(preparedWrites.run, run)))
@@ -43,7 +43,7 @@ export function replaceSums(store: Store, run: number): void {
 }
 
 /** Moves the prepared sums to the outbox. Call it in a transaction, with nothing prepared that is not valid. */
-export function publishSums(store: Store): void {
+export function publishSums(store: ObjectStore): void {
   const areSums = eq(preparedWrites.kind, 'sums');
   const sums = store.select({ n: count() }).from(preparedWrites).where(areSums).get()?.n ?? 0;
   if (sums === 0) return;
@@ -59,7 +59,7 @@ export function publishSums(store: Store): void {
 }
 
 /** Writes the prepared changes of devices, each part in a transaction of its own. Valid only after their run was committed. Idempotent. */
-export function* applyDevices(storage: DurableObjectStorage, store: Store): Steps {
+export function* applyDevices(storage: DurableObjectStorage, store: ObjectStore): Steps {
   for (;;) {
     const next = store
       .select({ part: preparedWrites.part, payload: preparedWrites.payload })
@@ -78,7 +78,7 @@ export function* applyDevices(storage: DurableObjectStorage, store: Store): Step
 }
 
 /** Finishes what a run that was interrupted had committed, and discards the rest of it. Idempotent. */
-export function* finishInterrupted(storage: DurableObjectStorage, store: Store): Steps {
+export function* finishInterrupted(storage: DurableObjectStorage, store: ObjectStore): Steps {
   discardUncommitted(store);
   if (!store.select({ part: preparedWrites.part }).from(preparedWrites).limit(1).get()) return;
   storage.transactionSync(() => {
@@ -90,7 +90,7 @@ export function* finishInterrupted(storage: DurableObjectStorage, store: Store):
 }
 
 /** Appends compacted parts of the cube to the outbox. */
-export function queueCompacted(store: Store, compacted: Compacted, now: number): void {
+export function queueCompacted(store: ObjectStore, compacted: Compacted, now: number): void {
   const part: OutboxPart = [{ kind: 'compacted', rows: [compacted] }];
   const sequence = progressOf(store).sequence + 1;
   store
@@ -106,7 +106,7 @@ export function queueCompacted(store: Store, compacted: Compacted, now: number):
  * does not accept the part, which then remains the next one. `limit` counts the statements, `onParts` is called if parts of the cube were added.
  */
 export async function flushNext(
-  store: Store,
+  store: ObjectStore,
   db: D1Database,
   counter: string,
   now: number,
@@ -167,7 +167,7 @@ async function withoutRefused(
 }
 
 /** When the oldest waiting event was appended; null if the outbox is empty. */
-export function oldestInOutbox(store: Store): number | null {
+export function oldestInOutbox(store: ObjectStore): number | null {
   return (
     store
       .select({ at: min(outbox.oldestAt) })

@@ -8,7 +8,7 @@ import { abortTrial, wasAborted } from './turn.ts';
 const CONFIRMATIONS = 2;
 
 /** A single row that D1 refuses, and its error. */
-export type Refused = { sums: SumRows; error: unknown };
+export type RefusedSums = { sums: SumRows; error: unknown };
 
 /**
  * Finds the rows that D1 refuses to add, by bisection. Adds nothing. A row is only refused if D1 accepts a neutral one at the same moment.
@@ -19,7 +19,7 @@ export async function findRefused(
   db: D1Database,
   added: readonly SumRows[],
   limit: StatementLimit,
-): Promise<Refused[]> {
+): Promise<RefusedSums[]> {
   /** D1's error for these rows; null if it would accept them. */
   const tryRows = async (sums: SumRows): Promise<unknown> => {
     try {
@@ -35,7 +35,7 @@ export async function findRefused(
     const error = await tryRows(sums);
     if (error !== null) throw error;
   };
-  const refusedAmong = async (sums: SumRows): Promise<Refused[]> => {
+  const refusedAmong = async (sums: SumRows): Promise<RefusedSums[]> => {
     if (!limit.hasRoom) return [];
     const error = await tryRows(sums);
     if (error === null) return [];
@@ -52,7 +52,7 @@ export async function findRefused(
     const first = await refusedAmong(slice(0, middle));
     return [...first, ...(await refusedAmong(slice(middle)))];
   };
-  const found: Refused[] = [];
+  const found: RefusedSums[] = [];
   for (const sums of added) found.push(...(await refusedAmong(sums)));
   return found;
 }
@@ -61,7 +61,7 @@ export async function findRefused(
 export const parkRefused = (
   applicationId: string,
   part: string,
-  refused: readonly Refused[],
+  refused: readonly RefusedSums[],
 ): Promise<Parked[]> =>
   Promise.all(
     refused.map(async ({ sums, error }) => {

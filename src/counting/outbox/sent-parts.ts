@@ -1,7 +1,7 @@
 import { asc, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import { DAY_MS } from '#lib/time';
 import { outbox, sentParts } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 
 // Parts of the outbox that D1 has confirmed are kept for as long as D1 can be restored to an earlier time. They then go back to the outbox,
 // and are added once more under the same numbers: see `closeGap`.
@@ -14,7 +14,11 @@ const MAX_KEPT_BYTES = 1_000_000_000;
 type SentPart = typeof outbox.$inferSelect;
 
 /** Moves a part that D1 has confirmed out of the outbox. `payload` is what is kept of it. */
-export function keepSent(store: Store, { sequence, payload, oldestAt }: SentPart, sentAt: number): void {
+export function keepSent(
+  store: ObjectStore,
+  { sequence, payload, oldestAt }: SentPart,
+  sentAt: number,
+): void {
   store.insert(sentParts).values({ sequence, payload, oldestAt, sentAt }).onConflictDoNothing().run();
   store.delete(outbox).where(eq(outbox.sequence, sequence)).run();
 }
@@ -23,7 +27,7 @@ export function keepSent(store: Store, { sequence, payload, oldestAt }: SentPart
 const START = 0;
 
 /** Whether the database was found without any part of this counter before the first one was sent: see `noteStarted`. */
-export const hasStarted = (store: Store): boolean =>
+export const hasStarted = (store: ObjectStore): boolean =>
   store
     .select({ sequence: sentParts.sequence })
     .from(sentParts)
@@ -31,13 +35,13 @@ export const hasStarted = (store: Store): boolean =>
     .get() !== undefined;
 
 /** A counter that has lost its storage starts again at part 1, which the database already has. Noted before that part is first sent. */
-export function noteStarted(store: Store, at: number): void {
+export function noteStarted(store: ObjectStore, at: number): void {
   const start = { sequence: START, payload: '[]', oldestAt: at, sentAt: at };
   store.insert(sentParts).values(start).onConflictDoNothing().run();
 }
 
 /** The first of the parts between two numbers, both exclusive, from which on all are kept; `before` if the last one is not. */
-export function keptFrom(store: Store, after: number, before: number): number {
+export function keptFrom(store: ObjectStore, after: number, before: number): number {
   const kept = store
     .select({ sequence: sentParts.sequence })
     .from(sentParts)
@@ -53,7 +57,7 @@ export function keptFrom(store: Store, after: number, before: number): number {
 }
 
 /** Moves the parts from a number on, which precede those in the outbox, back into it. */
-export function requeueSent(store: Store, from: number): void {
+export function requeueSent(store: ObjectStore, from: number): void {
   const { sequence, payload, oldestAt } = sentParts;
   store.run(sql`INSERT INTO ${outbox} SELECT ${sequence}, ${payload}, ${oldestAt} FROM ${sentParts}
     WHERE ${sequence} >= ${from} ON CONFLICT DO NOTHING`);
@@ -61,7 +65,7 @@ export function requeueSent(store: Store, from: number): void {
 }
 
 /** Deletes parts that D1 can no longer lose, and the oldest ones beyond the limit. Call it in a transaction. */
-export function pruneSent(store: Store, now: number, maxBytes = MAX_KEPT_BYTES): void {
+export function pruneSent(store: ObjectStore, now: number, maxBytes = MAX_KEPT_BYTES): void {
   store
     .delete(sentParts)
     .where(lt(sentParts.sentAt, now - KEPT_MS))

@@ -3,7 +3,7 @@ import { counterFlushes, database, excluded, isAmong, retryTransient } from '#db
 import type { ClosedGap } from '../api.ts';
 import { progressOf } from '../log.ts';
 import { outbox, progress } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { hasStarted, keptFrom, requeueSent } from './sent-parts.ts';
 
 /**
@@ -34,20 +34,20 @@ export async function readAllApplied(
 }
 
 /** The number of the first part that is waiting; null if the outbox is empty. */
-export const nextSequence = (store: Store): number | null =>
+export const nextSequence = (store: ObjectStore): number | null =>
   store
     .select({ next: min(outbox.sequence) })
     .from(outbox)
     .get()?.next ?? null;
 
 /** The number of the first part that the database has not confirmed. */
-const nextToSend = (store: Store): number => nextSequence(store) ?? progressOf(store).sequence + 1;
+const nextToSend = (store: ObjectStore): number => nextSequence(store) ?? progressOf(store).sequence + 1;
 
 /**
  * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, the parts that it lost go back to the outbox,
  * and its number moves past those that are no longer kept. If the counter is behind, it renumbers its parts. Safe to repeat.
  */
-export async function closeGap(store: Store, db: D1Database, counter: string): Promise<ClosedGap> {
+export async function closeGap(store: ObjectStore, db: D1Database, counter: string): Promise<ClosedGap> {
   const none = { hadGap: false, missingParts: 0 };
   const next = nextToSend(store);
   const applied = await readApplied(db, counter);
@@ -82,7 +82,7 @@ async function moveTo(db: D1Database, counter: string, to: number): Promise<void
 }
 
 /** Synchronous, so no other call runs between the statements. Goes through negative numbers, so that no number is taken twice. */
-function renumber(store: Store, shift: number): void {
+function renumber(store: ObjectStore, shift: number): void {
   store
     .update(outbox)
     .set({ sequence: sql`-${outbox.sequence}` })

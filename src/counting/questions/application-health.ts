@@ -8,7 +8,7 @@ import { readAllApplied } from '../outbox/sequence-gap.ts';
 import { type Backlog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { WAIT_MS } from '../runs/pace.ts';
-import { type Bindings, counterNames, type Sharded } from '../shards.ts';
+import { type CounterBindings, counterNames, type ShardedApplication } from '../shards.ts';
 import { queryCounters } from './query-counters.ts';
 
 /**
@@ -27,8 +27,8 @@ const STUCK_DELIVERY_MS = 30_000;
 
 /** Does not trigger counting or wait for it. `reading`: the progress of the queues, if it is read for several applications. Throws only if D1 fails. */
 export async function readApplicationHealth(
-  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
-  application: Sharded,
+  env: CounterBindings & Pick<Env, 'DB' | 'EVENTS'>,
+  application: ShardedApplication,
   reading = readQueues(env, Date.now()),
 ): Promise<ApplicationHealth> {
   const names = counterNames(application);
@@ -96,7 +96,10 @@ export type Arrivals = { device: boolean; event: boolean };
 const NEWEST_EVENTS = 50;
 
 /** Also considers waiting events, and events of debug builds, which are never counted. */
-export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application: Sharded): Promise<Arrivals> {
+export async function readArrivals(
+  env: CounterBindings & Pick<Env, 'DB'>,
+  application: ShardedApplication,
+): Promise<Arrivals> {
   const counted = await readCountedArrivals(env.DB, application.id);
   if (counted.event) return { device: true, event: true };
   const answers = await queryCounters(env, application, async (counter): Promise<Arrivals> => {

@@ -4,7 +4,13 @@ import type { MissingFiles, Resumed, Settled } from '../api.ts';
 import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { retryCall } from '../retry.ts';
-import { type Bindings, counterOf, raiseShards, type Sharded, shardNumbers } from '../shards.ts';
+import {
+  type CounterBindings,
+  counterOf,
+  raiseShards,
+  type ShardedApplication,
+  shardNumbers,
+} from '../shards.ts';
 import { largestGaps } from './queries.ts';
 import { queryCounters } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
@@ -15,7 +21,7 @@ import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './
 const SETTLE_MS = 1_500;
 const MAX_WAIT_MS = 2_000;
 
-export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
+export type CountingProgress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
 
 /**
  * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
@@ -24,9 +30,9 @@ export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: numbe
  * null if unknown. Counting continues after this returns.
  */
 export async function settleCounters(
-  env: Bindings & Pick<Env, 'DB' | 'EVENTS'>,
-  application: Sharded,
-): Promise<Progress> {
+  env: CounterBindings & Pick<Env, 'DB' | 'EVENTS'>,
+  application: ShardedApplication,
+): Promise<CountingProgress> {
   const settleAll = async () => {
     const [queues, backlog] = await Promise.all([
       readQueues(env, Date.now()),
@@ -65,8 +71,8 @@ export type ResumedCounting = { counters: number; missingParts: number };
  * been restored, even if no counter has stopped yet. Idempotent.
  */
 export async function resumeCounting(
-  env: Bindings & Pick<Env, 'DB'>,
-  { id, shards }: Sharded,
+  env: CounterBindings & Pick<Env, 'DB'>,
+  { id, shards }: ShardedApplication,
   { isRestored }: { isRestored: boolean },
 ): Promise<ResumedCounting> {
   const answers: Resumed[] = [];
@@ -87,7 +93,10 @@ export async function resumeCounting(
 }
 
 /** Forgets the raw event files of an application that are no longer in the bucket. Returns how many. Idempotent. */
-export async function forgetMissingFiles(env: Bindings, application: Sharded): Promise<number> {
+export async function forgetMissingFiles(
+  env: CounterBindings,
+  application: ShardedApplication,
+): Promise<number> {
   const answers = await queryCounters(env, application, async (counter) => {
     let forgotten = 0;
     for (let after: string | null = ''; after !== null; ) {
@@ -104,19 +113,23 @@ export async function forgetMissingFiles(env: Bindings, application: Sharded): P
  * Deletes everything in an application's counters except its raw event files. An object without storage costs nothing and ceases to exist once
  * it is evicted. Idempotent. Throws if a counter does not respond.
  */
-export const deleteCounters = (env: Bindings, application: Sharded): Promise<unknown> =>
+export const deleteCounters = (env: CounterBindings, application: ShardedApplication): Promise<unknown> =>
   queryCounters(env, application, (counter) => counter.deleteAll());
 
 /** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
-export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
+export async function countPayers(
+  env: CounterBindings,
+  application: ShardedApplication,
+  query: PayersQuery,
+): Promise<Payers> {
   const answers = await queryCounters(env, application, (counter) => counter.payers(query));
   return answers.flat();
 }
 
 /** See `CounterApi.clientTotals`. Keeps the largest of all gaps. */
 export async function sumClientTotals(
-  env: Bindings,
-  application: Sharded,
+  env: CounterBindings,
+  application: ShardedApplication,
   cohort: Cohort,
   filter: DeviceFilter = {},
 ): Promise<ClientTotals> {

@@ -3,7 +3,7 @@ import { dayFromNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
 import { columnOfDimension, type DeviceFactsRow, historyOf } from '../devices/device-row.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import type { Cohort, DeviceFilter } from './questions.ts';
 
 /** The number of devices after which the object does other work. */
@@ -55,7 +55,7 @@ type ReadPage<Device> = (
  * may or may not include changes from that work, but has no device twice.
  */
 async function* inPortions<Device>(
-  store: Store,
+  store: ObjectStore,
   cohort: Cohort,
   read: ReadPage<Device>,
 ): AsyncGenerator<Device[]> {
@@ -77,7 +77,11 @@ async function* inPortions<Device>(
 }
 
 /** The devices of a cohort that match a filter, without their histories. See `inPortions`. */
-export function factsOf(store: Store, cohort: Cohort, filter: DeviceFilter): AsyncGenerator<CohortFacts[]> {
+export function factsOf(
+  store: ObjectStore,
+  cohort: Cohort,
+  filter: DeviceFilter,
+): AsyncGenerator<CohortFacts[]> {
   const isWanted = matcherOf(filter);
   return inPortions(store, cohort, (day, page, acquiredDay) => {
     const rows = readFacts(store, day, page);
@@ -87,7 +91,7 @@ export function factsOf(store: Store, cohort: Cohort, filter: DeviceFilter): Asy
 
 /** The devices of a cohort that match a filter, with their histories. See `inPortions`. */
 export function devicesOf(
-  store: Store,
+  store: ObjectStore,
   cohort: Cohort,
   filter: DeviceFilter,
 ): AsyncGenerator<CohortDevice[]> {

@@ -10,8 +10,8 @@ import {
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { devices, openCredits } from '../schema.ts';
-import type { Bindings, Sharded } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
+import type { ObjectStore } from '../store.ts';
 import { queryCounters } from './query-counters.ts';
 import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
 
@@ -52,7 +52,7 @@ function keyOf({ creativeId, segment }: DoubtedDevice, groupBy: DoubtsQuestion['
 
 /** See `CounterApi.doubts`. */
 export async function countDoubts(
-  store: Store,
+  store: ObjectStore,
   { cohort, filter, groupBy, settings, sources, judged }: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const groups = new Map<string, Counts>();
@@ -139,8 +139,8 @@ function ruleIn({ rules }: Pick<Counts, 'rules'>, id: string) {
 
 /** See `CounterApi.doubts`. A group may be in the answers of several counters. */
 export async function queryDoubts(
-  env: Bindings,
-  application: Sharded,
+  env: CounterBindings,
+  application: ShardedApplication,
   question: DoubtsQuestion,
 ): Promise<DoubtsAnswer> {
   const answers = await queryCounters(env, application, (counter) => counter.doubts(question));

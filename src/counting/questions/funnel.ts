@@ -1,6 +1,6 @@
 import { walkSteps } from '#rollup';
-import type { Bindings, Sharded } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
+import type { ObjectStore } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
 import { queryCounters } from './query-counters.ts';
@@ -9,7 +9,7 @@ import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 type FunnelGroup = { devices: number[]; seconds: number[][]; incomplete: number };
 
 /** See `CounterApi.funnel`. Reads the row of every device in the cohort, but none of their events. */
-export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
+export async function countFunnel(store: ObjectStore, question: FunnelQuestion): Promise<FunnelAnswer> {
   const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
   const groups = new Map<string | null, FunnelGroup>();
   const keyOf = keyFor(groupBy);
@@ -86,8 +86,8 @@ const MAX_GROUP_STEPS = 100_000;
  * groups with the key null. Durations are exact to the second unless there are more than `MAX_DURATIONS` different ones.
  */
 export async function queryFunnel(
-  env: Bindings,
-  application: Sharded,
+  env: CounterBindings,
+  application: ShardedApplication,
   question: Omit<FunnelQuestion, 'maxDurations' | 'maxGroups'>,
 ): Promise<FunnelAnswer> {
   const maxDurations = Math.floor(MAX_DURATIONS / application.shards);

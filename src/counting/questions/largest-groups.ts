@@ -1,6 +1,6 @@
 import { PART_OF, type Part } from '#lib/calendar';
 import { columnOfDimension } from '../devices/device-row.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
 import type { Cohort, DeviceFilter, DeviceGroup } from './questions.ts';
 
@@ -61,7 +61,7 @@ export function keyFor(groupBy: DeviceGroup | null): (device: CohortFacts) => st
   return ({ row }) => String(row[at] ?? '');
 }
 
-type Grouped = {
+type GroupedCohort = {
   cohort: Cohort;
   filter: DeviceFilter;
   groupBy: DeviceGroup | null;
@@ -71,8 +71,8 @@ type Grouped = {
 
 /** Decides which groups are counted for themselves, as a test of cohort and key: see `GroupCounts`. Reads the facts of all devices. */
 export async function largestGroups(
-  store: Store,
-  { cohort, filter, groupBy, cohortBy, maxGroups }: Grouped,
+  store: ObjectStore,
+  { cohort, filter, groupBy, cohortBy, maxGroups }: GroupedCohort,
 ): Promise<(cohort: string, key: string) => boolean> {
   if (groupBy === null) return () => true;
   const keyOf = keyFor(groupBy);

@@ -2,16 +2,16 @@ import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
-import type { Bindings, Sharded } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
+import type { ObjectStore } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { queryCounters } from './query-counters.ts';
-import type { Net, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
+import type { NetTerms, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
 
 /** See `CounterApi.outcomes`. Reads the row of every device in the cohort, but none of their events. */
-export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
+export async function countOutcomes(store: ObjectStore, question: OutcomesQuestion): Promise<OutcomesAnswer> {
   const { cohort, filter, today, rates, net } = question;
   const days: OutcomesAnswer['days'] = question.days.map((day) => ({
     day,
@@ -60,13 +60,13 @@ function addTo(sums: Record<string, number>, currency: string, amount: number): 
 export type Earnings = Earned['bands'][number];
 
 /** What a device earned, in nanos. Refunds may be of another currency than their purchase, so it may be below 0. */
-export function earnedOf({ ad, purchase, returned }: Earnings, net: Net | null): number {
+export function earnedOf({ ad, purchase, returned }: Earnings, net: NetTerms | null): number {
   if (net === null) return ad + purchase;
   return ad + (purchase - returned) * (1 - net.storeFeeBasisPoints / 10_000);
 }
 
 /** By age band: what a device earned in units of the reporting currency, and the nanos of each currency without a rate. */
-function earnedBy(stored: StoredRevenue, rates: Record<string, number>, net: Net | null) {
+function earnedBy(stored: StoredRevenue, rates: Record<string, number>, net: NetTerms | null) {
   const noBands = () => [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
   const earned = noBands();
   const unrated = new Map<string, number[]>();
@@ -86,8 +86,8 @@ function earnedBy(stored: StoredRevenue, rates: Record<string, number>, net: Net
 
 /** Asks all counters of an application and merges their answers. */
 export async function askOutcomes(
-  env: Bindings,
-  application: Sharded,
+  env: CounterBindings,
+  application: ShardedApplication,
   question: OutcomesQuestion,
 ): Promise<OutcomesAnswer> {
   const answers = await queryCounters(env, application, (counter) => counter.outcomes(question));

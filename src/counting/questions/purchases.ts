@@ -2,8 +2,8 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import type { Bindings, Sharded } from '../shards.ts';
-import type { Store } from '../store.ts';
+import type { CounterBindings, ShardedApplication } from '../shards.ts';
+import type { ObjectStore } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
@@ -25,7 +25,10 @@ type TableName = (typeof TABLES)[number];
 type PurchaseGroup = Pick<PurchasesAnswer[number], 'cohort' | 'key'> & ReturnType<typeof emptyGroup>;
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
-export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
+export async function countPurchases(
+  store: ObjectStore,
+  question: PurchasesQuestion,
+): Promise<PurchasesAnswer> {
   const { cohort, filter, groupBy, cohortBy, maxCells } = question;
   const groups = new Map<string, PurchaseGroup>();
   const keyOf = keyFor(groupBy);
@@ -241,8 +244,8 @@ const MAX_GROUPS = 500;
  * groups with the key null.
  */
 export async function askPurchases(
-  env: Bindings,
-  application: Sharded,
+  env: CounterBindings,
+  application: ShardedApplication,
   question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {
   const maxCells = Math.floor(MAX_CELLS / application.shards);

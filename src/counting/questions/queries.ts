@@ -4,7 +4,7 @@ import { daysBetween } from '#lib/time';
 import { isAnonymous } from '../devices/device-pages.ts';
 import { columnOfDimension } from '../devices/device-row.ts';
 import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from '../devices/totals.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 
@@ -17,7 +17,7 @@ type ComparedSums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: num
 
 /** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
 export async function clientTotals(
-  store: Store,
+  store: ObjectStore,
   cohort: Cohort,
   filter: DeviceFilter,
 ): Promise<ClientTotals> {
@@ -110,7 +110,7 @@ export function largestGaps(gaps: readonly Gap[]): Gap[] {
 const ALL_DEVICES: Cohort = { from: '0000-01-01', to: '9999-12-31' };
 
 /** See `CounterApi.payers`. Reads what is stored for every device, but none of their events. */
-export async function payers(store: Store, { periods, by, filter }: PayersQuery): Promise<Payers> {
+export async function payers(store: ObjectStore, { periods, by, filter }: PayersQuery): Promise<Payers> {
   const counts = new Map<string, Payers[number]>();
   const columns = DEVICE_DIMENSIONS.map((name) => ({ name, at: columnOfDimension(name) }));
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');

@@ -1,10 +1,16 @@
 import { retryCall } from '../retry.ts';
-import { type Bindings, type CounterStub, counterOf, type Sharded, shardNumbers } from '../shards.ts';
+import {
+  type CounterBindings,
+  type CounterStub,
+  counterOf,
+  type ShardedApplication,
+  shardNumbers,
+} from '../shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(
-  env: Bindings,
-  { id, shards }: Sharded,
+  env: CounterBindings,
+  { id, shards }: ShardedApplication,
   ask: (counter: CounterStub, shard: number) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(

@@ -1,5 +1,5 @@
 import type {
-  Attribution,
+  AttributionKind,
   DeviceDimension,
   DoubtSettings,
   SegmentDimension,
@@ -87,10 +87,11 @@ export type OutcomesQuestion = {
   /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
   /** Whether revenue is without refunds and the share that stores keep. */
-  net: Net | null;
+  net: NetTerms | null;
 };
 
-export type Net = { storeFeeBasisPoints: number };
+/** Revenue is without refunds and this fee. */
+export type NetTerms = { storeFeeBasisPoints: number };
 
 /** The outcomes of a cohort. Amounts are in units of the reporting currency, as rounded floating-point numbers. */
 export type OutcomesAnswer = {
@@ -122,7 +123,7 @@ export type PurchasesQuestion = {
   /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
   /** Whether `unconverted` is without refunds and the share that stores keep. */
-  net: Net | null;
+  net: NetTerms | null;
   /** The largest number of rows of tables, over all groups, that one counter returns. Beyond it, times are rounded. */
   maxCells: number;
   /** The largest number of groups, not counting the one of all others. */
@@ -206,7 +207,7 @@ export type ClientTotals = {
 export type DeviceFilter = {
   creativeIds?: string[];
   segment?: Partial<Record<SegmentDimension, string[]>>;
-  attribution?: Attribution;
+  attribution?: AttributionKind;
 };
 
 /** A version is that of an event, so payers are not grouped by it. */

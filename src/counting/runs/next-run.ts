@@ -2,7 +2,7 @@ import type { OutboundRule } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type Head, nextHeads, readBatch } from '../log.ts';
 import { finishInterrupted } from '../outbox/outbox.ts';
-import { openStore, type Store } from '../store.ts';
+import { type ObjectStore, openStore } from '../store.ts';
 import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
 import { Run, type RunLimits } from './run.ts';
 
@@ -38,7 +38,12 @@ export function* nextRun(
   }
 }
 
-function* addPoison(store: Store, applicationId: string, heads: readonly Head[], poison: Set<string>): Steps {
+function* addPoison(
+  store: ObjectStore,
+  applicationId: string,
+  heads: readonly Head[],
+  poison: Set<string>,
+): Steps {
   for (const { batch } of heads) {
     const events = readBatch(store, applicationId, batch).filter((event) => event !== null);
     for (const id of findPoison(store, applicationId, events)) poison.add(id);

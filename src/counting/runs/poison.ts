@@ -10,7 +10,7 @@ import {
 } from '../devices/counted-devices.ts';
 import { findCounted } from '../devices/device-pages.ts';
 import { historyOf } from '../devices/device-row.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 
 /** Counting this event threw an error. */
 export class PoisonError extends Error {
@@ -32,7 +32,7 @@ export class BrokenDevicesError extends Error {
 
 /** The ids of the events that cannot be counted. Each is counted alone, so that all of them are found at once. */
 export function* findPoison(
-  store: Store,
+  store: ObjectStore,
   applicationId: string,
   events: readonly LoggedEvent[],
 ): Generator<string> {
@@ -51,7 +51,7 @@ export function* findPoison(
 type KnownDevice = { loaded: LoadedDevice; history: DeviceHistory } | 'unreadable';
 
 function knownDevices(
-  store: Store,
+  store: ObjectStore,
   applicationId: string,
   events: readonly DeviceEvent[],
 ): Map<string, KnownDevice> {

@@ -15,7 +15,7 @@ import type { DeviceFactsRow } from '../devices/device-row.ts';
 import { PageWriter } from '../devices/page-writer.ts';
 import { type Head, readDeviceWords } from '../log.ts';
 import { DEVICE_WORDS } from '../pack.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { BrokenDevicesError } from './poison.ts';
 
 /** The memory that a device takes besides its days, in bytes, measured in Node, whose pointers have 8. One that pays takes 250 more, a new one half. */
@@ -36,7 +36,7 @@ const NUMBERED_PER_STEP = 5_000;
  * once too.
  */
 export class RunDevices {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly applicationId: string;
   /** Numbers the devices of the log by acquisition day and hash: see `DEVICE_WORDS`. Equal ones were looked for on the pages. */
   private index = new TupleIndex(DEVICE_WORDS);
@@ -53,7 +53,7 @@ export class RunDevices {
   private bytesPerDevice: number | null = null;
   private readonly tuple = new Int32Array(DEVICE_WORDS);
 
-  constructor(store: Store, applicationId: string) {
+  constructor(store: ObjectStore, applicationId: string) {
     this.store = store;
     this.applicationId = applicationId;
   }

@@ -5,7 +5,7 @@ import { TimedOut, withTimeout } from '#lib/timeout';
 import { isolateMemory } from '../isolate-memory.ts';
 import { type Pending, pendingIn, progressOf } from '../log.ts';
 import { finishInterrupted, oldestInOutbox } from '../outbox/outbox.ts';
-import type { Store } from '../store.ts';
+import type { ObjectStore } from '../store.ts';
 import { nextRun } from './next-run.ts';
 import { REPORT_RUN } from './pace.ts';
 import type { RunLimits } from './run.ts';
@@ -15,7 +15,7 @@ const SMALL_RUN_BYTES = 8_000_000;
 const BYTES_PER_EVENT = 400;
 
 type SchedulerDependencies = {
-  store: () => Store;
+  store: () => ObjectStore;
   storage: () => DurableObjectStorage;
   applicationId: () => string;
   /** The application's destinations. */
@@ -60,7 +60,7 @@ export class RunScheduler {
   }
 
   /** Finishes a run during which the object was stopped, and reads what waits. */
-  begin(storage: DurableObjectStorage, store: Store): void {
+  begin(storage: DurableObjectStorage, store: ObjectStore): void {
     this.changes++;
     atOnce(finishInterrupted(storage, store));
     this.countedBatch = progressOf(store).countedBatch;
@@ -69,7 +69,7 @@ export class RunScheduler {
   }
 
   /** Reads what waits from the store. */
-  refresh(store: Store): void {
+  refresh(store: ObjectStore): void {
     this.waiting = pendingIn(store, this.countedBatch);
   }
 

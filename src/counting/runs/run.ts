@@ -13,7 +13,7 @@ import { OutboundCollector } from '../outbound/collect.ts';
 import { applyDevices, prepareWrite, publishSums, replaceSums } from '../outbox/outbox.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
-import { openStore, type Store, toParameters } from '../store.ts';
+import { type ObjectStore, openStore, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
 import { RunDevices } from './run-devices.ts';
 import { openSegments, saveSegments } from './segments.ts';
@@ -47,7 +47,7 @@ type Scope = {
   outbound: readonly OutboundRule[];
 };
 
-type Ending = { events: number; lastBatch: number };
+type RunEnding = { events: number; lastBatch: number };
 
 /**
  * A run of a counter over the next batches of its log. It counts them in steps. What it found takes effect when it commits: a transaction makes the
@@ -56,7 +56,7 @@ type Ending = { events: number; lastBatch: number };
  */
 export class Run {
   private readonly storage: DurableObjectStorage;
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   private readonly applicationId: string;
   private readonly heads: readonly Head[];
   private readonly poison: Poison;
@@ -109,13 +109,18 @@ export class Run {
   }
 
   /** Counts the batches of `scope.heads` until a limit is reached. Nothing may be prepared when it starts: see `finishInterrupted`. */
-  static *count(storage: DurableObjectStorage, scope: Scope, limits: RunLimits, now: number): Steps<Ending> {
+  static *count(
+    storage: DurableObjectStorage,
+    scope: Scope,
+    limits: RunLimits,
+    now: number,
+  ): Steps<RunEnding> {
     const keys = scope.heads.map(({ keys }) => keys);
     const run = new Run(storage, scope, yield* KeyBook.open(openStore(storage), keys), now);
     return yield* run.countAll(limits, now);
   }
 
-  private *countAll(limits: RunLimits, now: number): Steps<Ending> {
+  private *countAll(limits: RunLimits, now: number): Steps<RunEnding> {
     for (const [index, head] of this.heads.entries()) {
       const isFull = this.weightOfRows() + this.devices.weight + this.transactions.weight >= limits.weight;
       if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) {

@@ -1,14 +1,14 @@
 import { firstOfMonth, mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
+import { addDays, type DayRange, daysBetween, hourIn, hoursOf } from '#lib/time';
 import { dayText, monthText, placeText, shortDay, shortWeekday } from '../shell/dates.ts';
-import { type Days, daysBegun } from '../shell/period.ts';
+import { daysBegun } from '../shell/period.ts';
 import type { View } from '../shell/view.ts';
 import { type MetricName, nothingOf, numberOf } from '../tables/metrics.ts';
 import { clock, showsHours } from '../tables/part-of-day.ts';
 
 /** The unit of a chart's time axis. */
 type DayUnit = 'day' | 'week' | 'month';
-export type Unit = 'hour' | DayUnit;
+export type AxisUnit = 'hour' | DayUnit;
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
@@ -17,10 +17,10 @@ const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
 /** Hours for a day or two if figures by hour exist, otherwise like `unitOf`. */
-export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
+export const finestUnitOf = (view: View): AxisUnit => (showsHours(view) ? 'hour' : unitOf(view));
 
 /** The unit, among those in which every metric exists, that divides a period into about 20 to 100 places. */
-export function unitOf({ from, to }: Days): DayUnit {
+export function unitOf({ from, to }: DayRange): DayUnit {
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_DAYS) return 'day';
   return days <= MAX_WEEK_DAYS ? 'week' : 'month';
@@ -53,10 +53,11 @@ export type AxisPlace = {
   isAhead?: boolean;
 };
 
-type AxisView = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
+type AxisView = DayRange &
+  Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
 
 /** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
-export const placesIn = (view: AxisView, unit: Unit): AxisPlace[] =>
+export const placesIn = (view: AxisView, unit: AxisUnit): AxisPlace[] =>
   unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
 
 /** Every hour of a period's days that have begun, including the remaining hours of today. */
@@ -85,7 +86,7 @@ export function alignedTo<Value>(
   places: readonly AxisPlace[],
   earlier: readonly AxisPlace[],
   figures: readonly (Value | null)[],
-  unit: Unit,
+  unit: AxisUnit,
 ): (Value | null)[] {
   if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
   const hourOf = (all: readonly AxisPlace[]) => {
@@ -102,7 +103,7 @@ export function alignedTo<Value>(
 }
 
 /** Every place of a period that has begun, with or without data. */
-export function placesOf(view: Days & { today: string }, unit: DayUnit): AxisPlace[] {
+export function placesOf(view: DayRange & { today: string }, unit: DayUnit): AxisPlace[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
   if (last === undefined) return [];
@@ -127,13 +128,13 @@ export function evenly(length: number, most = MAX_LABELS): number[] {
 }
 
 /** The labels below a chart over time. */
-export const ticksOf = (places: readonly AxisPlace[], unit: Unit): Tick[] =>
+export const ticksOf = (places: readonly AxisPlace[], unit: AxisUnit): Tick[] =>
   placesToName(places, unit).map((index) => {
     const start = places[index]?.start ?? '';
     return { index, text: tickText(start, unit) };
   });
 
-function tickText(start: string, unit: Unit): string {
+function tickText(start: string, unit: AxisUnit): string {
   if (unit === 'month') return monthText(start);
   const [day = '', time = ''] = start.split('T');
   if (unit === 'hour' && !time.startsWith('00')) return time.slice(0, 5);
@@ -141,7 +142,7 @@ function tickText(start: string, unit: Unit): string {
 }
 
 /** Hours are labelled at fixed times of day, even if clocks change on that day. */
-function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
+function placesToName(places: readonly AxisPlace[], unit: AxisUnit): number[] {
   if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
   const apart = places.length > 30 ? 12 : 6;
   const named = places.flatMap(({ key }, index) => (Number(key.slice(11, 13)) % apart === 0 ? [index] : []));
@@ -152,7 +153,7 @@ function placesToName(places: readonly AxisPlace[], unit: Unit): number[] {
 /** A metric of a report at every place. Places without a row have 0 of a sum, and null of a ratio. */
 export function valuesAt(
   places: readonly AxisPlace[],
-  unit: Unit,
+  unit: AxisUnit,
   rows: readonly Record<string, unknown>[],
   metric: MetricName,
 ): (number | null)[] {

@@ -5,7 +5,7 @@ import { type ComparedReport, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, MetricCell } from '../tables/lacking.tsx';
 import { type MetricName, numberOf, sortRows } from '../tables/metrics.ts';
-import type { Unit } from './axis.ts';
+import type { AxisUnit } from './axis.ts';
 import { Bar } from './shapes.tsx';
 import { TimeChart } from './time-chart.tsx';
 
@@ -57,7 +57,7 @@ const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
 /** The chosen metric of a breakdown, as curves over time or as bars. */
 export const BreakdownChart = (shown: BreakdownChartProps) => {
   const { groups } = shown;
-  const unit = groups.find(isTimeGroup) as Unit | undefined;
+  const unit = groups.find(isTimeGroup) as AxisUnit | undefined;
   return unit ? (
     <TimeChart {...shown} unit={unit} group={groups.find((name) => !isTimeGroup(name))} />
   ) : (

@@ -7,7 +7,7 @@ import { groupLabel } from '../tables/groups.tsx';
 import { Headline, withoutHours } from '../tables/headline.tsx';
 import { METRIC_DEFINITIONS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
-import { finestUnitOf, type Unit, unitOf } from './axis.ts';
+import { type AxisUnit, finestUnitOf, unitOf } from './axis.ts';
 import type { Marker } from './chart.tsx';
 import { TimeChart } from './time-chart.tsx';
 
@@ -29,7 +29,7 @@ export function readChosen(
     metric,
     isNet,
     shown: (name: MetricName): MetricName => (isNet ? netOf(name) : name),
-    unit: (view: View, hasHours = false): Unit =>
+    unit: (view: View, hasHours = false): AxisUnit =>
       chosenUnit ?? (hasHours ? finestUnitOf(view) : unitOf(view)),
     /** The parameters of the choice. Defaults are left out. */
     carry: { metric: metric === names[0] ? '' : metric, unit: chosenUnit ?? '', revenue: isNet ? 'net' : '' },
@@ -48,7 +48,7 @@ export const FiguresPanel = ({
 }: Here & {
   chosen: ReturnType<typeof readChosen>;
   compared: ComparedReport;
-  unit: Unit;
+  unit: AxisUnit;
   markers?: readonly Marker[];
   aside?: Child;
 }) => {

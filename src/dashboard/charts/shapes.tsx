@@ -6,10 +6,10 @@ export const Bar = ({ share }: { share: number }) => (
   </svg>
 );
 
-type Span = { low: number; value: number; high: number };
+type ValueInInterval = { low: number; value: number; high: number };
 
 /** A prediction within its interval, on an axis from 0 to `top`, next to the numbers. */
-export const Range = ({ low, value, high, top }: Span & { top: number }) => {
+export const Range = ({ low, value, high, top }: ValueInInterval & { top: number }) => {
   const at = (amount: number) => Math.min(100, Math.max(0, (amount / top) * 100)).toFixed(2);
   return (
     <svg class="range" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
@@ -27,7 +27,7 @@ export const Interval = ({
   high,
   extent,
   isReal,
-}: Span & { extent: number; isReal: boolean }) => {
+}: ValueInInterval & { extent: number; isReal: boolean }) => {
   const at = (amount: number) =>
     Math.min(100, Math.max(0, 50 + (extent === 0 ? 0 : (amount / extent) * 50))).toFixed(2);
   const tone = isReal ? (value > 0 ? ' up' : ' down') : '';

@@ -4,7 +4,7 @@ import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { groupName } from '../tables/groups.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
 import { formatOf, METRIC_DEFINITIONS, type MetricName, numberOf } from '../tables/metrics.ts';
-import { type AxisPlace, alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { type AxisPlace, type AxisUnit, alignedTo, placesIn, ticksOf, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
 
 /** More curves could not be distinguished. */
@@ -26,7 +26,7 @@ function largest(rows: readonly PerformanceRow[], group: string, metric: MetricN
  * The key of the first place with a row, if the report's limit cut off earlier ones, whose figures are in the row of everything else. Null if the
  * report has all rows.
  */
-function firstShown({ data, total_rows }: ComparedReport['report'], unit: Unit): string | null {
+function firstShown({ data, total_rows }: ComparedReport['report'], unit: AxisUnit): string | null {
   const rows = data.filter((row) => !row.is_other);
   return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
 }
@@ -41,7 +41,7 @@ export const TimeChart = ({
   markers = [],
 }: {
   view: View;
-  unit: Unit;
+  unit: AxisUnit;
   metric: MetricName;
   compared: ComparedReport;
   group?: string | undefined;

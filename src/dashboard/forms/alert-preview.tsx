@@ -1,4 +1,4 @@
-import { changeOf, type Evaluated, isChange, type MetricRule } from '#alerts';
+import { changeOf, type Evaluated, type EvaluatedGroup, isChange, type MetricRule } from '#alerts';
 import { columnText, count, RATIOS } from '#lib/format';
 import { dayText } from '../shell/dates.ts';
 import { Card, type Column, cutMiddle, Name, Table } from '../shell/parts.tsx';
@@ -12,11 +12,14 @@ const GROUPS_NAMED = 5;
 /** With more days than this, they are folded. */
 const DAYS_OPEN = 10;
 
-type Judged = Evaluated['groups'][number];
-type Named = { name: string; key: string; days: { to: string; group: Judged | undefined }[] };
+type PreviewedGroup = {
+  name: string;
+  key: string;
+  days: { to: string; group: EvaluatedGroup | undefined }[];
+};
 
 /** The days of each group, the latest last; first those that fire most. */
-function byGroup(evaluated: readonly Evaluated[]): Named[] {
+function byGroup(evaluated: readonly Evaluated[]): PreviewedGroup[] {
   const inOrder = [...evaluated].reverse();
   const names = new Map(inOrder.flatMap(({ groups }) => groups.map(({ key, name }) => [key, name] as const)));
   const found = new Map(inOrder.map(({ to, groups }) => [to, new Map(groups.map((one) => [one.key, one]))]));
@@ -28,10 +31,10 @@ function byGroup(evaluated: readonly Evaluated[]): Named[] {
   return groups.sort((left, right) => firingDays(right) - firingDays(left));
 }
 
-const firingDays = ({ days }: Named) => days.filter(({ group }) => group?.firing === true).length;
+const firingDays = ({ days }: PreviewedGroup) => days.filter(({ group }) => group?.firing === true).length;
 
 /** How often a message would have told that it starts: once, until it has recovered. */
-function starts({ days }: Named): number {
+function starts({ days }: PreviewedGroup): number {
   let [firing, found] = [false, 0];
   for (const { group } of days) {
     if (group?.firing === true && !firing) found++;
@@ -41,7 +44,7 @@ function starts({ days }: Named): number {
 }
 
 /** A mark per day: past the threshold, not past it, or nothing to judge. */
-const Strip = ({ days }: Pick<Named, 'days'>) => (
+const Strip = ({ days }: Pick<PreviewedGroup, 'days'>) => (
   <svg
     class="strip"
     viewBox={`0 0 ${days.length * CELL} ${HEIGHT}`}
@@ -82,7 +85,7 @@ const NotJudged = ({
   leftOut,
   leftOutNames,
 }: {
-  groups: readonly Named[];
+  groups: readonly PreviewedGroup[];
   leftOut: number;
   leftOutNames: readonly string[];
 }) => {
@@ -108,7 +111,7 @@ const NotJudged = ({
   );
 };
 
-type FiringDay = Judged & { to: string };
+type FiringDay = EvaluatedGroup & { to: string };
 
 /** The days on which a rule would have fired, each with its value and the same decimals. */
 const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: readonly FiringDay[] }) => {

@@ -9,14 +9,14 @@ import { type View, viewQuery } from './view.ts';
 const STEPS = ['event', 'store', 'creative', 'click', 'costs', 'invite'] as const;
 type Step = (typeof STEPS)[number];
 /** `newestCreative` is the id of the application's newest creative, whose link can be tested. */
-export type Progress = Record<Step, boolean> & { newestCreative: string | null };
+export type ChecklistProgress = Record<Step, boolean> & { newestCreative: string | null };
 
 /** Which setup steps are done, judging by the data. `hasEvent`: whether an event has arrived. */
 export async function readProgress(
   db: Database,
   application: ApplicationRow,
   hasEvent: boolean,
-): Promise<Progress> {
+): Promise<ChecklistProgress> {
   const { id, teamId } = application;
   const some = (from: SQL) => sql<number>`EXISTS (SELECT 1 FROM ${from})`;
   const [row] = await db
@@ -50,7 +50,7 @@ export async function readProgress(
 const describe = (
   { application }: View,
   query: string,
-  { newestCreative }: Progress,
+  { newestCreative }: ChecklistProgress,
 ): Record<Step, { label: string; why: string; href: string }> => ({
   event: {
     label: 'Send the first event',
@@ -84,7 +84,7 @@ const describe = (
   },
 });
 
-const Steps = ({ view, progress }: { view: View; progress: Progress }) => {
+const Steps = ({ view, progress }: { view: View; progress: ChecklistProgress }) => {
   const steps = describe(view, viewQuery(view), progress);
   return (
     <ol class="checklist">
@@ -113,12 +113,12 @@ const Steps = ({ view, progress }: { view: View; progress: Progress }) => {
 };
 
 /** The number of steps that are done, for people who may do them; null if all are done, or for others. */
-function stepsDone(progress: Progress, person: Person): number | null {
+function stepsDone(progress: ChecklistProgress, person: Person): number | null {
   const done = STEPS.filter((step) => progress[step]).length;
   return done === STEPS.length || !atLeast(person.role, 'admin') ? null : done;
 }
 
-type ChecklistProps = { view: View; progress: Progress; person: Person };
+type ChecklistProps = { view: View; progress: ChecklistProgress; person: Person };
 
 /** The setup steps, until all are done. */
 export const Checklist = ({ view, progress, person }: ChecklistProps) => {

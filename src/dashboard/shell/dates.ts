@@ -1,7 +1,6 @@
 import { mondayOf } from '#lib/calendar';
 import { NOTHING } from '#lib/format';
-import { addDays, dayIn, formatterPerZone } from '#lib/time';
-import type { Days } from './period.ts';
+import { addDays, type DayRange, dayIn, formatterPerZone } from '#lib/time';
 
 // Dates and times for people. Every page writes them the same way: the year only if it is not the current one, times in the application's zone.
 
@@ -50,7 +49,7 @@ export function placeText(unit: string, key: string, today: string): string {
 }
 
 /** A range of days, with the year if it is not the current one: `25 Oct – 20 Nov`. A single day has its weekday. */
-export function shortDays({ from, to }: Days, today: string): string {
+export function shortDays({ from, to }: DayRange, today: string): string {
   const isThisYear = yearOf(from) === yearOf(today) && yearOf(to) === yearOf(today);
   const year = isThisYear ? '' : ` ${yearOf(to)}`;
   const first = yearOf(from) === yearOf(to) ? shortDay(from) : `${shortDay(from)} ${yearOf(from)}`;

@@ -1,6 +1,6 @@
 import { isSegmentDimension, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
-import { findNames, type InventoryLevel } from '#creatives';
-import { database } from '#db';
+import { findNames } from '#creatives';
+import { database, type InventoryLevel } from '#db';
 import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
 
 export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {

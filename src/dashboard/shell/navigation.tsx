@@ -11,10 +11,10 @@ import { type DashboardContext, NAVIGATION_GROUPS, type PageRecord } from './pag
 import { APPLICATION_COOKIE, applicationsOf, lastApplication, type View, viewQuery } from './view.ts';
 import { ROLE_NAMES } from './words.ts';
 
-type Entry = { path: string; label: string; icon: string; keepsView: boolean };
+type NavigationEntry = { path: string; label: string; icon: string; keepsView: boolean };
 
 /** The links of all pages in groups. */
-export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries: Entry[] }[] =>
+export const groupsOf = (pages: readonly PageRecord[]): { label: string; entries: NavigationEntry[] }[] =>
   NAVIGATION_GROUPS.map((group) => ({
     label: group,
     entries: pages.flatMap(({ path, title, links = [] }) =>

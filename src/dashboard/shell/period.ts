@@ -1,9 +1,6 @@
 import { daysOf, endOfMonth, firstOfMonth, mondayOf } from '#lib/calendar';
-import { addDays, daysBetween } from '#lib/time';
+import { addDays, type DayRange, daysBetween } from '#lib/time';
 import { earlierDays } from '#reports';
-
-/** Inclusive days. */
-export type Days = { from: string; to: string };
 
 /** The available periods. All but `custom` are relative: their days depend on when the link is opened. */
 export const PERIODS = {
@@ -39,7 +36,7 @@ export function daysOfPeriod(
   period: Exclude<Period, 'custom'>,
   today: string,
   firstDay: string = today,
-): Days {
+): DayRange {
   switch (period) {
     case 'today':
       return { from: today, to: today };
@@ -64,13 +61,13 @@ export function daysOfPeriod(
 
 export type Compared = {
   /** The days of the figures that are shown and compared. */
-  now: Days;
+  now: DayRange;
   /** The earlier days. */
-  before: Days;
+  before: DayRange;
 };
 
 /** The days of a page, in its application's time zone, and what they are compared with. */
-export type ComparedView = Days & {
+export type ComparedView = DayRange & {
   period: Period;
   today: string;
   comparison: ComparisonChoice;
@@ -111,7 +108,7 @@ export function comparedDays({
 }
 
 /** The days before a whole period, up to the counterpart of its `last` day that is compared. */
-function alignedBefore(whole: Days, last: string, comparison: 'previous' | 'weekdays'): Days {
+function alignedBefore(whole: DayRange, last: string, comparison: 'previous' | 'weekdays'): DayRange {
   const { from } = earlierDays(whole, comparison);
   return { from, to: addDays(from, daysBetween(whole.from, last)) };
 }
@@ -123,5 +120,5 @@ export function comparedWholeDays(view: ComparedView): Compared | null {
 }
 
 /** The days of a period that have begun. */
-export const daysBegun = ({ from, to, today }: Days & { today: string }): string[] =>
+export const daysBegun = ({ from, to, today }: DayRange & { today: string }): string[] =>
   daysOf(from, to < today ? to : today);

@@ -18,7 +18,7 @@ import {
   tableColumns,
 } from '#reports';
 import { NeedsApplication } from '../pages/operate/get-started.tsx';
-import { type Amounts, amountsText } from '../tables/lacking.tsx';
+import { amountsText, type UnratedAmounts } from '../tables/lacking.tsx';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { isAdmin } from './guard.ts';
@@ -248,7 +248,7 @@ export const CsvLink = ({
   </a>
 );
 
-type LeftOut = Partial<Record<'unconverted' | 'unallocated_spend', Amounts | undefined>>;
+type LeftOut = Partial<Record<'unconverted' | 'unallocated_spend', UnratedAmounts | undefined>>;
 
 /** Lists the amounts that a report's figures lack, so that they are not left out silently. */
 export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }: { report: LeftOut }) => (

@@ -28,7 +28,7 @@ export function keepColumns(c: DashboardContext, path: string, columns: readonly
   }
 }
 
-type ColumnSet = { label: string; href: string; isChosen: boolean };
+type ColumnSetLink = { label: string; href: string; isChosen: boolean };
 
 const Choices = ({
   label,
@@ -57,7 +57,7 @@ export const ColumnsMenu = ({
   carry = {},
   sets,
   chosen,
-}: Here & { sets: readonly ColumnSet[]; chosen: readonly MetricName[] }) => (
+}: Here & { sets: readonly ColumnSetLink[]; chosen: readonly MetricName[] }) => (
   <details class="pop" data-pop>
     <summary class="button quiet">Columns</summary>
     <div class="sheet right">

@@ -4,7 +4,7 @@ import { readAs } from '#http';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
-import { type AxisPlace, placesIn, type Unit } from '../charts/axis.ts';
+import { type AxisPlace, type AxisUnit, placesIn } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { viewAsked } from '../shell/report.tsx';
@@ -110,7 +110,7 @@ function counterpartOf({ from, to, today }: View, { before }: Compared): string 
 }
 
 /** The places of the earlier rows of a chart over time. */
-export const earlierPlaces = (view: View, unit: Unit, periods: Periods): AxisPlace[] =>
+export const earlierPlaces = (view: View, unit: AxisUnit, periods: Periods): AxisPlace[] =>
   placesIn(
     { ...view, ...periods.before, ...(unit === 'hour' ? { to: counterpartOf(view, periods) } : {}) },
     unit,

@@ -12,7 +12,7 @@ import {
   placesOf,
 } from './metrics.ts';
 
-type Figures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
+type RowFigures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
 
 /** Fewer rows than this are compared without shades. */
 const MIN_HEAT_ROWS = 3;
@@ -25,7 +25,7 @@ export function figureColumn<Row>(
   name: MetricName,
   rows: readonly Row[],
   currency: string,
-  figuresOf: (row: Row) => Figures | undefined,
+  figuresOf: (row: Row) => RowFigures | undefined,
   earlierOf?: (row: Row) => Earlier,
 ): Column<Row> {
   const values = rows.map((row) => figuresOf(row)?.[name]);

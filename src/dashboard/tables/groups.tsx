@@ -1,11 +1,10 @@
 import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueName } from '#catalogue';
 import { endOfMonth } from '#lib/calendar';
 import { isolate } from '#lib/input/isolate';
-import { addDays } from '#lib/time';
+import { addDays, type DayRange } from '#lib/time';
 import { DEVICE_GROUPS, REPORT_DIMENSIONS } from '#reports';
 import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
-import type { Days } from '../shell/period.ts';
 import {
   type FilterName,
   type Here,
@@ -75,7 +74,7 @@ export function groupName(name: string, row: GroupRow, today = ''): string {
 }
 
 /** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null for anything else. */
-export function daysOfRow(name: string, value: CellValue | object): Days | null {
+export function daysOfRow(name: string, value: CellValue | object): DayRange | null {
   if (typeof value !== 'string') return null;
   if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };

@@ -1,4 +1,4 @@
-import { placesIn, type Unit, valuesAt } from '../charts/axis.ts';
+import { type AxisUnit, placesIn, valuesAt } from '../charts/axis.ts';
 import { sparkOf } from '../charts/geometry.ts';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
@@ -35,10 +35,10 @@ function soFar(name: MetricName, view: View, { periods, report, shown }: Compare
   return periods.untilHour === null ? `${text} with today so far` : `${text} so far`;
 }
 
-type Shown = { name: MetricName; view: View; unit: Unit; compared: ComparedReport };
+type HeadlineMetric = { name: MetricName; view: View; unit: AxisUnit; compared: ComparedReport };
 
 /** A metric's curve over the complete places of a period. */
-const Spark = ({ name, view, unit, compared }: Shown) => {
+const Spark = ({ name, view, unit, compared }: HeadlineMetric) => {
   const places = placesIn(view, unit).filter(({ partial, isAhead }) => !partial && !isAhead);
   const points = sparkOf(valuesAt(places, unit, compared.report.data, name));
   return (
@@ -48,7 +48,7 @@ const Spark = ({ name, view, unit, compared }: Shown) => {
   );
 };
 
-const Card = ({ href, isChosen, ...shown }: Shown & { href: string; isChosen: boolean }) => {
+const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isChosen: boolean }) => {
   const { name, view, compared } = shown;
   const { label, hint } = METRIC_DEFINITIONS[name];
   const hasOwn = isCompared(compared, name);
@@ -113,7 +113,7 @@ export const Headline = ({
   chosen,
   link,
   ...shown
-}: Omit<Shown, 'name'> & {
+}: Omit<HeadlineMetric, 'name'> & {
   names: readonly MetricName[];
   chosen: MetricName;
   link: (name: MetricName) => string;

@@ -1,12 +1,11 @@
 import {
   countInventory,
   INVENTORY_LEVELS,
-  type InventoryLevel,
   type InventoryQuery,
   listInventory,
   MAX_INVENTORY,
 } from '#creatives';
-import { database } from '#db';
+import { database, type InventoryLevel } from '#db';
 import { MAX_FILTER_VALUES, readAs } from '#http';
 import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
 import { isRestricted } from '../shell/guard.ts';

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { SEGMENT, valueName } from '#catalogue';
-import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import { INVENTORY_LEVELS, type InventoryItem } from '#creatives';
+import type { InventoryLevel } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { dayIn } from '#lib/time';
 import type { PerformanceRow } from '#reports';
@@ -63,7 +64,7 @@ export const COLUMN_SETS = {
   },
   all: { label: 'All metrics', metrics: SHOWN_METRICS },
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
-type ColumnSet = keyof typeof COLUMN_SETS;
+type ColumnSetName = keyof typeof COLUMN_SETS;
 
 /** An item and its figures, which are undefined if the period has none. */
 export type InventoryRow = { item: InventoryItem; figures: PerformanceRow | undefined };
@@ -79,7 +80,7 @@ export function readAsked(c: DashboardContext) {
   return {
     level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
     status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
-    set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSetName) : 'acquisition',
     /** The metrics that were chosen one by one; null for those of the set. */
     columns: readColumns(c),
     sort,

@@ -3,26 +3,26 @@ import { money } from '#lib/format';
 import { LACKING } from '#reports';
 import { type CellValue, METRIC_DEFINITIONS, type MetricName, numberOf, showMetric } from './metrics.ts';
 
-export type Amounts = readonly { currency: string; amount: number }[];
+export type UnratedAmounts = readonly { currency: string; amount: number }[];
 
 /** Amounts without an exchange rate, as a list of words. */
-export const amountsText = (amounts: Amounts): string =>
+export const amountsText = (amounts: UnratedAmounts): string =>
   amounts.map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ');
 
-type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted', Amounts | undefined>;
+type Lacking = Record<'unconverted' | 'roas_unconverted' | 'cohort_unconverted', UnratedAmounts | undefined>;
 
 /** The amounts without an exchange rate that a metric of a row or of the totals lacks. */
-function lackedBy(name: MetricName, row: Readonly<Record<string, CellValue | object>>): Amounts {
+function lackedBy(name: MetricName, row: Readonly<Record<string, CellValue | object>>): UnratedAmounts {
   const { unconverted = [], roas_unconverted = [], cohort_unconverted = [] } = row as Lacking;
   if (isCohortMetric(name)) return METRIC_DEFINITIONS[name].figure === 'retention' ? [] : cohort_unconverted;
   if (OF_ACQUIRED.includes(name)) return [...unconverted, ...roas_unconverted];
   return METRIC_DEFINITIONS[name].unit === 'money' ? unconverted : [];
 }
 
-const noRate = (amounts: Amounts) => `${amountsText(amounts)}: no exchange rate`;
+const noRate = (amounts: UnratedAmounts) => `${amountsText(amounts)}: no exchange rate`;
 
 /** What a figure of a chart lacks, for its readout; null if it lacks nothing. */
-export const lackedText = (amounts: Amounts): string | null =>
+export const lackedText = (amounts: UnratedAmounts): string | null =>
   amounts.length === 0 ? null : `without ${noRate(amounts)}`;
 
 /** The columns of a file that say what a row lacks. */
@@ -41,16 +41,16 @@ export function lackedAt(
 }
 
 /** Marks a figure that lacks amounts; nothing if it lacks none. */
-export const Mark = ({ amounts }: { amounts: Amounts }) =>
+export const Mark = ({ amounts }: { amounts: UnratedAmounts }) =>
   amounts.length === 0 ? null : (
     <abbr class="lacking" title={`Without ${noRate(amounts)}`}>
       *
     </abbr>
   );
 
-type Shown = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
+type MetricOfRow = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
 
-export const MetricMark = ({ name, row }: Shown) => <Mark amounts={lackedBy(name, row)} />;
+export const MetricMark = ({ name, row }: MetricOfRow) => <Mark amounts={lackedBy(name, row)} />;
 
 /** A metric of a row, marked if it lacks amounts. `places` are the decimals of its column. */
 export const MetricCell = ({
@@ -58,7 +58,7 @@ export const MetricCell = ({
   row,
   currency,
   places,
-}: Shown & { currency: string; places?: number }) => {
+}: MetricOfRow & { currency: string; places?: number }) => {
   const value = row[name];
   const text = showMetric(name, numberOf(value), currency, places);
   const { day } = METRIC_DEFINITIONS[name];
@@ -84,7 +84,7 @@ const youngText = (day: number, value: CellValue | object) =>
     : `Day ${day} is not over for any of these devices`;
 
 /** A metric of an earlier period, and what it lacks. */
-export type Earlier = { value: number | null; lacks: Amounts };
+export type Earlier = { value: number | null; lacks: UnratedAmounts };
 
 /** An earlier figure that is not known. */
 export const UNKNOWN: Earlier = { value: null, lacks: [] };

@@ -3,7 +3,7 @@ import type { PerformanceReport, PerformanceRow } from '#reports';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
-import { type Amounts, type Earlier, UNKNOWN } from './lacking.tsx';
+import { type Earlier, UNKNOWN, type UnratedAmounts } from './lacking.tsx';
 import { type MetricName, numberOf } from './metrics.ts';
 
 /** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
@@ -85,7 +85,7 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
 /** What a row had of a metric before. */
 export function earlierIn(row: PerformanceRow | undefined, metric: MetricName): Earlier {
   if (typeof row?.[changeOf(metric)] !== 'number') return UNKNOWN;
-  return { value: numberOf(row[beforeOf(metric)]), lacks: (row.before_unconverted ?? []) as Amounts };
+  return { value: numberOf(row[beforeOf(metric)]), lacks: (row.before_unconverted ?? []) as UnratedAmounts };
 }
 
 /** Whether rows have been compared, so that they can be sorted by change. */

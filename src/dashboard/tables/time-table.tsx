@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
-import type { Unit } from '../charts/axis.ts';
+import type { AxisUnit } from '../charts/axis.ts';
 import { Card, Table } from '../shell/parts.tsx';
 import type { Here } from '../shell/view.ts';
 import type { ComparedReport } from './compared.tsx';
@@ -23,7 +23,7 @@ export const TimeTable = ({
   aside,
 }: Here & {
   of?: string;
-  unit: Unit;
+  unit: AxisUnit;
   names: readonly MetricName[];
   compared: ComparedReport;
   notes: DayNotes;

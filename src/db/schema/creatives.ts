@@ -94,3 +94,5 @@ export const externalIds = sqliteTable(
     index('external_ids_by_item').on(table.itemId),
   ],
 );
+
+export type InventoryLevel = (typeof externalIds.$inferSelect)['kind'];

@@ -18,13 +18,15 @@ type MeasureOf<Table extends RollupTable> = (typeof MEASURES)[Table][number];
 /** See `columnsOf`. */
 type ColumnOf<Name extends string> = Name extends MoneyMeasure ? Name | `${Name}_high` : Name;
 /** See `keysTogether`. */
-type KeyOf<Table extends RollupTable> =
+type TableKeyColumn<Table extends RollupTable> =
   | Exclude<(typeof ROLLUP_KEYS)[Table][number], 'creative_id'>
   | 'attribution';
 
 /** The columns of a rollup under their names in code. One that is renamed in the catalogue is a compile error wherever it is used. */
-type Columns<Table extends RollupTable> = {
-  [Name in KeyOf<Table> as CamelCase<Name>]: ReturnType<Name extends 'age' ? typeof age : typeof keyText>;
+type RollupColumns<Table extends RollupTable> = {
+  [Name in TableKeyColumn<Table> as CamelCase<Name>]: ReturnType<
+    Name extends 'age' ? typeof age : typeof keyText
+  >;
 } & {
   [Name in ColumnOf<MeasureOf<Table>> as CamelCase<Name>]: ReturnType<typeof sum>;
 };
@@ -39,7 +41,7 @@ export function rollupTable<Table extends RollupTable>(name: Table) {
   const columns = Object.fromEntries([
     ...keys.map((key) => [camelCase(key), key === 'age' ? age(key) : keyText(key)]),
     ...MEASURES[name].flatMap(columnsOf).map((measure) => [camelCase(measure), sum(measure)]),
-  ]) as Columns<Table>;
+  ]) as RollupColumns<Table>;
   return sqliteTable(name, columns, (table) => {
     const [first, ...others] = keys.map((key) => (table as Record<string, SQLiteColumn>)[camelCase(key)]);
     return [primaryKey({ columns: [first, ...others] as [SQLiteColumn, ...SQLiteColumn[]] })];

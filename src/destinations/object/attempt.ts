@@ -1,6 +1,6 @@
 import type { DeliveryOutcome, OutboundRequest } from '#networks/outbound';
 import type { Attempt } from './api.ts';
-import type { Ending } from './breaker.ts';
+import type { AttemptEnding } from './breaker.ts';
 import { waitAfter } from './retry-schedule.ts';
 import type { SendAnswer } from './send-one.ts';
 import type { Job, Result } from './store.ts';
@@ -9,7 +9,7 @@ const MAX_SHOWN_ANSWER = 1_000;
 const MAX_SHOWN_BODY = 4_000;
 
 /** What became of an event, and how the attempt to send it ended; null if there was none. `isOff`: the receiver wants nothing more. */
-export type Finished = Result & { ending: Ending | null; isOff: boolean };
+export type Finished = Result & { ending: AttemptEnding | null; isOff: boolean };
 
 /** An attempt as it is stored. `at`: when it began. */
 export function toAttempt(

@@ -1,6 +1,6 @@
+import type { ObjectStore } from '#counting';
 import { DAY_MS, HOUR_MS } from '#lib/time';
 import { state } from './schema.ts';
-import type { Store } from './store.ts';
 
 /** Deliveries that have to fail for good in a row before people are told, and before the destination is switched off. */
 const TOLD_AT = [5, 10];
@@ -9,23 +9,23 @@ const OFF_AT = 20;
 const MAX_FAILING_MS = 3 * DAY_MS;
 const OUTAGE_TOLD_AFTER_MS = [HOUR_MS, DAY_MS, 2 * DAY_MS];
 
-type State = typeof state.$inferSelect;
+type BreakerState = typeof state.$inferSelect;
 
 const ONLY = 1;
 
-const BLANK: Omit<State, 'name'> = {
+const BLANK: Omit<BreakerState, 'name'> = {
   ...{ id: ONLY, failuresInRow: 0, failingSince: null, lastSuccessAt: null, told: 0 },
   outageTold: 0,
   ...{ hour: 0, attempts: 0, failed: 0, attemptsBefore: 0, failedBefore: 0, prunedAt: 0 },
 };
 
-export const readState = (store: Store): State => ({
+export const readState = (store: ObjectStore): BreakerState => ({
   ...BLANK,
   name: '',
   ...store.select().from(state).get(),
 });
 
-export function writeState(store: Store, changes: Partial<State>): void {
+export function writeState(store: ObjectStore, changes: Partial<BreakerState>): void {
   store
     .insert(state)
     .values({ ...readState(store), ...changes })
@@ -37,10 +37,14 @@ export function writeState(store: Store, changes: Partial<State>): void {
 export const NO_FAILURES = { failuresInRow: 0, failingSince: null, told: 0, outageTold: 0 };
 
 /** How an attempt ended: `failed` for good, or to be tried `again`. */
-export type Ending = 'delivered' | 'again' | 'failed';
+export type AttemptEnding = 'delivered' | 'again' | 'failed';
 
 /** The state after some attempts, in the order in which they ended. Pure. */
-export function afterAttempts(before: State, endings: readonly Ending[], now: number): State {
+export function afterAttempts(
+  before: BreakerState,
+  endings: readonly AttemptEnding[],
+  now: number,
+): BreakerState {
   const hour = Math.floor(now / HOUR_MS);
   const isNext = hour === before.hour + 1;
   const next =
@@ -65,7 +69,7 @@ export function afterAttempts(before: State, endings: readonly Ending[], now: nu
 }
 
 /** Why a destination is to be switched off; null if it is not. */
-export function reasonForOff({ failuresInRow, failingSince }: State, now: number): string | null {
+export function reasonForOff({ failuresInRow, failingSince }: BreakerState, now: number): string | null {
   if (failuresInRow >= OFF_AT) return `${OFF_AT} deliveries in a row have failed for good`;
   if (failingSince !== null && now - failingSince >= MAX_FAILING_MS)
     return 'Nothing could be delivered for 3 days';
@@ -74,7 +78,7 @@ export function reasonForOff({ failuresInRow, failingSince }: State, now: number
 
 /** What people are to be told: a number of failures in a row, and how long an outage lasts, in milliseconds. Null for what they know, and for too few. */
 export function toTell(
-  { failuresInRow, told, failingSince, outageTold }: State,
+  { failuresInRow, told, failingSince, outageTold }: BreakerState,
   now: number,
 ): { failures: number | null; outageMs: number | null } {
   const failures = TOLD_AT.findLast((number) => failuresInRow >= number && told < number) ?? null;

@@ -1,3 +1,4 @@
+import type { Fetch } from '#lib/input/fetch';
 import { hideSecrets } from '#lib/input/hide-secrets';
 import { type Resolve, receiverFault, resolvingOnce } from '#lib/input/private-name';
 import { logError } from '#lib/log';
@@ -6,15 +7,19 @@ import type {
   DestinationKind,
   DestinationSetup,
   OutboundEvent,
-  Prepared,
+  PreparedRequest,
 } from '#networks/outbound';
 import { kindOf } from '../kinds.ts';
 import type { Delivered, SenderSetup } from './api.ts';
 import { toAttempt } from './attempt.ts';
-import { type Fetch, type SendAnswer, sendOne } from './send-one.ts';
+import { type SendAnswer, sendOne } from './send-one.ts';
 
 /** Checks the URL of a request, because what was saved may have been checked by an earlier release, and templates make others of it. */
-async function checked(prepared: Prepared, allowsLocal: boolean, resolve: Resolve): Promise<Prepared> {
+async function checked(
+  prepared: PreparedRequest,
+  allowsLocal: boolean,
+  resolve: Resolve,
+): Promise<PreparedRequest> {
   if (!('url' in prepared)) return prepared;
   const fault = await receiverFault(prepared.url, { ports: '443', allowsLocal }, resolve);
   return fault === null ? prepared : { skipped: `The URL ${fault}` };

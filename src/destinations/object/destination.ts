@@ -1,6 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
-import { deviceOf, ObjectAlarm, tellCounters, tellCountersSoon } from '#counting';
+import {
+  deviceOf,
+  ObjectAlarm,
+  type ObjectStore,
+  openStore,
+  tellCounters,
+  tellCountersSoon,
+} from '#counting';
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
@@ -32,11 +39,9 @@ import {
   listDeliveries,
   nextDueAt,
   nextPart,
-  openStore,
   readPart,
   readWaiting,
   replaySome,
-  type Store,
   saveResults,
 } from './store.ts';
 import { switchOn } from './switch.ts';
@@ -49,7 +54,7 @@ const MAX_BACKOFF_MS = 300_000;
 const LOST: Delivered = { skipped: 'The sender did not answer' };
 
 /** Sends counted events of an application to one receiver. See `DestinationApi` for its calls. */
-export class Destination extends DurableObject<Env> implements DestinationApi {
+export class DestinationObject extends DurableObject<Env> implements DestinationApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** Prepares and sends events, also substitutable in tests. */
@@ -63,7 +68,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   /** A test may set less. */
   space: Space = SPACE;
   private storage: DurableObjectStorage = this.ctx.storage;
-  private opened: Store = openStore(this.storage);
+  private opened: ObjectStore = openStore(this.storage);
   private loader = new Loader(this.opened);
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
@@ -86,7 +91,7 @@ export class Destination extends DurableObject<Env> implements DestinationApi {
   }
 
   /** Creates the tables again after `deleteAll` when a call needs them. */
-  private get store(): Store {
+  private get store(): ObjectStore {
     if (this.isDeleted) {
       this.isDeleted = false;
       // Its promise is fulfilled when it returns: an object's SQLite is synchronous.

@@ -1,13 +1,14 @@
-import { dropPart, dueJobs, type Job, knownAmong, nextPart, type Store } from './store.ts';
+import type { ObjectStore } from '#counting';
+import { dropPart, dueJobs, type Job, knownAmong, nextPart } from './store.ts';
 
 /** Loads what is to be sent, in a bounded number at a time, and knows when all of a part was. */
 export class Loader {
-  private readonly store: Store;
+  private readonly store: ObjectStore;
   /** How many events of each loaded part are not finished. */
   private readonly left = new Map<number, number>();
   private loadedThrough = 0;
 
-  constructor(store: Store) {
+  constructor(store: ObjectStore) {
     this.store = store;
   }
 

@@ -1,10 +1,10 @@
 import { and, eq } from 'drizzle-orm';
 import { adsets, campaigns, clicks, creatives, database, isAmong } from '#db';
+import type { IdAndName } from '#networks/outbound';
 import { Lookup } from './lookup.ts';
 import type { Job } from './store.ts';
 
-type Named = { id: string; name: string };
-export type AdNames = { creative: Named; adset: Named; campaign: Named };
+export type AdNames = { creative: IdAndName; adset: IdAndName; campaign: IdAndName };
 type ClickParams = Readonly<Record<string, string>>;
 
 async function readNames(d1: D1Database, ids: readonly string[]): Promise<Map<string, AdNames>> {

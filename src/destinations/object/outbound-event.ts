@@ -14,7 +14,7 @@ type Known = {
 };
 
 /** The fields of every kind of event that may be sent. */
-type Told = {
+type SendableFields = {
   [Name in 'device_id' | 'currency' | 'item_id' | 'tr_id' | 'source' | 'media_source']?: string | undefined;
 } & {
   value_nanos?: number | undefined;
@@ -26,7 +26,7 @@ const orNull = <Value>(value: Value | '' | undefined): Value | null =>
   value === undefined || value === '' ? null : value;
 
 /** A purchase may be free. Otherwise 0 is no amount: a refund of all of a purchase that was not known, and an impression of unknown revenue. */
-function amountOf(type: string, { value_nanos, currency }: Told): OutboundEvent['value'] {
+function amountOf(type: string, { value_nanos, currency }: SendableFields): OutboundEvent['value'] {
   if (!currency || value_nanos === undefined || (value_nanos === 0 && type !== 'purchase')) return null;
   return { nanos: BigInt(value_nanos), currency };
 }
@@ -57,7 +57,7 @@ export function toOutbound(
   known: Known,
 ): OutboundEvent {
   const { type, event, device } = item;
-  const told: Told = event;
+  const told: SendableFields = event;
   const segment = device?.segment ?? segmentWithoutDevice(event);
   const isPurchase = type === 'purchase' || type === 'refund';
   return {

@@ -1,11 +1,12 @@
+import type { ObjectStore } from '#counting';
 import { NO_FAILURES, readState, reasonForOff, toTell, writeState } from './breaker.ts';
 import type { Setup } from './setup.ts';
-import type { Store } from './store.ts';
+
 import { switchOff, tellFailing } from './switch.ts';
 
 const FULL = 'More waits to be sent than can be kept';
 
-type Reviewed = { d1: D1Database; store: Store; id: string; setup: Setup; now: number };
+type Reviewed = { d1: D1Database; store: ObjectStore; id: string; setup: Setup; now: number };
 
 /** `offReason`: why the receiver wants nothing more; null if it has not said so. `isQuiet`: nothing waits to be sent. */
 type Found = { offReason: string | null; isFull: boolean; isQuiet: boolean };

@@ -1,3 +1,4 @@
+import type { Fetch } from '#lib/input/fetch';
 import { readText } from '#lib/input/read-text';
 import type { OutboundRequest } from '#networks/outbound';
 
@@ -5,15 +6,11 @@ const TIMEOUT_MS = 15_000;
 /** What is read of an answer. */
 const MAX_ANSWER_BYTES = 16_384;
 
-type Sent = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
-
 /** What a receiver answered, or why there is no answer. */
 export type SendAnswer = { tookMs: number } & (
   | { status: number; headers: Record<string, string>; body: string }
   | { status: null; reason: string }
 );
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
@@ -22,7 +19,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** Sends one request. An answer that breaks off is none: the receiver may not have done what it was asked. Does not throw. */
-export async function sendOne({ method, url, headers, body }: Sent, fetcher: Fetch): Promise<SendAnswer> {
+export async function sendOne(
+  { method, url, headers, body }: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>,
+  fetcher: Fetch,
+): Promise<SendAnswer> {
   const start = Date.now();
   const limit = new AbortController();
   // Unlike `AbortSignal.timeout`, it ends with the request, and an object that waits for nothing else can end too.

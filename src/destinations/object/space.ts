@@ -1,10 +1,10 @@
 import { and, asc, gt, inArray, isNull, lt } from 'drizzle-orm';
+import type { ObjectStore } from '#counting';
 import { isAmong } from '#db';
 import { firstIdAt } from '#lib/ids';
 import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
 import { deliveries, waitingParts } from './schema.ts';
-import type { Store } from './store.ts';
 
 /** How a destination uses its object's 10 GB: sizes of the database in bytes. */
 export type Space = {
@@ -27,12 +27,12 @@ const KEPT_MS = 30 * DAY_MS;
 const ROWS_AT_ONCE = 2_000;
 const PARTS_AT_ONCE = 100;
 
-function forget(store: Store, ids: readonly string[]): void {
+function forget(store: ObjectStore, ids: readonly string[]): void {
   if (ids.length > 0) store.delete(deliveries).where(isAmong(deliveries.eventId, ids)).run();
 }
 
 /** Forgets some of what was received more than 30 days ago, also of what a destination that is off still has to send. Returns whether any may be left. */
-function forgetOld(store: Store, now: number): boolean {
+function forgetOld(store: ObjectStore, now: number): boolean {
   const { eventId } = deliveries;
   const old = store
     .select({ id: eventId })
@@ -59,7 +59,7 @@ function forgetOld(store: Store, now: number): boolean {
 }
 
 /** Forgets some of the oldest deliveries after an event, but none that is to be tried again. Returns the event after which to continue; null if none is left. */
-function forgetOldest(store: Store, after: string): string | null {
+function forgetOldest(store: ObjectStore, after: string): string | null {
   const { eventId, dueAt } = deliveries;
   const ids = store
     .select({ id: eventId })
@@ -74,7 +74,7 @@ function forgetOldest(store: Store, after: string): string | null {
 }
 
 type PruneDependencies = {
-  store: () => Store;
+  store: () => ObjectStore;
   /** The size of the database. */
   bytes: () => number;
   space: Space;

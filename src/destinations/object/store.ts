@@ -1,16 +1,17 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
-import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
-import { deviceOf, type OutboundItem, type OutboundPart, toParameters, withoutDevice } from '#counting';
+import {
+  deviceOf,
+  type ObjectStore,
+  type OutboundItem,
+  type OutboundPart,
+  toParameters,
+  withoutDevice,
+} from '#counting';
 import { isAmong } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
 import { earliest } from '#lib/time';
 import type { Attempt, DeliveryFilter, Replay, StoredDelivery } from './api.ts';
 import { deliveries, waitingParts } from './schema.ts';
-
-/** An object's own SQLite. All operations are synchronous. */
-export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
-
-export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
 
 const ROWS_AT_ONCE = 2_000;
 /** Attempts that are kept of a delivery that is replayed again and again. */
@@ -23,7 +24,11 @@ export type Job = { item: OutboundItem; tries: number; attempts: Attempt[]; part
 export type Result = Pick<StoredDelivery, 'status' | 'reason' | 'dueAt'> & { job: Job };
 
 /** Adds a part unless it waits already. */
-export function addPart(store: Store, { id, payload }: { id: string; payload: string }, now: number): void {
+export function addPart(
+  store: ObjectStore,
+  { id, payload }: { id: string; payload: string },
+  now: number,
+): void {
   store.insert(waitingParts).values({ id, payload, acceptedAt: now }).onConflictDoNothing().run();
 }
 
@@ -32,7 +37,7 @@ export const isErasure = (payload: string): boolean => payload.startsWith('{"era
 export const readPart = (payload: string): OutboundPart => JSON.parse(payload);
 
 /** The events of the next part after one; null if none waits. */
-export function nextPart(store: Store, after: number): { part: number; items: OutboundItem[] } | null {
+export function nextPart(store: ObjectStore, after: number): { part: number; items: OutboundItem[] } | null {
   const row = store
     .select({ part: waitingParts.sequence, payload: waitingParts.payload })
     .from(waitingParts)
@@ -45,12 +50,12 @@ export function nextPart(store: Store, after: number): { part: number; items: Ou
   return { part: row.part, items: 'events' in part ? part.events : [] };
 }
 
-export const dropPart = (store: Store, part: number): void => {
+export const dropPart = (store: ObjectStore, part: number): void => {
   store.delete(waitingParts).where(eq(waitingParts.sequence, part)).run();
 };
 
 /** Which of these events have a row. */
-export function knownAmong(store: Store, ids: readonly string[]): Set<string> {
+export function knownAmong(store: ObjectStore, ids: readonly string[]): Set<string> {
   const rows = store.values<[id: string]>(
     sql`SELECT ${deliveries.eventId} FROM json_each(${JSON.stringify(ids)}) AS wanted
       CROSS JOIN ${deliveries} ON ${deliveries.eventId} = wanted.value`,
@@ -60,7 +65,7 @@ export function knownAmong(store: Store, ids: readonly string[]): Set<string> {
 
 /** Deliveries that are due, the longest due first. */
 export function dueJobs(
-  store: Store,
+  store: ObjectStore,
   now: number,
   limit: number,
   isBusy: (eventId: string) => boolean,
@@ -82,14 +87,14 @@ export function dueJobs(
 }
 
 /** When the next delivery is due; null if none is. */
-export const nextDueAt = (store: Store): number | null =>
+export const nextDueAt = (store: ObjectStore): number | null =>
   store
     .select({ at: min(deliveries.dueAt) })
     .from(deliveries)
     .where(isNotNull(deliveries.dueAt))
     .get()?.at ?? null;
 
-export const hasWaiting = (store: Store): boolean =>
+export const hasWaiting = (store: ObjectStore): boolean =>
   store.select({ part: waitingParts.sequence }).from(waitingParts).limit(1).get() !== undefined;
 
 /** An attempt without what takes the most space. */
@@ -108,7 +113,7 @@ function keptAttempts({ job: { attempts }, status }: Result, isTerse: boolean): 
 }
 
 /** Stores what became of events. `isTerse`: see `Space`. Call it in a transaction. */
-export function saveResults(store: Store, results: readonly Result[], isTerse: boolean): void {
+export function saveResults(store: ObjectStore, results: readonly Result[], isTerse: boolean): void {
   const rows = results.map((result) => {
     const { job, status, reason, dueAt } = result;
     const { item, tries } = job;
@@ -125,7 +130,7 @@ export function saveResults(store: Store, results: readonly Result[], isTerse: b
 }
 
 /** Forgets a device: its deliveries, and its events that wait. Call it in a transaction. */
-export function eraseDevice(store: Store, deviceId: string): void {
+export function eraseDevice(store: ObjectStore, deviceId: string): void {
   store.delete(deliveries).where(eq(deliveries.deviceId, deviceId)).run();
   const rows = store
     .select({ sequence: waitingParts.sequence, payload: waitingParts.payload })
@@ -145,7 +150,7 @@ export function eraseDevice(store: Store, deviceId: string): void {
 
 /** The newest first, before the event with an id. */
 export function listDeliveries(
-  store: Store,
+  store: ObjectStore,
   { status, eventId }: DeliveryFilter,
   before: string,
   limit: number,
@@ -169,7 +174,7 @@ export function listDeliveries(
 
 /** Makes deliveries due, some at a time. Returns how many, and the id after which to continue; null at the end. */
 export function replaySome(
-  store: Store,
+  store: ObjectStore,
   what: Replay,
   after: string,
   now: number,
@@ -199,7 +204,7 @@ export function replaySome(
 }
 
 /** What waits: see `DestinationHealth`. */
-export function readWaiting(store: Store): { pending: number; oldestAt: number | null } {
+export function readWaiting(store: ObjectStore): { pending: number; oldestAt: number | null } {
   const pending = store
     .select({ count: sql<number>`count(*)`, first: min(deliveries.eventId) })
     .from(deliveries)

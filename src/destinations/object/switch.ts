@@ -7,9 +7,9 @@ import type { Setup } from './setup.ts';
 
 const NEXT = sql`${destinations.version} + 1`;
 
-type Told = { id: string; setup: Setup; now: number };
+type SwitchedDestination = { id: string; setup: Setup; now: number };
 
-function messageOf({ id, setup }: Told, what: string, sentence: string): Message {
+function messageOf({ id, setup }: SwitchedDestination, what: string, sentence: string): Message {
   const { application, kind, given } = setup;
   const host = URL.parse(given.settings.url ?? '')?.host;
   return {
@@ -20,7 +20,7 @@ function messageOf({ id, setup }: Told, what: string, sentence: string): Message
   };
 }
 
-function notice(db: Database, told: Told, key: string, message: Message, guard = sql`true`) {
+function notice(db: Database, told: SwitchedDestination, key: string, message: Message, guard = sql`true`) {
   const notice = { id: `${told.id}:${key}`, subject: message.heading, message, now: told.now };
   return noticeEachChannel(db, told.setup.application.id, notice, guard);
 }
@@ -38,7 +38,7 @@ const SENTENCES = {
 /** Tells people through the application's channels that a destination fails. `since` identifies the series of failures, which is told once for each amount. */
 export async function tellFailing(
   d1: D1Database,
-  told: Told,
+  told: SwitchedDestination,
   what: keyof typeof SENTENCES,
   { amount, since }: { amount: number; since: number },
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function tellFailing(
 }
 
 /** Switches a destination off and tells people why. Has no effect on one that is off. */
-export async function switchOff(d1: D1Database, told: Told, reason: string): Promise<void> {
+export async function switchOff(d1: D1Database, told: SwitchedDestination, reason: string): Promise<void> {
   const db = database(d1);
   const isOn = and(eq(destinations.id, told.id), isNull(destinations.offSince));
   const sentence = `${reason}. Nothing is sent until a test succeeds or somebody switches it on.`;

@@ -18,7 +18,7 @@ const MAX_AT_ONCE = 5;
 /** What is not asked by then waits for the next delivery, so that a batch never takes long. */
 const MAX_BATCH_MS = 20_000;
 
-type Credit = CreditMessage['open_credit'];
+type CreditToResolve = CreditMessage['open_credit'];
 
 /**
  * Resolves the open credits that messages are about, by asking Apple. Never throws: each message is acknowledged or delivered again. Redelivery
@@ -35,7 +35,7 @@ export async function resolveCredits(messages: readonly Message[], env: Env): Pr
   });
 }
 
-async function resolve(env: Env, message: Message, credit: Credit): Promise<void> {
+async function resolve(env: Env, message: Message, credit: CreditToResolve): Promise<void> {
   try {
     if (await isResolved(env, credit, message.attempts >= MAX_ATTEMPTS)) message.ack();
     else message.retry({ delaySeconds: ASK_AGAIN_SECONDS });
@@ -50,7 +50,7 @@ type ReadCredit = { token: string | null; replacedClickId: string | null };
 /** Resolves a credit. Returns false if Apple has no answer yet; `isLast`: it is then resolved without one. */
 async function isResolved(
   env: Env,
-  { application_id: applicationId, shard, device_id: deviceId }: Credit,
+  { application_id: applicationId, shard, device_id: deviceId }: CreditToResolve,
   isLast: boolean,
 ): Promise<boolean> {
   const counter = () => counterOf(env, applicationId, shard);

@@ -6,7 +6,7 @@ import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
 // Forecasting Models", Journal of Forecasting 17 (1998).
 
 /** `count` customers, by the day of their first purchase, or by how many days they have not bought. */
-export type Waiting = { age: number; count: number };
+export type CustomersByAge = { age: number; count: number };
 
 export type FirstPurchase = { k: number; beta: number };
 
@@ -19,8 +19,8 @@ const lnWaits = ({ k, beta }: FirstPurchase, age: number) => -k * Math.log1p(age
 
 /** The maximum-likelihood parameters. Null if nobody has bought after day 0: then nobody is expected to. */
 export function fitFirstPurchase(
-  firsts: readonly Waiting[],
-  waiting: readonly Waiting[],
+  firsts: readonly CustomersByAge[],
+  waiting: readonly CustomersByAge[],
 ): Fitted<FirstPurchase> | null {
   const later = firsts.filter(({ age }) => age > 0);
   if (later.length === 0) return null;

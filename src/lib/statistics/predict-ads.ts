@@ -9,11 +9,11 @@ import { type Interval, intervalAround } from './interval.ts';
 type ActiveDay = { age: number; eligible: number; active: number };
 
 /** Over devices: the sums of active days (n) and ad revenue (a), and of their products. */
-type Earnings = { n: number; a: number; nn: number; na: number; aa: number };
+type EarningSums = { n: number; a: number; nn: number; na: number; aa: number };
 
 export type AdHistory = {
   activity: readonly ActiveDay[];
-  earnings: Earnings;
+  earnings: EarningSums;
   /** Devices by the number of days since their acquisition. */
   devices: readonly { age: number; count: number }[];
 };

@@ -1,10 +1,10 @@
 import { type BgNbd, expectBgNbd, fitBgNbd, type PurchaseHistory, toBgNbd } from './bg-nbd.ts';
 import {
   buysWithin,
+  type CustomersByAge,
   type FirstPurchase,
   fitFirstPurchase,
   toFirstPurchase,
-  type Waiting,
 } from './first-purchase.ts';
 import {
   expectSpending,
@@ -27,8 +27,8 @@ export type Purchases = {
   /** The mean values of customers' known repeat purchases. */
   spending: readonly Spending[];
   /** Customers by the day of their first purchase, and those who have not bought yet. */
-  firsts: readonly Waiting[];
-  waiting: readonly Waiting[];
+  firsts: readonly CustomersByAge[];
+  waiting: readonly CustomersByAge[];
   /** The known values of first purchases. */
   firstValues: { count: number; sum: number; squares: number };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import { nanosOf } from '#lib/money';
+import type { IdAndName } from '../id-and-name.ts';
 
 // What a network reports of an advertiser's spend. Pure: a report is a generator that asks with requests, is given their answers, and returns rows.
 // Whoever runs it sends, waits, and stores.
@@ -16,8 +17,6 @@ export type CostRequest = {
 
 /** `retryAfterSeconds` is what the header `Retry-After` asks for. */
 export type CostAnswer = { status: number; text: string; retryAfterSeconds: number | null };
-
-type IdAndName = { id: string; name: string };
 
 /** Spend of a day. Ids are text: they exceed 2^53. A dimension that the network does not tell is empty. */
 export type CostRow = {

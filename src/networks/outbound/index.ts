@@ -1,10 +1,11 @@
+export type { IdAndName } from '../id-and-name.ts';
 export type {
   DeliveryOutcome,
   DestinationKind,
   DestinationSetup,
   OutboundEvent,
   OutboundRequest,
-  Prepared,
+  PreparedRequest,
 } from '../outbound.ts';
 export { clickOf, isHiddenParameter } from './click.ts';
 export { advertisingIdOf, consentOf, isTrackingLimited, refusalOf } from './consent.ts';

@@ -10,13 +10,13 @@ export function retryAfterOf(headers: Headers, now: number): number | undefined 
   return waitMs === null ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS);
 }
 
-type Answer = { status: number; headers: Headers };
+type ReceiverAnswer = { status: number; headers: Headers };
 
 /** Statuses of a request that will be refused again. 410 and those from 429 on are not among them. */
 const isFinal = (status: number) => status >= 400 && status <= 428;
 
 /** What an answer means by its status alone. A redirect is a failure, because only the URL that was set up has been checked. */
-export function readStatus({ status, headers }: Answer, now: number): DeliveryOutcome {
+export function readStatus({ status, headers }: ReceiverAnswer, now: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { isDelivered: true };
   const reason = status < 400 ? `Answered ${status}; redirects are not followed` : `Answered ${status}`;
   if (status === 410) return { isDelivered: false, reason, retry: false, off: true };

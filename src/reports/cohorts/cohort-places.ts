@@ -10,7 +10,7 @@ export const NO_ROW = -1;
 export const REST_ROW = 0;
 
 /** A day of acquisition. */
-export type CohortDay = {
+export type AcquisitionDay = {
   /** How many days ago it was. */
   ago: number;
   /** The index of the last requested day number that is over for its devices; -1 if there is none. */
@@ -29,10 +29,10 @@ export class CohortPlaces {
   readonly numbers: readonly number[];
   private readonly lookup: GroupCells;
   private readonly rowOf: (group: number) => number;
-  private readonly dayOf: (day: string) => CohortDay;
+  private readonly dayOf: (day: string) => AcquisitionDay;
 
   // Of the open chunk.
-  private days: CohortDay[] = [];
+  private days: AcquisitionDay[] = [];
   private groups: Int32Array = new Int32Array(0);
   private dayNumbers: Int32Array = new Int32Array(0);
 
@@ -60,7 +60,7 @@ export class CohortPlaces {
     this.dayNumbers = numbers;
   }
 
-  dayAt(entry: number): CohortDay {
+  dayAt(entry: number): AcquisitionDay {
     const day = this.days[this.dayNumbers[entry] ?? 0];
     if (!day) throw new Error('An entry without its day');
     return day;

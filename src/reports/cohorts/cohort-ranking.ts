@@ -1,11 +1,11 @@
 import { type DimensionName, isNamed } from '../dimensions.ts';
 import type { Chunk } from '../engine/chunk.ts';
-import { GroupCells, type Span } from '../engine/group-cells.ts';
+import { GroupCells, type GroupPeriod } from '../engine/group-cells.ts';
 import { type CreativeNames, isKnownName } from '../names.ts';
 import { ACTIVE_AT } from './cohort-activity.ts';
 import { CohortPlaces, NO_GROUP, REST_ROW } from './cohort-places.ts';
 
-type RankedCohort = { span: Span; values: readonly (string | null)[] };
+type RankedCohort = { span: GroupPeriod; values: readonly (string | null)[] };
 
 /** Ranks the cohorts of a report by the devices acquired: the latest first, of one period the largest. Then it has the places of their rows. */
 export class CohortRanking {
@@ -51,7 +51,7 @@ export class CohortRanking {
     if (span && before <= 0 && before + devices > 0) span.groups++;
   }
 
-  private isPastLimit({ time }: Span): boolean {
+  private isPastLimit({ time }: GroupPeriod): boolean {
     let later = 0;
     for (const span of this.lookup.spans.values()) if (span.time > time) later += span.groups;
     return later > this.limit;

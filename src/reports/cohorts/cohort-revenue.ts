@@ -1,5 +1,5 @@
 import { netOfFee, per } from '#catalogue';
-import type { Net } from '#counting';
+import type { NetTerms } from '#counting';
 import { fromNanos } from '#lib/money';
 import { daysBetween } from '#lib/time';
 import { type CubeStores, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
@@ -11,7 +11,7 @@ import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from '../engine/
 import { addUnrated, type Unrated, UnratedSums } from '../engine/unrated.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { CohortCurves, type Curve } from './cohort-curves.ts';
-import { acquiredColumn, type CohortDay, type CohortPlaces, NO_ROW } from './cohort-places.ts';
+import { type AcquisitionDay, acquiredColumn, type CohortPlaces, NO_ROW } from './cohort-places.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const [AD_AT, PURCHASED_AT, RETURNED_AT] = ['ad_revenue', 'purchase_revenue', 'returned_revenue'].map(
@@ -22,7 +22,13 @@ const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.inde
 const COSTS_AT = [0];
 
 /** An amount's place: the row and day of its devices, and how many days after the acquisition it was earned. */
-type RevenuePlace = { day: CohortDay | null; row: number; age: number; currency: string; conversion: number };
+type RevenuePlace = {
+  day: AcquisitionDay | null;
+  row: number;
+  age: number;
+  currency: string;
+  conversion: number;
+};
 
 /**
  * What the devices of cohorts have earned, and what was spent on acquiring them: exactly by each requested day number that is over, and by day
@@ -90,7 +96,7 @@ export class CohortRevenue {
 }
 
 /** Which amounts are added to a `CohortRevenue`: those of all devices or of the attributed ones, gross or without refunds and the fee of `net`. */
-export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: Net | null };
+export type RevenueTarget = { to: CohortRevenue; of: 'all' | 'attributed'; net: NetTerms | null };
 
 /** Finds the place of each amount once, and adds it to each target. */
 export class RevenueReader {
@@ -176,7 +182,7 @@ export class RevenueReader {
 }
 
 /** What is left of an entry's revenue, in two parts, of which the first is not negative. */
-function netParts(sums: Chunk['sums'], entry: number, net: Net): [low: number, high: number] {
+function netParts(sums: Chunk['sums'], entry: number, net: NetTerms): [low: number, high: number] {
   const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
   const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);
   const high = nanos / BigInt(NANOS_PER_HIGH) - (nanos < 0n ? 1n : 0n);

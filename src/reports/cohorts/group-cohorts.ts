@@ -1,4 +1,4 @@
-import { type Cohort, type CohortFigure, per } from '#catalogue';
+import { type CohortFigure, type CohortFigures, per } from '#catalogue';
 import { database } from '#db';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed, knowsSpendIn } from '../dimensions.ts';
@@ -50,7 +50,7 @@ export async function readGroupCohorts(
   application: Reported,
   asked: GroupCohortsRequest,
   keys: Iterable<string>,
-): Promise<(key: string) => Cohort> {
+): Promise<(key: string) => CohortFigures> {
   const { names, from, filters, reporting, days } = asked;
   const rows = new Map([...keys].filter((key) => key !== REST).map((key, index) => [key, index + 1]));
   const count = rows.size + 1;

@@ -1,4 +1,4 @@
-import type { Net, PurchasesAnswer } from '#counting';
+import type { NetTerms, PurchasesAnswer } from '#counting';
 import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
 import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
 import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
@@ -26,7 +26,7 @@ type Reason = keyof typeof REASONS;
  * per active day. The two are taken as independent of each other for their sum. Amounts without an exchange rate are left out and listed.
  * With `net`, of every purchase the share counts that is left of those so far, after refunds and the stores' fee.
  */
-export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: Net | null) {
+export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: NetTerms | null) {
   const size = total(parts, (part) => part.size);
   const payers = total(parts, (part) => part.payers);
   const purchases = purchasesOf(parts);
@@ -66,10 +66,10 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: 
 }
 
 const returnedIn = (parts: PurchasesAnswer) => total(parts, ({ returnedRevenue }) => returnedRevenue);
-const afterFee = ({ storeFeeBasisPoints }: Net) => 1 - storeFeeBasisPoints / 10_000;
+const afterFee = ({ storeFeeBasisPoints }: NetTerms) => 1 - storeFeeBasisPoints / 10_000;
 
 /** What is left of purchases. Refunds in another currency may exceed them, but nobody is expected to take back more than was paid. */
-function shareKept(parts: PurchasesAnswer, net: Net): number {
+function shareKept(parts: PurchasesAnswer, net: NetTerms): number {
   const purchased = total(parts, ({ purchaseRevenue }) => purchaseRevenue);
   const notReturned = purchased === 0 ? 1 : Math.max(0, 1 - returnedIn(parts) / purchased);
   return notReturned * afterFee(net);

@@ -3,14 +3,12 @@ import { FLOODING, measureSourceDays, type SourceDayFacts } from '#catalogue';
 import { queryDoubts, settleCounters } from '#counting';
 import { applications, database, rollupDaily } from '#db';
 import { logError } from '#lib/log';
-import { addDays, dayIn } from '#lib/time';
+import { addDays, type DayRange, dayIn } from '#lib/time';
 import { PerformanceQuery, reportPerformance } from '../performance.ts';
 import type { Reported } from '../query.ts';
 
-type Days = { from: string; to: string };
-
 /** The days of creatives that have enough clicks to be judged, the most clicks first. */
-async function readSources(env: Env, application: Reported, days: Days, now: number) {
+async function readSources(env: Env, application: Reported, days: DayRange, now: number) {
   const query = PerformanceQuery.parse({
     ...{ application_id: application.id, group_by: 'day,creative' },
     ...days,
@@ -34,7 +32,7 @@ async function readSources(env: Env, application: Reported, days: Days, now: num
 }
 
 /** Measures the days of an application's creatives against each other. `judged` is empty if there are too few; `sources` is their number. */
-export async function measureSources(env: Env, application: Reported, days: Days, now: number) {
+export async function measureSources(env: Env, application: Reported, days: DayRange, now: number) {
   const sources = await readSources(env, application, days, now);
   if (sources.length < FLOODING.minDays) return { sources: sources.length, judged: [] };
   const { delays } = await queryDoubts(env, application, {

@@ -16,7 +16,7 @@ export type CostScan = CostPeriod & { names: readonly DimensionName[]; reporting
 const MAX_PAGE_ROWS = 20_000;
 
 /** A row: day and currency, the names and dimensions that are grouped by, the amount in two parts, and the impressions. */
-type CostRow = Partial<Record<'key0' | 'key1' | CostDimension, string>> & {
+type ScannedCostRow = Partial<Record<'key0' | 'key1' | CostDimension, string>> & {
   day: string;
   currency: string;
   high: number;
@@ -91,7 +91,7 @@ export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator
   const days = await db.all<{ day: string; count: number }>(costDaysSql(scan));
   const segmentOf = segmentsBy(scan.names);
   for (const page of pagesOf(days)) {
-    const rows = await db.all<CostRow>(costsSql({ ...scan, ...page }));
+    const rows = await db.all<ScannedCostRow>(costsSql({ ...scan, ...page }));
     for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
       yield toChunk(day || page.to, own, scan.names, segmentOf);
     }
@@ -111,7 +111,7 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
 }
 
 /** The segment of a row, which has the values of the dimensions that are grouped by: for the same values, the same object. */
-function segmentsBy(names: readonly DimensionName[]): (row: CostRow) => Segment {
+function segmentsBy(names: readonly DimensionName[]): (row: ScannedCostRow) => Segment {
   const dimensions = names.filter(isCostDimension);
   const segmentOf = memoize(Number.POSITIVE_INFINITY, (key: string) => {
     const values = key.split('\0');
@@ -123,11 +123,11 @@ function segmentsBy(names: readonly DimensionName[]): (row: CostRow) => Segment 
 /** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `costNames`. */
 function toChunk(
   day: string,
-  rows: readonly CostRow[],
+  rows: readonly ScannedCostRow[],
   names: readonly DimensionName[],
-  segmentOf: (row: CostRow) => Segment,
+  segmentOf: (row: ScannedCostRow) => Segment,
 ): Chunk {
-  const numbered = <Value>(read: (row: CostRow) => Value) => {
+  const numbered = <Value>(read: (row: ScannedCostRow) => Value) => {
     const own = new Dictionary<Value>();
     const numbers = Int32Array.from(rows, (row) => own.numberOf(read(row)));
     return { values: own.values, numbers };
@@ -139,7 +139,7 @@ function toChunk(
     ...(first ? [[first, numbered((row) => row.key0 ?? '')] as const] : []),
     ...(second ? [[second, numbered((row) => row.key1 ?? '')] as const] : []),
   ]);
-  const columnOf = (read: (row: CostRow) => number) => Float64Array.from(rows, read);
+  const columnOf = (read: (row: ScannedCostRow) => number) => Float64Array.from(rows, read);
   const hasImpressions = rows.some(({ impressions }) => impressions);
   const sums = [
     columnOf(({ low }) => low),

@@ -5,9 +5,9 @@ import { type Chunk, columnOf, organicIn } from './chunk.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
 /** A period that groups belong to; the only one unless a grouping is by time. */
-export type Span = {
+export type GroupPeriod = {
   /** The values of the groupings by time, by grouping. */
-  values: readonly (string | null)[];
+  values: GroupValues;
   /** Its day, or one of its days. */
   time: string;
   /** The numbers of its groups by the number of their other values; 0 for those not seen yet. */
@@ -17,14 +17,14 @@ export type Span = {
   isCutOff: boolean;
 };
 
-type Values = (string | null)[];
+export type GroupValues = readonly (string | null)[];
 
 /** What becomes of groups that are met. */
 type Met = {
   /** The number of a group that is met for the first time. Never 0. */
-  group: (values: Values, span: Span) => number;
+  group: (values: GroupValues, span: GroupPeriod) => number;
   /** Called when a chunk has entries of a period. */
-  span?: (span: Span) => void;
+  span?: (span: GroupPeriod) => void;
 };
 
 /**
@@ -32,7 +32,7 @@ type Met = {
  * looks up numbers (see `RowParts`), and the values of a group are only made when it is met for the first time.
  */
 export class GroupCells {
-  readonly spans = new Map<string, Span>();
+  readonly spans = new Map<string, GroupPeriod>();
   private readonly names: readonly DimensionName[];
   private readonly met: Met;
   /** What the groupings that are not by time contribute. */
@@ -52,8 +52,8 @@ export class GroupCells {
   }
 
   /** The period of each value of a column of times, which is looked up once per chunk. */
-  private spansOf(times: readonly string[]): (at: number) => Span {
-    const spans: Span[] = [];
+  private spansOf(times: readonly string[]): (at: number) => GroupPeriod {
+    const spans: GroupPeriod[] = [];
     return (at) => {
       let span = spans[at];
       if (!span) {
@@ -68,7 +68,7 @@ export class GroupCells {
     };
   }
 
-  private spanAt(key: string, values: readonly (string | null)[], time: string): Span {
+  private spanAt(key: string, values: GroupValues, time: string): GroupPeriod {
     let span = this.spans.get(key);
     if (!span) {
       span = { values, time: time.slice(0, 10), cells: new Int32Array(64), groups: 0, isCutOff: false };
@@ -119,7 +119,7 @@ export class GroupCells {
     return paid;
   }
 
-  private addCell(span: Span, part: number): number {
+  private addCell(span: GroupPeriod, part: number): number {
     if (part >= span.cells.length) {
       const larger = new Int32Array(Math.max(part + 1, span.cells.length * 2));
       larger.set(span.cells);
@@ -130,7 +130,7 @@ export class GroupCells {
     return cell;
   }
 
-  private valuesOf(span: Span, part: number): Values {
+  private valuesOf(span: GroupPeriod, part: number): GroupValues {
     return this.names.map((name, index) =>
       isTime(name) ? (span.values[index] ?? null) : this.parts.valueOf(part, name) || null,
     );

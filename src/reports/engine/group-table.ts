@@ -1,8 +1,8 @@
 import {
   AMOUNTS,
-  type Amount,
+  type AmountName,
   COUNTS,
-  type Count,
+  type CountName,
   columnsOf,
   isMoney,
   MEASURES,
@@ -21,14 +21,14 @@ import { type Unrated, UnratedSums } from './unrated.ts';
 const PARTS_PER_NANO = 10n ** 15n;
 
 /** `at` is the place of its sums in `columns`. */
-type Column = { at: number; measure: string; sum: Amount | Count };
+type SumColumn = { at: number; measure: string; sum: AmountName | CountName };
 /** Its two parts are what is in the reporting currency. */
-type AmountColumn = Column & { converted: ConvertedSums };
+type AmountColumn = SumColumn & { converted: ConvertedSums };
 
 /** Sums that are all 0. */
 export const emptySums = (): Sums => ({
-  ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>),
-  ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<Amount, bigint>),
+  ...(Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<CountName, number>),
+  ...(Object.fromEntries(AMOUNTS.map((name) => [name, 0n])) as Record<AmountName, bigint>),
   storeFeeBasisPoints: 0,
   unconverted: new Map(),
   unconvertedAcquired: new Map(),
@@ -50,15 +50,15 @@ export class GroupTable {
   size: number;
   private capacity: number;
   /** Those of the rollup. */
-  private readonly ownCounts: readonly Column[];
+  private readonly ownCounts: readonly SumColumn[];
   private readonly ownAmounts: readonly AmountColumn[];
   /** The amounts of revenue; the others are what was refunded of it. */
   private readonly earned: readonly AmountColumn[];
   /** The installs of attributed devices, and the impressions that costs state. */
-  private readonly attributed: Column;
-  private readonly stated: Column;
+  private readonly attributed: SumColumn;
+  private readonly stated: SumColumn;
   private readonly spend: AmountColumn;
-  private readonly counts: readonly Column[];
+  private readonly counts: readonly SumColumn[];
   private readonly amounts: readonly AmountColumn[];
   /** The sums in the order of `sumColumnsOf`, then those that a report adds to them. Null while all are 0. */
   private readonly columns: (Float64Array | null)[];
@@ -70,12 +70,15 @@ export class GroupTable {
     this.size = size;
     this.capacity = Math.max(64, size);
     let at = 0;
-    const columnFor = (measure: string): Column => {
+    const columnFor = (measure: string): SumColumn => {
       const column = { at, measure, sum: sumOf(measure) };
       at += columnsOf(measure).length;
       return column;
     };
-    const withConverted = (column: Column): AmountColumn => ({ ...column, converted: new ConvertedSums() });
+    const withConverted = (column: SumColumn): AmountColumn => ({
+      ...column,
+      converted: new ConvertedSums(),
+    });
     const own = MEASURES[rollup].map(columnFor);
     this.ownCounts = own.filter(({ measure }) => !isMoney(measure));
     this.ownAmounts = own.filter(({ measure }) => isMoney(measure)).map(withConverted);

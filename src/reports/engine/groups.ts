@@ -2,7 +2,7 @@ import { type DimensionName, isTime } from '../dimensions.ts';
 import type { CreativeNames } from '../names.ts';
 import { SKIPPED } from './add-columns.ts';
 import type { Chunk } from './chunk.ts';
-import { GroupCells, type Span } from './group-cells.ts';
+import { GroupCells, type GroupPeriod, type GroupValues } from './group-cells.ts';
 import { GroupTable } from './group-table.ts';
 import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 
@@ -17,7 +17,7 @@ const FIRST_GROUP = 2;
 export class Groups {
   readonly table: GroupTable;
   /** By group number; null for `NONE` and `CUT_OFF`. */
-  readonly values: ((string | null)[] | null)[] = [null, null];
+  readonly values: (GroupValues | null)[] = [null, null];
   /** The number of groups in `CUT_OFF`. */
   cutOffGroups = 0;
   private readonly asked: GroupQuestion;
@@ -51,7 +51,7 @@ export class Groups {
    * Whether enough groups of later spans were found already: these rank first. In groupings by network, it is only known at the end which
    * groups have a row.
    */
-  private isPastLimit({ time }: Span): boolean {
+  private isPastLimit({ time }: GroupPeriod): boolean {
     const { names, limit, q, keepsRequests } = this.asked;
     if (!names.some(isTime) || q || (names.includes('media_source') && !keepsRequests)) return false;
     if (this.table.size - FIRST_GROUP <= limit) return false;
@@ -64,7 +64,7 @@ export class Groups {
     return this.table.size > this.maxGroups;
   }
 
-  private groupOf(values: (string | null)[], span: Span): number {
+  private groupOf(values: GroupValues, span: GroupPeriod): number {
     const { pass, passes } = this.around;
     if (passOf(values, passes) !== pass) return OTHER_PASS;
     if (span.isCutOff) {
@@ -78,7 +78,7 @@ export class Groups {
 }
 
 /** FNV-1a, so that a group is counted in the same pass wherever it occurs. */
-function passOf(values: readonly (string | null)[], passes: number): number {
+function passOf(values: GroupValues, passes: number): number {
   if (passes === 1) return 0;
   const key = JSON.stringify(values);
   let hash = 0x811c9dc5;

@@ -9,10 +9,10 @@ import { type Chunk, columnOf } from './chunk.ts';
 type StatedDays = ReadonlySet<string>;
 const keyOf = (creativeId: string, day: string) => `${creativeId}/${day}`;
 
-type Period = { applicationId: string; from: string; to: string };
+type StatedPeriod = { applicationId: string; from: string; to: string };
 
 /** SQL for the creatives with such days, each with its days. Only days with impressions that were reported to links are looked at. */
-export const statedDaysSql = ({ applicationId, from, to }: Period): SQL => sql`
+export const statedDaysSql = ({ applicationId, from, to }: StatedPeriod): SQL => sql`
   SELECT ${creatives.id} AS id, group_concat(DISTINCT reported.day) AS days
   FROM (SELECT DISTINCT ${rollupDaily.day} AS day FROM ${rollupDaily} WHERE ${rollupDaily.applicationId} = ${applicationId}
       AND ${rollupDaily.day} BETWEEN ${from} AND ${to} AND ${rollupDaily.creativeImpressions} > 0) AS reported
@@ -24,7 +24,7 @@ export const statedDaysSql = ({ applicationId, from, to }: Period): SQL => sql`
   GROUP BY ${creatives.id}`;
 
 /** The days of creatives whose impressions costs state, for themselves, their ad set or their campaign; null if there are none. */
-export async function readStatedDays(d1: D1Database, period: Period): Promise<StatedDays | null> {
+export async function readStatedDays(d1: D1Database, period: StatedPeriod): Promise<StatedDays | null> {
   const rows = await database(d1).all<{ id: string; days: string }>(statedDaysSql(period));
   if (rows.length === 0) return null;
   return new Set(rows.flatMap(({ id, days }) => days.split(',').map((day) => keyOf(id, day))));

@@ -64,7 +64,7 @@ function monthReader(additions: Additions<RollupTable>): (cell: number) => strin
 }
 
 /** Rows of the cube by column, those of the latest day first: as objects, they would take several times the memory. */
-export class Columns {
+export class CubeColumns {
   readonly texts: ReadonlyMap<string, string[]>;
   readonly sums: readonly number[][];
   private readonly keys: ReadonlyMap<string, string[]>;
@@ -111,7 +111,7 @@ function* packCells(
   segmentOf: SegmentOfId,
   cells: readonly number[],
 ): Generator<Omit<PackedPart, 'month'>> {
-  const columns = new Columns(additions.table, grain);
+  const columns = new CubeColumns(additions.table, grain);
   columns.add(additions, cells, segmentOf);
   const data = writePart(additions.table, grain, columns);
   if (data.length > MAX_PART_CHARACTERS && cells.length > 1) {

@@ -55,10 +55,10 @@ export async function* readParts(
   }
 }
 
-type DayRange = { fromDay: string; toDay: string };
-type Reading = {
+type PartDays = { fromDay: string; toDay: string };
+type PartReadOptions = {
   /** Asked right before something is read, and once more for each row group of a month. */
-  isWanted: (days: DayRange) => boolean;
+  isWanted: (days: PartDays) => boolean;
   maxCharacters?: number;
   /** Keeps columns of parts of the database. */
   cache?: PartCache;
@@ -73,7 +73,7 @@ export async function* openListed(
   stores: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
-  reading: Reading,
+  reading: PartReadOptions,
 ): AsyncGenerator<OpenPart> {
   for await (const open of ahead(load(stores, place, listed, reading))) {
     for (const part of open) yield await part();
@@ -86,7 +86,13 @@ async function* load(
   { DB, RAW_EVENTS }: CubeStores,
   place: CubePlace,
   listed: readonly Listed[],
-  { isWanted, maxCharacters = MAX_PAGE_CHARACTERS, cache = new PartCache(0), selection, known }: Reading,
+  {
+    isWanted,
+    maxCharacters = MAX_PAGE_CHARACTERS,
+    cache = new PartCache(0),
+    selection,
+    known,
+  }: PartReadOptions,
 ): AsyncGenerator<OpenLater[]> {
   const { rollup, grain } = place;
   const selector = new RowSelector(rollup, grain, selection ?? selectAll(rollup, grain), known);

@@ -14,7 +14,7 @@ const KEPT_ENTRIES = 96;
 /** The newest entries may be cut, but their repeats are kept, because late events still arrive near them. */
 const RECENT_ENTRIES = 32;
 
-type Entry = { step: string; second: number };
+type StepEntry = { step: string; second: number };
 
 /**
  * A device's funnel steps, to the second.
@@ -115,7 +115,7 @@ export class StepHistory {
   }
 
   /** In order of time, up to `completeThrough`. */
-  private entries(): Entry[] {
+  private entries(): StepEntry[] {
     return Array.from(this.times, ([step, own]) => own.map((second) => ({ step, second })))
       .flat()
       .filter(({ second }) => second <= this.completeThrough)
@@ -134,7 +134,7 @@ function addFirst(own: number[], second: number): boolean {
  * A funnel looks for the first event of a step at or after an event of another step. Among events of one step with nothing else in between,
  * that is the first one, or one within a second before that other step.
  */
-function isRepeat(entries: readonly Entry[], at: number): boolean {
+function isRepeat(entries: readonly StepEntry[], at: number): boolean {
   const { step, second = 0 } = entries[at] ?? {};
   if (entries[at - 1]?.step !== step) return false;
   for (

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database, insertWhere, runBatch } from '#db';
 import { loadParquet } from '#lib/encoding/parquet';
-import { Columns } from '../cube/cube.ts';
+import { CubeColumns } from '../cube/cube.ts';
 import type { CubePlace } from '../cube/grains.ts';
 import { type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
 import {
@@ -37,7 +37,7 @@ export type MergingStores = CubeStores & { RAW_EVENTS: WritableBucket };
 type PartToMerge = ListedPart & { rows: number };
 type MonthInput = { parts: PartToMerge[]; file: (MonthFile & { rows: number }) | null; number: number };
 /** What a merge wrote. */
-type Written = Omit<typeof cubeMonths.$inferInsert, keyof MonthPlace>;
+type MergedMonth = Omit<typeof cubeMonths.$inferInsert, keyof MonthPlace>;
 
 /**
  * Merges the parts of a month into an object in the bucket, with the object that the month has. Changes nothing if some of them were replaced
@@ -109,7 +109,7 @@ async function writeMonth(
   place: MonthPlace,
   found: MonthInput,
   making: Making,
-): Promise<Written> {
+): Promise<MergedMonth> {
   const wide = new Set<string>();
   const known = await findSumTypes(stores, place, found);
   const sumTypes = place.grain === PUBLISHED ? withAllSums(place.rollup, known) : known;
@@ -157,7 +157,7 @@ async function writeVersion(
   found: MonthInput,
   sumTypes: SumTypes,
   { now, rowsPerGroup, maxSumBytes }: Making,
-): Promise<Written> {
+): Promise<MergedMonth> {
   const { rollup, grain, month } = place;
   const { number } = found;
   const version = crypto.randomUUID();
@@ -170,14 +170,14 @@ async function writeVersion(
   let rows = 0;
   try {
     const file = beginFile(rollup, grain, { writer: object.writer, sumTypes, hasRanges: true });
-    let group = new Columns(rollup, grain);
+    let group = new CubeColumns(rollup, grain);
     const close = async () => {
       const { fromDay, toDay } = group;
       if (fromDay < days.fromDay) days.fromDay = fromDay;
       if (toDay > days.toDay) days.toDay = toDay;
       rows += group.size;
       await file.write(group);
-      group = new Columns(rollup, grain);
+      group = new CubeColumns(rollup, grain);
     };
     const segments = new PartSegments();
     for await (const sums of mergeDays(stores, place, listedOf(found), segments, maxSumBytes)) {
@@ -200,7 +200,7 @@ async function replaceParts(
   d1: D1Database,
   place: MonthPlace,
   { parts, file }: MonthInput,
-  written: Written,
+  written: MergedMonth,
 ): Promise<void> {
   const { applicationId, rollup, grain, month } = place;
   const { toDay, shard, sequence, number } = cubeParts;

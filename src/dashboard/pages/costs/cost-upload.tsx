@@ -12,9 +12,9 @@ const FAULTS_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
 type StoredCosts = Pick<CostsSaved, 'rows' | 'replaced' | 'unmatched'> & { format: CostFormat | null };
-export type Refused = { faults: readonly Fault[]; text: string };
+export type RefusedUpload = { faults: readonly Fault[]; text: string };
 
-export const RefusedNotice = ({ faults }: Refused) => (
+export const RefusedNotice = ({ faults }: RefusedUpload) => (
   <Notice kind="bad">
     <p>Nothing was stored.</p>
     <ul>
@@ -115,7 +115,7 @@ export const UploadForm = ({
 );
 
 /** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */
-export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | Refused> {
+export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | RefusedUpload> {
   const { csv, file, file_currency, spread } = await readFields(c);
   const text = typeof csv === 'string' ? csv : '';
   const currency = typeof file_currency === 'string' ? file_currency.trim() : '';

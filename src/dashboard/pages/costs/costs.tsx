@@ -18,8 +18,8 @@ import { LedgerCard } from './cost-ledger.tsx';
 import { MappedNames, UnmatchedNames } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
 import {
-  type Refused,
   RefusedNotice,
+  type RefusedUpload,
   readStored,
   StoredNotice,
   UploadForm,
@@ -30,7 +30,7 @@ import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 const SHOWN = ['spend', 'installs', 'cpi', 'roas'] as const;
 const PAGE = 50;
 
-function costsPage(c: DashboardContext, refused?: Refused) {
+function costsPage(c: DashboardContext, refused?: RefusedUpload) {
   const unmatched = c.req.query('unmatched') === 'true';
   const chosen = readChosen(c.req.query(), SHOWN);
   return renderReport(c, { carry: chosen.carry }, async (view, here) => {

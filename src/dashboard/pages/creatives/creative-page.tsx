@@ -1,5 +1,6 @@
 import { findLatestClick } from '#attribution';
 import { getCreative, listExternalIds, listInventory } from '#creatives';
+import type { Creative } from '#creatives/answers';
 import { type Database, database, sharedReads } from '#db';
 import { settingsOf } from '#env';
 import { readAs } from '#http';
@@ -28,7 +29,7 @@ import { TimeTable } from '../../tables/time-table.tsx';
 import { ExternalIds } from './external-ids.tsx';
 import { type CreativeFormProps, LinkSettings } from './link-settings.tsx';
 import { NetworkLinks } from './network-links.tsx';
-import { type Creative, TestLink } from './test-link.tsx';
+import { TestLink } from './test-link.tsx';
 
 const HEADLINE = ['revenue', 'spend', 'profit', 'roas', 'installs', 'clicks', 'cpi'] as const;
 const DAILY = [

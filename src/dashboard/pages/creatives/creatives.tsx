@@ -4,7 +4,6 @@ import {
   changeCreative,
   createCreative,
   INVENTORY_LEVELS,
-  type InventoryLevel,
   listAdsets,
   listCampaigns,
   MAX_INVENTORY,
@@ -12,7 +11,7 @@ import {
   parseCreative,
   tokensOf,
 } from '#creatives';
-import { database } from '#db';
+import { database, type InventoryLevel } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { PostForm } from '../../forms/fields.tsx';

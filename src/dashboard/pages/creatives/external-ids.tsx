@@ -1,9 +1,9 @@
 import type { ExternalId } from '#creatives';
+import type { Creative } from '#creatives/answers';
 import { NETWORKS } from '#networks';
 import { PostForm } from '../../forms/fields.tsx';
 import { Action, FoldedCard, Table } from '../../shell/parts.tsx';
 import type { CreativeFormProps } from './link-settings.tsx';
-import type { Creative } from './test-link.tsx';
 
 const KINDS = [
   ['creative', 'Ad, for this creative'],

@@ -1,8 +1,8 @@
+import type { Creative } from '#creatives/answers';
 import { PostForm } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard, type FormField } from '../../shell/parts.tsx';
-import type { Creative } from './test-link.tsx';
 
 /** The form's text as the team API's schema has it. */
 export function toLinkChanges(values: Record<string, string>) {

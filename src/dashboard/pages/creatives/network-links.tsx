@@ -1,9 +1,9 @@
+import type { Creative } from '#creatives/answers';
 import { linkFor, NETWORKS, type Network, serverLinksFor } from '#networks';
 import type { serverLinks } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
 import { NetworkNotes } from '../networks/network-notes.tsx';
-import type { Creative } from './test-link.tsx';
 
 /** Of who may see them: their secret lets anyone report clicks. */
 type Servers = Awaited<ReturnType<typeof serverLinks>> | null;

@@ -1,5 +1,5 @@
 import type { findLatestClick } from '#attribution';
-import type { getCreative } from '#creatives';
+import type { Creative } from '#creatives/answers';
 import { ago, money } from '#lib/format';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { FoldedCard } from '../../shell/parts.tsx';
@@ -7,8 +7,7 @@ import { QrCode } from '../../shell/qr-code.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { TestCalls } from './test-calls.tsx';
 
-export type Creative = Awaited<ReturnType<typeof getCreative>>;
-type Click = NonNullable<Awaited<ReturnType<typeof findLatestClick>>>;
+type LatestClick = NonNullable<Awaited<ReturnType<typeof findLatestClick>>>;
 
 /** The system of the test device, by that of the click. */
 const SYSTEMS: Readonly<Record<string, { device_model: string; os_system: string }>> = {
@@ -17,7 +16,7 @@ const SYSTEMS: Readonly<Record<string, { device_model: string; os_system: string
 const PRICE = 4.99;
 
 /** What a backend sends of a device that installed the app after the click: its id, as Google Play or the app passes it on. */
-const installOf = (click: Click, currency: string) => ({
+const installOf = (click: LatestClick, currency: string) => ({
   device: {
     ...SYSTEMS[click.osFamily],
     ...(click.osFamily === 'android' ? { install_referrer: `click_id=${click.id}` } : { click_id: click.id }),
@@ -32,7 +31,7 @@ type TestLinkProps = {
   c: DashboardContext;
   creative: Creative;
   view: View;
-  click: Click | null;
+  click: LatestClick | null;
   apiKey: string | undefined;
   /** Whether the link has hardly brought a click, and may have to be tested. */
   isNew: boolean;
@@ -75,7 +74,7 @@ const TestInstall = ({
   view,
   click,
   apiKey,
-}: Omit<TestLinkProps, 'click' | 'isNew'> & { click: Click }) => {
+}: Omit<TestLinkProps, 'click' | 'isNew'> & { click: LatestClick }) => {
   const { currency } = view.application;
   return (
     <>

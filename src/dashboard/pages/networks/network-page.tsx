@@ -14,10 +14,10 @@ import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.
 import { ConnectorState } from '../operate/connector-page.tsx';
 import { CreativeLinks, type OwnCreatives, readCreativeLinks } from './creative-links.tsx';
 import { NetworkNotes } from './network-notes.tsx';
-import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
+import { FIGURES, hasConversionsApi, hasCosts, type NetworkState, PATH, readStates } from './state.ts';
 
 /** What is known of the network, from its own file, and what the application has of it. */
-type Shown = State & { view: View; mayChange: boolean; creatives: OwnCreatives };
+type NetworkPageProps = NetworkState & { view: View; mayChange: boolean; creatives: OwnCreatives };
 
 /** Notes with their sources. */
 const Sourced = ({
@@ -42,7 +42,7 @@ const Sourced = ({
   </>
 );
 
-const Figures = ({ figures, view }: Shown) => (
+const Figures = ({ figures, view }: NetworkPageProps) => (
   <Card
     title="In this period"
     aside={<a href={`/breakdown${viewQuery(view, { by: 'network' })}`}>Compare networks</a>}
@@ -65,7 +65,7 @@ const Figures = ({ figures, view }: Shown) => (
   </Card>
 );
 
-const Link = ({ pattern, ...shown }: Shown & { pattern: string }) => {
+const Link = ({ pattern, ...shown }: NetworkPageProps & { pattern: string }) => {
   const { network, view, creatives } = shown;
   const link = linkFor(network, pattern);
   const hasCreatives = creatives.listed.length > 0 || creatives.q !== '';
@@ -109,7 +109,7 @@ function conversionsOf(network: Network) {
   return { label: 'Postback', query: `kind=postback&preset=${network.id}`, notes, unverified, source };
 }
 
-const Conversions = ({ network, destinations, view, mayChange }: Shown) => {
+const Conversions = ({ network, destinations, view, mayChange }: NetworkPageProps) => {
   const way = conversionsOf(network);
   const given = network.clickIds.map((name) => `{click.${name}}`).join(', ');
   return (
@@ -144,7 +144,7 @@ const Conversions = ({ network, destinations, view, mayChange }: Shown) => {
   );
 };
 
-const Costs = ({ network, connectors, view, mayChange }: Shown) => {
+const Costs = ({ network, connectors, view, mayChange }: NetworkPageProps) => {
   const kind = hasCosts(network) ? connectorKind(network.id) : undefined;
   const { timezone } = view.application;
   return (
@@ -177,7 +177,7 @@ const Costs = ({ network, connectors, view, mayChange }: Shown) => {
   );
 };
 
-const Skadnetwork = ({ network: { name, skadnetworkIds }, view }: Shown) => (
+const Skadnetwork = ({ network: { name, skadnetworkIds }, view }: NetworkPageProps) => (
   <Card
     title="SKAdNetwork"
     aside={<a href={`/skan${viewQuery(view, { by: 'network' })}`}>Postbacks by network</a>}

@@ -6,18 +6,18 @@ import { viewQuery } from '../../shell/view.ts';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { ConnectorState } from '../operate/connector-page.tsx';
 import { networkPage } from './network-page.tsx';
-import { FIGURES, hasConversionsApi, hasCosts, PATH, readStates, type State } from './state.ts';
+import { FIGURES, hasConversionsApi, hasCosts, type NetworkState, PATH, readStates } from './state.ts';
 
 const TITLE = 'Network set-up';
 
-function conversionsText({ network, destinations }: State): string {
+function conversionsText({ network, destinations }: NetworkState): string {
   if (destinations.some(({ offSince }) => offSince === null)) return 'Sent';
   if (destinations.length > 0) return 'Off';
   if (hasConversionsApi(network)) return 'Conversions API';
   return network.postback ? 'Postback' : NOTHING;
 }
 
-const Costs = ({ state: { network, connectors } }: { state: State }) => {
+const Costs = ({ state: { network, connectors } }: { state: NetworkState }) => {
   const [first] = connectors;
   if (first) return <ConnectorState row={first} />;
   return <>{hasCosts(network) ? 'Connector' : NOTHING}</>;
@@ -49,7 +49,7 @@ const listPage = (c: DashboardContext) =>
               { label: 'Conversions', cell: conversionsText },
               { label: 'Costs', cell: (state) => <Costs state={state} /> },
               ...FIGURES.map((name) =>
-                figureColumn(name, states, view.currency, (state: State) => state.figures),
+                figureColumn(name, states, view.currency, (state: NetworkState) => state.figures),
               ),
             ]}
           />

@@ -53,4 +53,4 @@ export async function readStates(c: DashboardContext, view: View) {
   }));
   return { report, states };
 }
-export type State = Awaited<ReturnType<typeof readStates>>['states'][number];
+export type NetworkState = Awaited<ReturnType<typeof readStates>>['states'][number];

@@ -1,9 +1,9 @@
 import { type Explanation, METHODS } from '#attribution';
 import { Table } from '../../shell/parts.tsx';
 
-type Answer = NonNullable<Explanation['attribution']['apple_ads']>;
+type AppleAttribution = NonNullable<Explanation['attribution']['apple_ads']>;
 
-const OUTCOMES: Record<Exclude<Answer['outcome'], 'attributed'>, string> = {
+const OUTCOMES: Record<Exclude<AppleAttribution['outcome'], 'attributed'>, string> = {
   not_attributed: 'Apple did not attribute the install to an ad of Apple Ads.',
   refused: 'Apple refused the AdServices token, so it is unknown whether the install is from Apple Ads.',
   unanswered:
@@ -11,7 +11,7 @@ const OUTCOMES: Record<Exclude<Answer['outcome'], 'attributed'>, string> = {
   not_asked: 'Apple was not asked about the AdServices token in time.',
 };
 
-const LABELS: Record<Exclude<keyof Answer, 'outcome'>, string> = {
+const LABELS: Record<Exclude<keyof AppleAttribution, 'outcome'>, string> = {
   campaign_id: 'Campaign ID',
   ad_group_id: 'Ad group ID',
   ad_id: 'Ad ID',

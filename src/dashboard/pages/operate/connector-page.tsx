@@ -2,9 +2,9 @@ import type { Caller } from '#audit';
 import {
   type Connector,
   ConnectorChanges,
+  type ConnectorKind,
   fieldsOf,
   getConnector,
-  type Kind,
   kindOf,
   NewBackfill,
   replaceCredentials,
@@ -44,12 +44,12 @@ export const ConnectorState = ({ row }: { row: Connector }) => {
 /** What a connector fetches from, at the start of a line. */
 export const connectorName = ({ kind }: Connector): string => capitalized(kindOf(kind)?.label ?? kind);
 
-type Change = NonNullable<Connector['last_change']>;
+type LastChangeAnswer = NonNullable<Connector['last_change']>;
 
-const amountsText = (amounts: Change['before']) =>
+const amountsText = (amounts: LastChangeAnswer['before']) =>
   amounts.map(({ amount, currency }) => money(amount, currency)).join(', ') || 'nothing';
 
-const LastChange = ({ change, view }: { change: Change; view: View }) => (
+const LastChange = ({ change, view }: { change: LastChangeAnswer; view: View }) => (
   <>
     {dayText(change.from, view.today)} to {dayText(change.to, view.today)}: {count(change.days)} days
     replaced, {count(change.changed_days)} of them changed; {rowsText(change.rows)};{' '}
@@ -106,7 +106,7 @@ const Credentials = ({
   faults = [],
 }: {
   row: Connector;
-  kind: Kind;
+  kind: ConnectorKind;
   view: View;
   faults?: Submitted['faults'];
 }) => (
@@ -126,10 +126,10 @@ const Credentials = ({
 );
 
 /** What was wrong with one of the page's forms. */
-type Refused = { backfill?: Submitted; credentials?: Submitted };
+type RefusedForms = { backfill?: Submitted; credentials?: Submitted };
 
 /** One connector: its state, what its last run changed, reading past days again, and new credentials. */
-export async function connectorPage(c: DashboardContext, refused: Refused = {}) {
+export async function connectorPage(c: DashboardContext, refused: RefusedForms = {}) {
   const view = await requireView(c);
   const id = c.req.param('id') ?? '';
   const { connector, application } = await getConnector(database(c.env.DB), c.get('person').team.id, id);

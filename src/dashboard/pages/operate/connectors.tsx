@@ -1,11 +1,11 @@
 import {
   CONNECTOR_KINDS,
   type Connector,
+  type ConnectorKind,
   createConnector,
   deleteConnector,
   fieldsOf,
   KINDS,
-  type Kind,
   kindOf,
   listConnectors,
   NewConnector,
@@ -86,7 +86,7 @@ const NewConnectors = ({
   view,
   submitted,
 }: {
-  family: Kind['family'];
+  family: ConnectorKind['family'];
   view: View;
   submitted: Submitted;
 }) => {
@@ -94,7 +94,7 @@ const NewConnectors = ({
   return (
     <section id={family.replace('_', '-')} aria-label={`Add connectors: ${FAMILIES[family]}`}>
       {CONNECTOR_KINDS.filter((name) => KINDS[name].family === family).map((name) => {
-        const kind: Kind = KINDS[name];
+        const kind: ConnectorKind = KINDS[name];
         const isOwn = values.kind === name;
         const own = isOwn ? faults : [];
         const idOf = (field: string) => `${name}.${field}`;

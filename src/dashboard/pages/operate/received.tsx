@@ -18,7 +18,7 @@ const receivedColumn = ({ application, now }: View): Column<{ receivedAt: number
   cell: ({ receivedAt: at }) => <span title={exactTimeText(at, application.timezone)}>{ago(at, now)}</span>,
 });
 
-type Received<Row> = { rows: readonly Row[]; view: View };
+type ReceivedTableProps<Row> = { rows: readonly Row[]; view: View };
 
 type Notification = Awaited<ReturnType<typeof listNotifications>>[number];
 const STORE_NAMES = { apple: 'App Store', google: 'Google Play', revenuecat: 'RevenueCat' } as const;
@@ -32,7 +32,7 @@ function outcomeOf({ reason, held, ...row }: Notification): string {
 }
 
 /** What stores told, verified. */
-export const NotificationTable = ({ rows, view }: Received<Notification>) => (
+export const NotificationTable = ({ rows, view }: ReceivedTableProps<Notification>) => (
   <Table
     caption="Newest notifications of stores"
     rows={rows}
@@ -58,11 +58,11 @@ export const NotificationTable = ({ rows, view }: Received<Notification>) => (
   />
 );
 
-type Postback = Awaited<ReturnType<typeof listPostbacks>>[number];
+type ListedPostback = Awaited<ReturnType<typeof listPostbacks>>[number];
 
 const FRAMEWORKS = { skadnetwork: 'SKAdNetwork', adattributionkit: 'AdAttributionKit' } as const;
 
-function verificationOf(row: Postback): string {
+function verificationOf(row: ListedPostback): string {
   const verified = row.test
     ? 'Verified with a key for development: in no report'
     : row.applicationId === ''
@@ -72,7 +72,7 @@ function verificationOf(row: Postback): string {
 }
 
 /** Postbacks of SKAdNetwork and AdAttributionKit, verified. */
-export const PostbackTable = ({ rows, view }: Received<Postback>) => (
+export const PostbackTable = ({ rows, view }: ReceivedTableProps<ListedPostback>) => (
   <Table
     caption="Newest postbacks of Apple"
     rows={rows}

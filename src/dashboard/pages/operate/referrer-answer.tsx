@@ -3,10 +3,10 @@ import { valueName } from '#catalogue';
 import { exactTimeText } from '../../shell/dates.ts';
 import { Name, Table } from '../../shell/parts.tsx';
 
-type Attribution = Explanation['attribution'];
+type ExplainedAttribution = Explanation['attribution'];
 
 /** The ad that Meta's install referrer named. */
-const MetaAd = ({ ad, isKnown }: { ad: NonNullable<Attribution['meta_ad']>; isKnown: boolean }) => (
+const MetaAd = ({ ad, isKnown }: { ad: NonNullable<ExplainedAttribution['meta_ad']>; isKnown: boolean }) => (
   <>
     {!isKnown && <p>No creative, ad set or campaign has an ID of the ad.</p>}
     <Table
@@ -31,7 +31,7 @@ const PlayReport = ({
   play: { network, click_ids, ...times },
   zone,
 }: {
-  play: NonNullable<Attribution['play_referrer']>;
+  play: NonNullable<ExplainedAttribution['play_referrer']>;
   zone: string;
 }) => {
   const clicked = times.referrer_click_timestamp_server_seconds ?? times.referrer_click_timestamp_seconds;

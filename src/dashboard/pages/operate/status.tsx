@@ -143,14 +143,14 @@ const PipelineFigures = ({
 
 const KINDS: Record<string, string> = { ad: 'Ad value', purchase: 'Purchase value' };
 
-type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
+type ClientTotalsReport = Awaited<ReturnType<typeof reportClientTotals>>;
 
 /** Compares the lifetime totals that clients report with what was counted for them. */
-const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
+const ClientTotalsCard = ({ report, view }: { report: ClientTotalsReport; view: View }) => {
   const amount = (label: string, name: 'client_total' | 'counted_total' | 'gap') => ({
     label,
     numeric: true,
-    cell: (row: ClientTotals['totals'][number] | ClientTotals['data'][number]) =>
+    cell: (row: ClientTotalsReport['totals'][number] | ClientTotalsReport['data'][number]) =>
       row.currency ? money(row[name], row.currency) : NOTHING,
   });
   const amounts = [

@@ -18,19 +18,27 @@ import { type View, viewQuery } from '../../shell/view.ts';
 
 const PATH = '/ad-revenue';
 
-type Report = Awaited<ReturnType<typeof reconcileAdRevenue>>;
-type Figures = Report['totals'];
+type AdRevenueReport = Awaited<ReturnType<typeof reconcileAdRevenue>>;
+type AdRevenueFigures = AdRevenueReport['totals'];
 
 /** Columns of the same decimals throughout. */
-function figureColumns(rows: readonly Figures[], currency: string) {
+function figureColumns(rows: readonly AdRevenueFigures[], currency: string) {
   const amounts = amountsIn(currency);
   const unit = { unit: currency.toUpperCase() };
   const amountOf = (name: 'revenue_arrived' | 'revenue_reported' | 'revenue_difference') =>
     columnText(amounts, rows, (row) => row[name]);
   return [
-    { label: 'Impressions', numeric: true, cell: (row: Figures) => count(row.impressions_arrived) },
-    { label: 'Reported impressions', numeric: true, cell: (row: Figures) => count(row.impressions_reported) },
-    { label: 'Difference', numeric: true, cell: (row: Figures) => count(row.impressions_difference) },
+    { label: 'Impressions', numeric: true, cell: (row: AdRevenueFigures) => count(row.impressions_arrived) },
+    {
+      label: 'Reported impressions',
+      numeric: true,
+      cell: (row: AdRevenueFigures) => count(row.impressions_reported),
+    },
+    {
+      label: 'Difference',
+      numeric: true,
+      cell: (row: AdRevenueFigures) => count(row.impressions_difference),
+    },
     { label: 'Ad revenue', ...unit, numeric: true, cell: amountOf('revenue_arrived') },
     { label: 'Reported revenue', ...unit, numeric: true, cell: amountOf('revenue_reported') },
     { label: 'Difference', ...unit, numeric: true, cell: amountOf('revenue_difference') },

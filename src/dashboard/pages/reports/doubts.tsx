@@ -24,7 +24,7 @@ const PATH = '/doubts';
 
 type Doubts = Awaited<ReturnType<typeof findDoubts>>;
 type RuleRow = Doubts['rules'][number];
-type GroupRow = Doubts['groups'][number];
+type DoubtedGroup = Doubts['groups'][number];
 
 /** Gross, what is taken off, and net. */
 const FIGURES = [
@@ -153,13 +153,17 @@ const Flooding = ({ view, doubts }: DoubtsProps) => {
   );
 };
 
-const groupColumns = (view: View, by: string, share: (row: GroupRow) => string): Column<GroupRow>[] => [
+const groupColumns = (
+  view: View,
+  by: string,
+  share: (row: DoubtedGroup) => string,
+): Column<DoubtedGroup>[] => [
   {
     label: groupLabel(by),
     cell: (row) => <GroupCell view={view} path={PATH} carry={{ by }} name={by} row={row} />,
   },
   ...FIGURES.map(
-    ([name, label, hint]): Column<GroupRow> => ({
+    ([name, label, hint]): Column<DoubtedGroup> => ({
       label,
       hint,
       numeric: true,

@@ -46,7 +46,7 @@ const SHOWN = [
   ['ltv', 'LTV: revenue per device'],
   ['roas', 'ROAS: revenue / spend'],
 ] as const;
-type Figure = 'ltv' | 'roas';
+type LtvFigure = 'ltv' | 'roas';
 const HORIZONS = [
   ['none', 'No prediction'],
   ['30', 'Next 30 days'],
@@ -63,7 +63,7 @@ type LtvRow = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
 function ltvPage(c: DashboardContext) {
   const asked = readCohorts(c, 'all');
-  const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
+  const figure: LtvFigure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
   const chosen = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0];
   const ahead = chosen ?? DEFAULT_HORIZON;
   const revenue = readRevenue(c);
@@ -123,11 +123,11 @@ function ltvPage(c: DashboardContext) {
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
     const shown =
       asked.group === '' ? named.slice(-MAX_CURVES) : named.filter((row) => largest.includes(row));
-    const curve = (of: Figure, row: LtvRow | undefined) => ({
+    const curve = (of: LtvFigure, row: LtvRow | undefined) => ({
       values: curveOf(row, (cell) => cell[of]),
       lacks: curveOf(row, ({ unconverted = [] }) => lackedText(unconverted)),
     });
-    const seriesOf = (of: Figure): Series[] => [
+    const seriesOf = (of: LtvFigure): Series[] => [
       ...shown.map((row) => ({ name: cohortName(asked, row, view.today), ...curve(of, row) })),
       ...(asked.group === '' && before.length > 0 && compared && shown.length === 1
         ? [{ name: shortDays(compared.before, view.today), ...curve(of, before[0]), before: 0 }]

@@ -12,7 +12,7 @@ import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { Action, Card, type FormField, Table } from '../../shell/parts.tsx';
-import type { Values } from './application-values.ts';
+import type { FormTexts } from './application-values.ts';
 
 // The template by which an application reads the callbacks of its mediation platform: a preset, or one of its own.
 
@@ -64,10 +64,10 @@ const FIELDS: readonly FormField[] = [
   },
 ].map((field) => ({ ...field, name: PREFIX + field.name }));
 
-const DEFAULTS: Values = { scale: 'unit', default_currency: 'USD', device_is: 'device_id' };
+const DEFAULTS: FormTexts = { scale: 'unit', default_currency: 'USD', device_is: 'device_id' };
 
 /** The text of the form's fields. */
-function ownValues({ impressionTemplate: template }: ApplicationRow): Values {
+function ownValues({ impressionTemplate: template }: ApplicationRow): FormTexts {
   const known: Record<string, string | null> =
     template === null || presetOf(template) !== null ? DEFAULTS : template;
   return Object.fromEntries(
@@ -79,7 +79,7 @@ function ownValues({ impressionTemplate: template }: ApplicationRow): Values {
 }
 
 /** The template that was submitted, null for none. Throws `invalid_request`, without fields for a preset that does not exist. */
-export function readTemplateForm(values: Values) {
+export function readTemplateForm(values: FormTexts) {
   const { template = '' } = values;
   if (template !== OWN_TEMPLATE) {
     const chosen = checkForm(ImpressionTemplateChoice, template === '' ? null : { preset: template });

@@ -1,10 +1,8 @@
 import Papa from 'papaparse';
 import type { Fault } from '#http';
-import type { SchemaVersion } from '#skan';
+import type { ConversionMeaning, SchemaVersion } from '#skan';
 
 // The meanings of conversion values as lines of text, as people have them in a spreadsheet: a value, its event, and its lowest and highest revenue.
-
-type Meaning = SchemaVersion['fine'][string];
 
 /** What a version's fine values mean, one per line: `20,purchase,0.99,4.99`. */
 export const fineLines = ({ fine }: SchemaVersion): string => toLines(Object.entries(fine).map(toCells));
@@ -21,7 +19,7 @@ export const coarseLines = ({ coarse }: SchemaVersion): string =>
 
 const toLines = (rows: string[][]): string => Papa.unparse(rows, { newline: '\n' });
 
-function toCells([value, { event, revenue_min, revenue_max }]: [string, Meaning]): string[] {
+function toCells([value, { event, revenue_min, revenue_max }]: [string, ConversionMeaning]): string[] {
   const revenue = revenue_max === 0 ? [] : [String(revenue_min), String(revenue_max)];
   return [value, ...(event === null && revenue.length === 0 ? [] : [event ?? '']), ...revenue];
 }

@@ -1,0 +1,2 @@
+/** `fetch`, or its stand-in. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
