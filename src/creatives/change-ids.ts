@@ -1,9 +1,8 @@
 import type { Caller } from '#audit';
+import type { Creative } from './answers.ts';
 import { type ExternalId, listExternalIds } from './external-ids.ts';
 import { changeAdset, changeCampaign } from './groups.ts';
 import { changeCreative } from './list.ts';
-
-type Within = { id: string; adset_id: string; campaign_id: string };
 
 /**
  * Adds or removes one id of a creative, or of its ad set or campaign. Idempotent. Throws `not_found` for another team's creative too, and
@@ -11,7 +10,7 @@ type Within = { id: string; adset_id: string; campaign_id: string };
  */
 export async function changeExternalId(
   caller: Caller,
-  creative: Within,
+  creative: Pick<Creative, 'id' | 'adset_id' | 'campaign_id'>,
   { kind, ...wanted }: ExternalId,
   isWanted: boolean,
 ): Promise<void> {
