@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, hasRow } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
+import { earliest } from '#lib/time';
 import { type AlertRow, alertText } from './alerts.ts';
 import type { WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
@@ -73,7 +74,7 @@ async function watchAlert(
       finding,
       isKnown,
       nextCheckAt: now + (alert.rule === null ? STATE_EVERY_MS : METRIC_EVERY_MS),
-      firingSince: since.length > 0 ? Math.min(...since) : null,
+      firingSince: earliest(...since),
       firingGroups: JSON.stringify(firing),
     })
     .where(isAsRead(alert));

@@ -1,3 +1,4 @@
+import { capitalized } from '#lib/format';
 import { containsText } from '#lib/search';
 import { MEDIA_SOURCE_NAMES } from '#networks';
 import type { DimensionName } from './dimensions.ts';
@@ -53,11 +54,9 @@ const COUNTRY_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first +
 const named = (names: Readonly<Record<string, string>>, value: string) =>
   Object.hasOwn(names, value) ? names[value] : undefined;
 
-const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
-
 /** The name of a country; the code if it is not a known country. */
 function countryName(code: string): string {
-  if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
+  if (!/^[a-z]{2}$/i.test(code)) return capitalized(code);
   regions ??= new Intl.DisplayNames('en', { type: 'region' });
   return regions.of(code.toUpperCase()) ?? code.toUpperCase();
 }
@@ -75,7 +74,7 @@ export function valueName(dimension: DimensionName, value: string): string {
   if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;
   if (dimension === 'country') return countryName(value);
   if (dimension === 'currency') return value.toUpperCase();
-  if (dimension === 'os') return named(OS_NAMES, value) ?? capitalised(value);
+  if (dimension === 'os') return named(OS_NAMES, value) ?? capitalized(value);
   return value;
 }
 

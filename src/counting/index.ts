@@ -51,6 +51,7 @@ export { eventDelaySeconds } from './queue/retry-schedule.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './queue/undelivered.ts';
 export { retryCall } from './retry.ts';
 export {
+  type CounterBindings,
   counterName,
   counterNames,
   counterOf,

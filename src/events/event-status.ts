@@ -1,6 +1,14 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
-import { type AppendedStatus, counterOf, countersOf, settleCounters, shardNumbers } from '#counting';
+import {
+  type AppendedStatus,
+  type CounterBindings,
+  counterOf,
+  countersOf,
+  type ShardedApplication,
+  settleCounters,
+  shardNumbers,
+} from '#counting';
 import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
@@ -10,7 +18,7 @@ import { iso } from '#lib/time';
 import { wholeBody } from '#rollup';
 import type { EventStatus } from './answers.ts';
 import { showEvent } from './list-events.ts';
-import { ASKED_AT_ONCE, missingFiles, withoutErased } from './read-events.ts';
+import { ASKED_AT_ONCE, type EventBindings, missingFiles, withoutErased } from './read-events.ts';
 
 /** How long the platform keeps an undelivered message. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
@@ -84,8 +92,8 @@ type FoundStatus = Omit<EventStatus, 'event_id' | 'received_at' | 'application_i
 
 /** Returns null if a counter does not know the event. Throws `not_found` if it was erased. */
 async function findIn(
-  env: Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>,
-  application: { id: string; shards: number },
+  env: EventBindings,
+  application: ShardedApplication,
   shard: number,
   id: string,
 ): Promise<FoundStatus | null> {
@@ -119,8 +127,8 @@ async function findIn(
 
 /** What an answer adds for a counted event that waits for its purchase. */
 async function waiting(
-  env: Pick<Env, 'COUNTERS'>,
-  { id, shards }: { id: string; shards: number },
+  env: CounterBindings,
+  { id, shards }: ShardedApplication,
   counter: ReturnType<typeof counterOf>,
   { status, event }: { status: FoundStatus['status']; event: LoggedEvent | null },
 ): Promise<Pick<FoundStatus, 'waits_for_purchase'>> {

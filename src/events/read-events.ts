@@ -11,7 +11,7 @@ import { inParallel } from '#lib/collections/in-parallel';
 import { idAfter } from '#lib/ids';
 import { logError } from '#lib/log';
 
-type EventBindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
+export type EventBindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 
 /** The counters of an application in which to look for events. */
 export type EventSource = { applicationId: string; shards: readonly number[] };

@@ -154,3 +154,6 @@ export function span(ms: number): string {
 
 /** How long ago a time is, in the largest unit that fits. */
 export const ago = (at: number, now: number): string => `${span(now - at)} ago`;
+
+/** A text as the start of a line. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

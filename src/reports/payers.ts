@@ -3,6 +3,7 @@ import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
+import type { DayRange } from '#lib/time';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import type { GroupValues } from './engine/group-cells.ts';
 import { isByCreative } from './filters.ts';
@@ -99,7 +100,7 @@ const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devi
 
 /** The periods that the rows cover; only the whole period if no grouping is by time. */
 function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
-  const spans = new Map<string, { values: GroupValues; period: { from: string; to: string } }>();
+  const spans = new Map<string, { values: GroupValues; period: DayRange }>();
   for (const day of daysOf(from, to)) {
     const values = spansOf(day, names);
     const key = JSON.stringify(values);

@@ -15,6 +15,7 @@ import {
   type PlainMetric,
   type Sums,
 } from '#catalogue';
+import type { CounterBindings } from '#counting';
 import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { amountField } from '#lib/money';
@@ -151,7 +152,7 @@ type PerformanceAsked = Omit<PerformanceQuery, 'metrics'> & {
  * `now` is in epoch milliseconds. Days that have not begun are left out of means per day.
  */
 export async function reportPerformance(
-  env: Pick<Env, 'COUNTERS'> & CubeStores,
+  env: CounterBindings & CubeStores,
   application: Reported,
   query: PerformanceAsked,
   now: number,

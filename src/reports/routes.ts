@@ -9,7 +9,7 @@ import {
 } from '#catalogue';
 import { settleCounters } from '#counting';
 import { type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
-import { isoOrNull } from '#lib/time';
+import { type DayRange, isoOrNull } from '#lib/time';
 import { ownApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerCsv } from './answer-csv.ts';
@@ -107,7 +107,7 @@ export const REPORTS = {
     columnsOf: ({ group_by, metrics = PLAIN_METRICS }) => [...columnsOf(group_by), ...metrics],
     async read(env, application, query, now) {
       const { metrics = PLAIN_METRICS } = query;
-      const readDays = async (days: { from: string; to: string }) => {
+      const readDays = async (days: DayRange) => {
         const report = await reportPerformance(env, application, { ...query, ...days }, now);
         return {
           ...report,

@@ -1,6 +1,6 @@
 import { and, asc, desc, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { StoreEvent } from '#catalogue';
-import { homeShard, queryCounters } from '#counting';
+import { homeShard, queryCounters, type ShardedApplication } from '#counting';
 import { applications, columnList, type Database, database, retryTransient, storeNotifications } from '#db';
 import { chunksOf } from '#lib/collections/chunks';
 import { newId } from '#lib/ids';
@@ -24,7 +24,7 @@ const key = [applicationId, store, notificationId];
 /** The counters of an application that know the purchases of these transactions. */
 export async function shardsOfPurchases(
   env: Env,
-  application: { id: string; shards: number },
+  application: ShardedApplication,
   transactions: readonly string[],
 ): Promise<Map<string, number>> {
   const known = await queryCounters(env, application, (counter) => counter.knownPurchases([...transactions]));

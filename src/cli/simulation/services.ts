@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Connector } from '#connectors';
-import { DAY_MS } from '#lib/time';
+import { DAY_MS, type DayRange } from '#lib/time';
 import type { Api } from '../api.ts';
 import { localState } from '../local-state.ts';
 import { triggerSchedule } from '../schedule.ts';
@@ -54,7 +54,7 @@ export async function fetchReports(
   api: Api,
   demo: Demo,
   simulated: Simulated,
-  { from, to }: { from: string; to: string },
+  { from, to }: DayRange,
 ): Promise<void> {
   const { directory } = localState();
   const unfinished = `${simulatedFile(directory)}.new`;

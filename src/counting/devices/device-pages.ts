@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import { inflateText } from '#lib/encoding/deflate';
 import { murmur128 } from '#lib/murmur';
-import { dayNumber } from '#lib/time';
+import { type DayRange, dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
 import { deviceDays, devicePages } from '../schema.ts';
 import { type ObjectStore, perStore } from '../store.ts';
@@ -148,7 +148,7 @@ export function findCounted(
 }
 
 /** The days of a range, both ends included, that have counted devices. */
-export const deviceDaysOf = (store: ObjectStore, { from, to }: { from: string; to: string }): DeviceDay[] =>
+export const deviceDaysOf = (store: ObjectStore, { from, to }: DayRange): DeviceDay[] =>
   store
     .select()
     .from(deviceDays)

@@ -44,7 +44,7 @@ export function markerOf(
   return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
 }
 
-/** Events that may explain a change in a chart: notes, which are returned by themselves, too, the first spend, and new creatives. */
+/** Events that may explain a change in a chart: notes, the first spend, and new creatives; and the notes by day. */
 export async function readMarkers(
   db: D1Database,
   view: View,

@@ -1,8 +1,9 @@
 import { COMPARED_WITH, CONDITIONS, isStateKind, RULE_GROUPS, STATE_KIND_NAMES, STATE_KINDS } from '#alerts';
+import { capitalized } from '#lib/format';
 import { Card, type FormField } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
-import { capitalized, optionsOf } from '../shell/words.ts';
+import { optionsOf } from '../shell/words.ts';
 import { groupLabel } from '../tables/groups.tsx';
 import { METRIC_NAMES, metricOptions } from '../tables/metrics.ts';
 import { Fields } from './fields.tsx';

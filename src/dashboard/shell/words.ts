@@ -1,6 +1,7 @@
 import type { Channel } from '#alerts';
 import type { DoubtAction } from '#catalogue';
 import type { StoredDelivery } from '#destinations';
+import { capitalized } from '#lib/format';
 import type { Role } from '#members';
 
 // What the dashboard calls the values of forms and APIs. Each has its words in one place.
@@ -34,9 +35,6 @@ export const DELIVERY_STATUS_NAMES: Readonly<Record<StoredDelivery['status'], st
   pending: 'Waiting',
   skipped: 'Skipped',
 };
-
-/** A text as the start of a line. */
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The name of an event that a destination wants: `Install`, `Custom: level_up`. */
 export const outboundName = (type: string): string => capitalized(type).replace(':', ': ');

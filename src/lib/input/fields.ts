@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CURRENCIES } from '../currencies.ts';
 import { type IdPrefix, isId } from '../ids.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
-import { daysBetween, isDay } from '../time.ts';
+import { type DayRange, daysBetween, isDay } from '../time.ts';
 import { keeps, keptBy } from './keeps.ts';
 import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
 
@@ -173,7 +173,7 @@ export const optionalDay = () =>
 /** Checks that a period does not end before it starts, and has at most `max` days. */
 export const atMostDays =
   (max: number) =>
-  ({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void => {
+  ({ from, to }: DayRange, ctx: z.RefinementCtx): void => {
     const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
     if (from > to) fault('must not be before from');
     else if (daysBetween(from, to) >= max) fault(`must be within ${max} days of from`);

@@ -1,4 +1,5 @@
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
+import type { DayRange } from '#lib/time';
 import { otherColumns, REPORT_DIMENSIONS } from '../dimensions.ts';
 import { REST_ROW } from './cohort-places.ts';
 import type { CohortQuestion, ReadCohorts } from './cohort-scan.ts';
@@ -12,7 +13,7 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
 /** The first and last day within a period of each day, week or month, by its label. */
 export function boundsWithin(
   cohort: Part,
-  { from, to }: { from: string; to: string },
+  { from, to }: DayRange,
 ): Map<string, { cohort_from: string; cohort_to: string }> {
   const bounds = new Map<string, { cohort_from: string; cohort_to: string }>();
   for (const day of daysOf(from, to)) {

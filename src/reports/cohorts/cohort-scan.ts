@@ -53,8 +53,8 @@ export async function readCohorts(
   const creatives = new CreativeNames(database(stores.DB), applicationId, names.filter(isNamed));
   const scan = { ...asked, applicationId, rollup: 'cohort_activity' as const, names };
   const ranking = new CohortRanking(names, creatives, asked.limit);
-  const ofDayOne = { ...scan, sums: ['active_devices'], ages: [0] };
-  for await (const chunk of scanCube(stores, ofDayOne)) await ranking.read(chunk);
+  const ofInstallDay = { ...scan, sums: ['active_devices'], ages: [0] };
+  for await (const chunk of scanCube(stores, ofInstallDay)) await ranking.read(chunk);
   const { ranked, total } = ranking.rank();
   const places = ranking.places(asked);
   const activity = new CohortActivity(places, ranked.length + 1);

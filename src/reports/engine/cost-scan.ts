@@ -3,6 +3,7 @@ import { type CostDimension, isCostDimension, ofDimensions, type Segment, UNKNOW
 import { commaList, costs, database, named } from '#db';
 import { Dictionary } from '#lib/collections/dictionary';
 import { memoize } from '#lib/collections/memoize';
+import type { DayRange } from '#lib/time';
 import { NANOS_PER_HIGH } from '#rollup';
 import { type DimensionName, isNamed, isTime } from '../dimensions.ts';
 import { costCondition } from '../filters.ts';
@@ -98,7 +99,7 @@ export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator
   }
 }
 
-function pagesOf(days: readonly { day: string; count: number }[]): { from: string; to: string }[] {
+function pagesOf(days: readonly { day: string; count: number }[]): DayRange[] {
   const pages: { from: string; to: string; count: number }[] = [];
   for (const { day, count } of days) {
     const page = pages.at(-1);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database } from '#db';
 import { chunksBySize } from '#lib/collections/chunks';
+import type { DayRange } from '#lib/time';
 import type { MonthFile } from '../months/month-file.ts';
 import type { CubePlace } from './grains.ts';
 
@@ -25,7 +26,7 @@ export type Listed = ListedPart | ListedMonth;
 export async function listParts(
   d1: D1Database,
   { applicationId, rollup, grain }: CubePlace,
-  { from, to }: { from: string; to: string },
+  { from, to }: DayRange,
 ): Promise<Listed[]> {
   const isWanted = (table: typeof cubeParts | typeof cubeMonths) =>
     sql`${table.applicationId} = ${applicationId} AND ${table.rollup} = ${rollup} AND ${table.grain} = ${grain}

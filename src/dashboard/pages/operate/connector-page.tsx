@@ -13,7 +13,7 @@ import {
 } from '#connectors';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { count, money, NOTHING } from '#lib/format';
+import { capitalized, count, money, NOTHING } from '#lib/format';
 import { PostForm } from '../../forms/fields.tsx';
 import { requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, isoTimeText } from '../../shell/dates.ts';
@@ -23,7 +23,6 @@ import type { DashboardContext } from '../../shell/page-record.ts';
 import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
-import { capitalized } from '../../shell/words.ts';
 
 export const CONNECTORS = '/connectors';
 

@@ -5,7 +5,6 @@ import type { ApplicationRow } from '#teams';
 import { FormSection } from '../../forms/form-section.tsx';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
 import type { FormField } from '../../shell/parts.tsx';
-import type { FormTexts } from './application-values.ts';
 import { DOUBT_FIELDS, doubtSummary } from './doubt-fields.ts';
 
 const GENERAL: readonly FormField[] = [
@@ -161,7 +160,7 @@ function windowText(hours: string | undefined): string {
 }
 
 /** The parts of the form, in its order. */
-function sectionsOf(env: Env, row: ApplicationRow, values: FormTexts) {
+function sectionsOf(env: Env, row: ApplicationRow, values: Record<string, string>) {
   const { RAW_RETENTION_DAYS, IDEMPOTENCY_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
   const isCollecting = values.data_collection === 'on';
   return [
@@ -224,7 +223,7 @@ export const ApplicationFields = ({
 }: {
   env: Env;
   row: ApplicationRow;
-  values: FormTexts;
+  values: Record<string, string>;
   faults: readonly Fault[];
 }) => (
   <>

@@ -2,16 +2,13 @@ import type { Fault } from '#http';
 import { type ApplicationRow, showApplication } from '#teams';
 import { doubtValues, toDoubts } from './doubt-fields.ts';
 
-/** The text of the form's fields. */
-export type FormTexts = Record<string, string>;
-
 function textOf(setting: unknown): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off';
   return Array.isArray(setting) ? setting.join(' ') : String(setting ?? '');
 }
 
 /** What the fields have of an application, whose settings have the same names in the team API. */
-export const toValues = (row: ApplicationRow): FormTexts => ({
+export const toValues = (row: ApplicationRow): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(showApplication(row)).map(([name, it]) => [name, textOf(it)])),
   currency: row.currency.toUpperCase(),
   ...doubtValues(row),
@@ -23,7 +20,7 @@ const percentToShare = (percent: string | undefined) =>
   percent === undefined ? undefined : Math.round(Number(percent) * 100) / 10_000;
 
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
-export function toChanges(values: FormTexts) {
+export function toChanges(values: Record<string, string>) {
   const isOn = (text: string | undefined) => (text === undefined ? undefined : text === 'on');
   const optional = (text: string | undefined) => text?.trim() || null;
   const listOf = (text: string | undefined) => text?.split(/[\s,]+/).filter((item) => item !== '');

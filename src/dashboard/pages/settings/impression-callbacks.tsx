@@ -12,7 +12,6 @@ import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { Action, Card, type FormField, Table } from '../../shell/parts.tsx';
-import type { FormTexts } from './application-values.ts';
 
 // The template by which an application reads the callbacks of its mediation platform: a preset, or one of its own.
 
@@ -64,10 +63,10 @@ const FIELDS: readonly FormField[] = [
   },
 ].map((field) => ({ ...field, name: PREFIX + field.name }));
 
-const DEFAULTS: FormTexts = { scale: 'unit', default_currency: 'USD', device_is: 'device_id' };
+const DEFAULTS: Record<string, string> = { scale: 'unit', default_currency: 'USD', device_is: 'device_id' };
 
 /** The text of the form's fields. */
-function ownValues({ impressionTemplate: template }: ApplicationRow): FormTexts {
+function ownValues({ impressionTemplate: template }: ApplicationRow): Record<string, string> {
   const known: Record<string, string | null> =
     template === null || presetOf(template) !== null ? DEFAULTS : template;
   return Object.fromEntries(
@@ -79,7 +78,7 @@ function ownValues({ impressionTemplate: template }: ApplicationRow): FormTexts 
 }
 
 /** The template that was submitted, null for none. Throws `invalid_request`, without fields for a preset that does not exist. */
-export function readTemplateForm(values: FormTexts) {
+export function readTemplateForm(values: Record<string, string>) {
   const { template = '' } = values;
   if (template !== OWN_TEMPLATE) {
     const chosen = checkForm(ImpressionTemplateChoice, template === '' ? null : { preset: template });

@@ -43,9 +43,11 @@ const FIELDS: readonly FormField[] = [
   },
 ];
 
-type SchemaFormValues = Readonly<Record<string, string>>;
-
-const valuesOf = (version: SchemaVersion | undefined, from: string, currency: string): SchemaFormValues => ({
+const valuesOf = (
+  version: SchemaVersion | undefined,
+  from: string,
+  currency: string,
+): Record<string, string> => ({
   valid_from: from,
   currency: (version?.currency ?? currency).toUpperCase(),
   fine: version ? fineLines(version) : '',
@@ -61,7 +63,7 @@ const VersionForm = ({
 }: {
   view: View;
   edited: string;
-  values: SchemaFormValues;
+  values: Record<string, string>;
   faults: readonly Fault[];
 }) => (
   <form method="post" action={`${PATH}${viewQuery(view)}`} class="stack" novalidate>
@@ -148,7 +150,7 @@ export async function schemaPage(c: DashboardContext, submitted: Submitted = {})
 }
 
 /** The schema with the submitted version instead of the one that was edited, or what is wrong with the form. */
-function readVersion(values: SchemaFormValues, versions: readonly SchemaVersion[]) {
+function readVersion(values: Record<string, string>, versions: readonly SchemaVersion[]) {
   const [fine, coarse] = [readFineLines(values.fine ?? ''), readCoarseLines(values.coarse ?? '')];
   const { valid_from, currency, edited } = values;
   const others = versions.filter((version) => version.valid_from !== edited);
