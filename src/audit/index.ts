@@ -1,8 +1,2 @@
-export {
-  AUDIT_ACTIONS,
-  type AuditAction,
-  auditStatement,
-  listActors,
-  listAudit,
-} from './audit-log.ts';
+export { AUDIT_ACTIONS, type AuditAction, auditStatement, listActors, listAudit } from './audit-log.ts';
 export { apiCaller, type Caller } from './caller.ts';

@@ -1,11 +1,4 @@
-export type {
-  AppendedStatus,
-  CountedAmount,
-  LogPage,
-  NewDevice,
-  PackedBatch,
-  StoredDevice,
-} from './api.ts';
+export type { AppendedStatus, CountedAmount, LogPage, NewDevice, PackedBatch, StoredDevice } from './api.ts';
 export { Counter } from './counter.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
@@ -14,6 +7,7 @@ export { ObjectAlarm } from './object-alarm.ts';
 export { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from './outbound/parts.ts';
 export { tellAllCounters, tellCounters, tellCountersSoon } from './outbound/tell-counters.ts';
 export { readAllApplied } from './outbox/sequence-gap.ts';
+export { queryCounters } from './query-counters.ts';
 export {
   countPayers,
   deleteCounters,
@@ -33,7 +27,6 @@ export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
-export { queryCounters } from './questions/query-counters.ts';
 export type {
   DeviceFilter,
   DeviceGroup,

@@ -1,11 +1,11 @@
 import { passwordReset } from './pages/access/reset-password.tsx';
 import { shared } from './pages/access/shared.ts';
 import { join, login, setup } from './pages/access/sign-in.tsx';
+import { alerts } from './pages/alerts/alerts.tsx';
 import { costs } from './pages/costs/costs.tsx';
 import { creatives } from './pages/creatives/creatives.tsx';
+import { connectors } from './pages/networks/connectors.tsx';
 import { networks } from './pages/networks/networks.tsx';
-import { alerts } from './pages/operate/alerts.tsx';
-import { connectors } from './pages/operate/connectors.tsx';
 import { eventDebugger } from './pages/operate/debugger.tsx';
 import { getStarted } from './pages/operate/get-started.tsx';
 import { notes } from './pages/operate/notes.tsx';

@@ -1,13 +1,7 @@
 export * from '#lib/input/fields';
 export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
-export {
-  authenticate,
-  bearerOf,
-  findTeam,
-  forgetCredentials,
-  requireDataCollection,
-} from './credentials.ts';
+export { authenticate, bearerOf, findTeam, forgetCredentials, requireDataCollection } from './credentials.ts';
 export { INGESTION_PATHS } from './cross-origin.ts';
 export { afterKeyCursor, idOf, keyCursor, pageOf, toKeyCursor } from './cursor.ts';
 export {

@@ -2,6 +2,7 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Compacted, compactParts, placesToCompact, replaceParts } from './cube/compact.ts';
 export type { PartSource, SegmentOfId } from './cube/cube.ts';
 export { type Grain, keyColumns } from './cube/grains.ts';
+export { monthPrefixes } from './cube/month-file.ts';
 export type { NumberedColumn } from './cube/part-segments.ts';
 export { pruneHours } from './cube/prune-hours.ts';
 export {
@@ -33,7 +34,6 @@ export {
   sendEvent,
   sendWithRetry,
 } from './message.ts';
-export { monthPrefixes } from './months/month-file.ts';
 export {
   neutralSums,
   type OutboxPart,
@@ -57,12 +57,7 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export {
-  additionColumns,
-  highOf,
-  NANOS_PER_HIGH,
-  sumColumnsOf,
-} from './tables.ts';
+export { additionColumns, highOf, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, Tally } from './tally.ts';
 export {

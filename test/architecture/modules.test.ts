@@ -8,6 +8,18 @@ const tables = readTables();
 const names = Object.keys(MODULES);
 const MAX_FILES_OF_FOLDER = 25;
 
+const isOfSameModule = (one: string, other: string) => one.split('/')[0] === other.split('/')[0];
+
+/** Taking away what imports none of the others leaves what is in circles, and what leads to them. */
+function inCircles(targets: ReadonlyMap<string, readonly string[]>): string[] {
+  const left = new Map(targets);
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const [name, imported] of left) if (!imported.some((other) => left.has(other))) left.delete(name);
+  }
+  return [...left.keys()];
+}
+
 const sorted = (items: Iterable<string>) => [...new Set(items)].sort();
 
 /** What the source of a module does, in the form of the list. */
@@ -52,7 +64,7 @@ describe('the list of modules', () => {
     const outside = files.flatMap(({ file, code }) =>
       [...code.matchAll(relative)].flatMap(([, specifier = '']) => {
         const target = path.posix.join(path.posix.dirname(file), specifier);
-        return target.split('/')[0] === file.split('/')[0] ? [] : [`${file}: ${specifier}`];
+        return isOfSameModule(target, file) ? [] : [`${file}: ${specifier}`];
       }),
     );
     expect(files.some(({ code }) => /\bfrom '\.\.\//.test(code))).toBe(true);
@@ -63,13 +75,21 @@ describe('the list of modules', () => {
     const files = [...source.values()].flat();
     const targets = new Map(files.map(({ file, code }) => [file, importedFiles(file, code)]));
     expect(targets.get('teams/routes.ts')).toContain('http/index.ts');
-    // Taking away files that import none of the others leaves those of circles and what leads to them.
-    for (let left = -1; left !== targets.size; ) {
-      left = targets.size;
-      for (const [file, imported] of targets)
-        if (!imported.some((other) => targets.has(other))) targets.delete(file);
-    }
-    expect([...targets.keys()]).toEqual([]);
+    expect(inCircles(targets)).toEqual([]);
+  });
+
+  it('has no circle of inner rooms', () => {
+    const roomOf = (file: string) => path.posix.dirname(file);
+    const files = [...source.values()].flat().filter(({ file }) => roomOf(file).includes('/'));
+    const rooms = Map.groupBy(files, ({ file }) => roomOf(file));
+    const targets = new Map(
+      [...rooms].map(([room, own]) => {
+        const imported = own.flatMap(({ file, code }) => importedFiles(file, code)).map(roomOf);
+        return [room, sorted(imported).filter((other) => other !== room && isOfSameModule(other, room))];
+      }),
+    );
+    expect(targets.get('dashboard/charts')).toContain('dashboard/shell');
+    expect(inCircles(targets)).toEqual([]);
   });
 
   it('has no folder with more files than one can survey', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fillPage } from '../../src/dashboard/shell/fill-page.ts';
+import { fillPage } from '../../src/dashboard/pages/operate/fill-page.ts';
 
 /** A list of numbers whose pages hold those of a range of ten, and how often it was read. */
 function listOf(...numbers: number[]) {

@@ -4,8 +4,8 @@ import { newId } from '#lib/ids';
 import { hasStep } from '#rollup';
 import type { SharedStep, SharedTransaction } from '../api.ts';
 import { appendEvents, type CounterLog } from '../log.ts';
-import { openSegments } from '../runs/segments.ts';
 import { untoldTransactions } from '../schema.ts';
+import { openSegments } from '../segments.ts';
 import { type ObjectStore, perStore } from '../store.ts';
 import { readSteps } from './transaction-book.ts';
 

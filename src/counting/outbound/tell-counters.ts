@@ -1,7 +1,7 @@
 import { eq, lt, sql } from 'drizzle-orm';
 import { applications, database, destinations } from '#db';
 import { logWarning } from '#lib/log';
-import { queryCounters } from '../questions/query-counters.ts';
+import { queryCounters } from '../query-counters.ts';
 
 const APPLICATIONS_AT_ONCE = 20;
 

@@ -5,11 +5,11 @@ import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from '../api.ts';
 import { readAllApplied } from '../outbox/sequence-gap.ts';
+import { queryCounters } from '../query-counters.ts';
 import { type Backlog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
 import { WAIT_MS } from '../runs/pace.ts';
 import { type CounterBindings, counterNames, type ShardedApplication } from '../shards.ts';
-import { queryCounters } from './query-counters.ts';
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is

@@ -1,9 +1,9 @@
 import { walkSteps } from '#rollup';
+import { queryCounters } from '../query-counters.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
-import { queryCounters } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 
 type FunnelGroup = { devices: number[]; seconds: number[][]; incomplete: number };

@@ -2,13 +2,13 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
+import { queryCounters } from '../query-counters.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
 import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
 import { type Earnings, earnedOf } from './outcomes.ts';
-import { queryCounters } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 
 const NANOS = 1e9;

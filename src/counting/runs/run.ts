@@ -13,10 +13,10 @@ import { OutboundCollector } from '../outbound/collect.ts';
 import { applyDevices, prepareWrite, publishSums, replaceSums } from '../outbox/outbox.ts';
 import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
+import { openSegments, saveSegments } from '../segments.ts';
 import { type ObjectStore, openStore, toParameters } from '../store.ts';
 import { PoisonError } from './poison.ts';
 import { RunDevices } from './run-devices.ts';
-import { openSegments, saveSegments } from './segments.ts';
 
 /** A run ends with the batch that reaches one of these limits. */
 export type RunLimits = {

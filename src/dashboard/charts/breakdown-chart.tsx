@@ -5,7 +5,7 @@ import { type ComparedReport, figuresBefore } from '../tables/compared.tsx';
 import { groupName, isTimeGroup } from '../tables/groups.tsx';
 import { EarlierCell, MetricCell } from '../tables/lacking.tsx';
 import { type MetricName, numberOf, sortRows } from '../tables/metrics.ts';
-import type { AxisUnit } from './axis.ts';
+import type { AxisUnit } from '../tables/places.ts';
 import { Bar } from './shapes.tsx';
 import { TimeChart } from './time-chart.tsx';
 

@@ -1,7 +1,7 @@
 import type { FigureFormat } from '#lib/format';
 import { cutMiddle } from '../shell/parts.tsx';
-import { evenly, type Tick } from './axis.ts';
 import { areaOf, gridOf, linesOf, niceTop, pointsOfBand, TICKS } from './geometry.ts';
+import { evenly, type Tick } from './ticks.ts';
 
 export type Series = {
   name: string;

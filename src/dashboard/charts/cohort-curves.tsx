@@ -1,8 +1,8 @@
 import type { FigureFormat } from '#lib/format';
 import { isMostOf } from '../tables/cohort-parts.tsx';
-import type { Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { type Forecast, withForecasts } from './forecast.ts';
+import type { Tick } from './ticks.ts';
 
 /** Every day of a month, then weeks, because curves bend most at the beginning. */
 export const CURVE_DAYS = [...Array.from({ length: 31 }, (_, day) => day), 37, 44, 51, 60, 75, 90];

@@ -1,14 +1,15 @@
 import type { Child } from 'hono/jsx';
 import { Card } from '../shell/parts.tsx';
-import { WithoutHours, WithoutSpend, Zone } from '../shell/report.tsx';
+import { Zone } from '../shell/report.tsx';
 import { type Here, type View, viewQuery } from '../shell/view.ts';
 import { ComparedDays, type ComparedReport } from '../tables/compared.tsx';
 import { groupLabel } from '../tables/groups.tsx';
-import { Headline, withoutHours } from '../tables/headline.tsx';
+import { WithoutHours, WithoutSpend } from '../tables/left-out.tsx';
 import { METRIC_DEFINITIONS, type MetricName, netOf } from '../tables/metrics.ts';
 import { isHourly } from '../tables/part-of-day.ts';
-import { type AxisUnit, finestUnitOf, unitOf } from './axis.ts';
+import { type AxisUnit, finestUnitOf, unitOf } from '../tables/places.ts';
 import type { Marker } from './chart.tsx';
+import { Headline, withoutHours } from './headline.tsx';
 import { TimeChart } from './time-chart.tsx';
 
 const UNITS = ['day', 'week', 'month'] as const;

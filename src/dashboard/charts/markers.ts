@@ -5,7 +5,7 @@ import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
 import type { View } from '../shell/view.ts';
 import { type DayNotes, readNotes } from '../tables/day-notes.tsx';
-import type { AxisPlace } from './axis.ts';
+import type { AxisPlace } from '../tables/places.ts';
 import type { Marker } from './chart.tsx';
 
 const MAX_NEW = 100;

@@ -4,8 +4,9 @@ import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { groupName } from '../tables/groups.tsx';
 import { lackedAt } from '../tables/lacking.tsx';
 import { formatOf, METRIC_DEFINITIONS, type MetricName, numberOf } from '../tables/metrics.ts';
-import { type AxisPlace, type AxisUnit, alignedTo, placesIn, ticksOf, valuesAt } from './axis.ts';
+import { type AxisPlace, type AxisUnit, alignedTo, placesIn, valuesAt } from '../tables/places.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
+import { ticksOf } from './ticks.ts';
 
 /** More curves could not be distinguished. */
 const MAX_CURVES = 6;

@@ -1,7 +1,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
-import { Field, type FormField } from '../shell/parts.tsx';
 import { ViewFields } from '../shell/report.tsx';
 import type { Here, View } from '../shell/view.ts';
+import { Field, type FormField } from './field.tsx';
 import type { Submitted } from './form.ts';
 
 type FieldsProps = Submitted & { fields: readonly FormField[] };

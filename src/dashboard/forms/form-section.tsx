@@ -1,6 +1,6 @@
 import type { PropsWithChildren } from 'hono/jsx';
 import type { Fault } from '#http';
-import type { FormField } from '../shell/parts.tsx';
+import type { FormField } from './field.tsx';
 import { Fields } from './fields.tsx';
 
 /** Whether one of the faults is about one of these fields. */

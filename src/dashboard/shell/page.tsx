@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { iso } from '#lib/time';
-import { doneText } from '../forms/form.ts';
+import { doneText } from './done.ts';
 import { isGuest } from './guard.ts';
 import { Icon } from './icons.tsx';
 import { ApplicationSwitch, type Navigation, NavigationList, readNavigation } from './navigation.tsx';

@@ -1,8 +1,8 @@
 import { isolate } from '#lib/input/isolate';
+import type { FormField } from '../forms/field.tsx';
 import { ChoiceForm } from '../forms/fields.tsx';
 import { shortDays } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
-import type { FormField } from '../shell/parts.tsx';
 import type { Compared } from '../shell/period.ts';
 import type { Here } from '../shell/view.ts';
 import { DEVICE_GROUPINGS, groupName } from './groups.tsx';

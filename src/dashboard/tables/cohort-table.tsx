@@ -2,12 +2,12 @@ import type { Child } from 'hono/jsx';
 import { count, type FigureFormat } from '#lib/format';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays } from '../shell/dates.ts';
-import { type Column, Table } from '../shell/parts.tsx';
 import type { Here, View } from '../shell/view.ts';
 import { type CohortGrouping, type CohortRow, isMostOf } from './cohort-parts.tsx';
 import { keyOf } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { heatOf } from './heat.ts';
+import { type Column, Table } from './table.tsx';
 
 export const FEW_HINT = 'Italic: fewer than half of the devices have completed that day.';
 

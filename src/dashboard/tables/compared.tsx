@@ -4,7 +4,6 @@ import { readAs } from '#http';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
-import { type AxisPlace, type AxisUnit, placesIn } from '../charts/axis.ts';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { viewAsked } from '../shell/report.tsx';
@@ -20,6 +19,7 @@ import {
   knowsHours,
   type Periods,
 } from './part-of-day.ts';
+import { type AxisPlace, type AxisUnit, placesIn } from './places.ts';
 
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 const MATURE_DAYS = 30;

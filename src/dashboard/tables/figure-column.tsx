@@ -1,5 +1,4 @@
 import { NOTHING } from '#lib/format';
-import type { Column } from '../shell/parts.tsx';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
 import { type Earlier, MetricCell } from './lacking.tsx';
@@ -11,6 +10,7 @@ import {
   nothingOf,
   placesOf,
 } from './metrics.ts';
+import type { Column } from './table.tsx';
 
 type RowFigures = Readonly<Record<string, string | number | boolean | null | undefined | object>>;
 

@@ -8,7 +8,7 @@ import type { PerformanceRow } from '#reports';
 import { CopyButton } from '../shell/copyable.tsx';
 import { dateText } from '../shell/dates.ts';
 import type { DashboardContext } from '../shell/page-record.ts';
-import { type Column, cutMiddle, NamePath } from '../shell/parts.tsx';
+import { cutMiddle, NamePath } from '../shell/parts.tsx';
 import { searchOf } from '../shell/report.tsx';
 import { type View, viewQuery } from '../shell/view.ts';
 import { readColumns } from './columns.tsx';
@@ -26,6 +26,7 @@ import {
   SHOWN_METRICS,
 } from './metrics.ts';
 import { areCompared, changeOrder, earlierIn } from './row-changes.ts';
+import type { Column } from './table.tsx';
 
 /** The levels of the inventory, in the plural. */
 export const LABELS: Record<InventoryLevel, string> = {

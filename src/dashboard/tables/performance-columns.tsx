@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
-import type { Column } from '../shell/parts.tsx';
 import { type Here, viewQuery } from '../shell/view.ts';
 import { figureColumn } from './figure-column.tsx';
 import { groupLabel } from './groups.tsx';
 import { firstOrder, headingsOf, type MetricName } from './metrics.ts';
 import { areCompared, earlierIn } from './row-changes.ts';
+import type { Column } from './table.tsx';
 
 /** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(

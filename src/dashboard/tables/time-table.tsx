@@ -1,13 +1,14 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
-import type { AxisUnit } from '../charts/axis.ts';
-import { Card, Table } from '../shell/parts.tsx';
+import { Card } from '../shell/parts.tsx';
 import type { Here } from '../shell/view.ts';
 import type { ComparedReport } from './compared.tsx';
 import { type DayNotes, NotesOf } from './day-notes.tsx';
 import { figureColumn } from './figure-column.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
+import type { AxisUnit } from './places.ts';
+import { Table } from './table.tsx';
 
 /** The figures of each place of a chart over time, the latest first and folded: links that narrow the page at `path`, with the notes on their days. */
 export const TimeTable = ({

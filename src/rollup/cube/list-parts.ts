@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { cubeMonths, cubeParts, database } from '#db';
 import { chunksBySize } from '#lib/collections/chunks';
 import type { DayRange } from '#lib/time';
-import type { MonthFile } from '../months/month-file.ts';
 import type { CubePlace } from './grains.ts';
+import type { MonthFile } from './month-file.ts';
 
 /** The text of the parts that are read at once. Two such pages are in memory. */
 export const MAX_PAGE_CHARACTERS = 1_000_000;

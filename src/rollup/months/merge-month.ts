@@ -4,6 +4,7 @@ import { loadParquet } from '#lib/encoding/parquet';
 import { CubeColumns } from '../cube/cube.ts';
 import type { CubePlace } from '../cube/grains.ts';
 import { type Listed, type ListedPart, pagesOf } from '../cube/list-parts.ts';
+import { type MonthFile, monthKey, PUBLISHED, readFooter } from '../cube/month-file.ts';
 import {
   beginFile,
   type SumTypes,
@@ -15,7 +16,6 @@ import {
 import { PartSegments } from '../cube/part-segments.ts';
 import { type CubeStores, readTexts } from '../cube/read-parts.ts';
 import { mergeDays } from './merge-days.ts';
-import { type MonthFile, monthKey, PUBLISHED, readFooter } from './month-file.ts';
 import { ObjectWriter, type WritableBucket } from './object-writer.ts';
 
 // A merge writes an object under a name that no other has, and then says in one transaction that it replaces what it was made from. It can end

@@ -1,7 +1,7 @@
 import { and, eq, isNull, lt } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { cubeMonths, database } from '#db';
-import { monthKey, PUBLISHED, publicKey } from './month-file.ts';
+import { monthKey, PUBLISHED, publicKey } from '../cube/month-file.ts';
 
 // Other engines read `cubes/<application>/<rollup>/<month>.parquet`, which has each sum once at any time: a new version takes the place of the
 // old one in a single write. Reports read versions instead, which never change while they read.

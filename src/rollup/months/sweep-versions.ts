@@ -3,7 +3,7 @@ import { cubeMonths, database } from '#db';
 import { chunksOf } from '#lib/collections/chunks';
 import { listObjects } from '#lib/input/list-objects';
 import { DAY_MS } from '#lib/time';
-import { versionsPrefix } from './month-file.ts';
+import { versionsPrefix } from '../cube/month-file.ts';
 
 /** D1 can be restored to any time of the last 30 days, and no snapshot is kept for longer unless newer ones fail. */
 const KEPT_MS = 35 * DAY_MS;

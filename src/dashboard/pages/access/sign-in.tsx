@@ -12,13 +12,14 @@ import {
   signIn,
   signInWithPasskey,
 } from '#members';
+import type { FormField } from '../../forms/field.tsx';
 import { currentPasswordField, Fields, newPasswordField } from '../../forms/fields.tsx';
 import { again, parseForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { safePath, setCookies } from '../../shell/guard.ts';
 import { renderPlainPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { type FormField, Notice } from '../../shell/parts.tsx';
+import { Notice } from '../../shell/parts.tsx';
 import { ROLE_NAMES } from '../../shell/words.ts';
 
 const FirstRun = NewPerson.safeExtend({ team: requiredName(255) });

@@ -2,8 +2,9 @@ import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
 import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { type listCosts, namesText } from '#money';
 import { dayText } from '../../shell/dates.ts';
-import { Card, type Column, cutMiddle, NamePath, NextPart, Table } from '../../shell/parts.tsx';
+import { Card, cutMiddle, NamePath } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { type Column, NextPart, Table } from '../../tables/table.tsx';
 
 export type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
 

@@ -3,10 +3,11 @@ import type { Database } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { listCostNames, listUnmatchedNames, namesText } from '#money';
-import { Action, cutMiddle, FoldedCard, NamePath, Table } from '../../shell/parts.tsx';
+import { Action, cutMiddle, FoldedCard, NamePath } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { LABELS } from '../../tables/inventory-table.tsx';
+import { Table } from '../../tables/table.tsx';
 
 /** The number of names offered per level. */
 const OFFERED = 100;

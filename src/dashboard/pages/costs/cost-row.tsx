@@ -1,13 +1,15 @@
 import { database } from '#db';
 import { AppError, readAs } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
+import type { FormField } from '../../forms/field.tsx';
 import { PostForm } from '../../forms/fields.tsx';
-import { readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { readForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type FormField, HiddenFields } from '../../shell/parts.tsx';
+import { Action, Card, HiddenFields } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { type Cost, keyOf } from './cost-ledger.tsx';
 

@@ -1,10 +1,11 @@
 import type { Fault } from '#http';
 import { count } from '#lib/format';
 import { COST_FORMATS, COST_LANGUAGES, type CostFormat, type CostsSaved, saveCostFile } from '#money';
+import { Field } from '../../forms/field.tsx';
 import { readFields } from '../../forms/form.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Field, FormMenu, Notice } from '../../shell/parts.tsx';
+import { FormMenu, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 

@@ -12,13 +12,15 @@ import {
   saveRates,
 } from '#money';
 import { PostForm } from '../../forms/fields.tsx';
-import { redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
+import { Card, FormMenu } from '../../shell/parts.tsx';
 import { renderReport, ViewFields } from '../../shell/report.tsx';
 import { readView, type View, viewQuery } from '../../shell/view.ts';
+import { NextPart, Table } from '../../tables/table.tsx';
 
 const PAGE = 100;
 

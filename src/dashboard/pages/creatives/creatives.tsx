@@ -14,23 +14,23 @@ import {
 import { database, type InventoryLevel } from '#db';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
+import type { FormField } from '../../forms/field.tsx';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, readForm, redirectDone, requireForm } from '../../forms/form.ts';
+import { again, readForm, requireForm } from '../../forms/form.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin, isGuest } from '../../shell/guard.ts';
 import { Info } from '../../shell/info.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { type FormField, FormMenu, Table } from '../../shell/parts.tsx';
+import { FormMenu } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
-  LeftOut,
   NameSearch,
   renderReport,
   ViewFields,
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
-import { StoreWarning } from '../../shell/store-warning.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { ColumnsMenu, keepColumns } from '../../tables/columns.tsx';
 import { ComparedDays, isGrowing } from '../../tables/compared.tsx';
@@ -50,10 +50,13 @@ import {
   totalCells,
 } from '../../tables/inventory-table.tsx';
 import { lackingIn } from '../../tables/lacking.tsx';
+import { LeftOut } from '../../tables/left-out.tsx';
 import { changesIn } from '../../tables/row-changes.ts';
+import { Table } from '../../tables/table.tsx';
 import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 import { addExternalId, removeExternalId } from './external-id-forms.ts';
 import { toLinkChanges } from './link-settings.tsx';
+import { StoreWarning } from './store-warning.tsx';
 
 const PAGE = 50;
 const NAMES_OFFERED = 200;

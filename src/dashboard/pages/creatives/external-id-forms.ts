@@ -1,6 +1,7 @@
 import { changeExternalId, ExternalId } from '#creatives';
 import { AppError, invalidRequest } from '#http';
-import { parseForm, redirectDone } from '../../forms/form.ts';
+import { parseForm } from '../../forms/form.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { ownCreative } from './creative-page.tsx';

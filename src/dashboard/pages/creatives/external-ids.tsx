@@ -2,7 +2,8 @@ import type { ExternalId } from '#creatives';
 import type { Creative } from '#creatives/answers';
 import { NETWORKS } from '#networks';
 import { PostForm } from '../../forms/fields.tsx';
-import { Action, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, FoldedCard } from '../../shell/parts.tsx';
+import { Table } from '../../tables/table.tsx';
 import type { CreativeFormProps } from './link-settings.tsx';
 
 const KINDS = [

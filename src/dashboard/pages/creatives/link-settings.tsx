@@ -1,8 +1,9 @@
 import type { Creative } from '#creatives/answers';
+import type { FormField } from '../../forms/field.tsx';
 import { PostForm } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { FoldedCard, type FormField } from '../../shell/parts.tsx';
+import { FoldedCard } from '../../shell/parts.tsx';
 
 /** The form's text as the team API's schema has it. */
 export function toLinkChanges(values: Record<string, string>) {

@@ -3,7 +3,7 @@ import { linkFor, NETWORKS, type Network, serverLinksFor } from '#networks';
 import type { serverLinks } from '#tracking';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
-import { NetworkNotes } from '../networks/network-notes.tsx';
+import { plainText } from '../../shell/words.ts';
 
 /** Of who may see them: their secret lets anyone report clicks. */
 type Servers = Awaited<ReturnType<typeof serverLinks>> | null;
@@ -35,6 +35,24 @@ export const OwnLinks = ({
     </>
   );
 };
+
+/** What is to be known of a network, and what of it nobody has verified. */
+export const NetworkNotes = ({
+  notes,
+  unverified,
+}: {
+  notes: readonly string[];
+  unverified: readonly string[];
+}) => (
+  <ul class="muted">
+    {notes.map((note) => (
+      <li>{plainText(note)}</li>
+    ))}
+    {unverified.map((note) => (
+      <li>Not verified: {plainText(note)}</li>
+    ))}
+  </ul>
+);
 
 /** The tracking link for the ads of each network, with its macros; of that network alone if the creative's link is for one. */
 export const NetworkLinks = ({ creative, servers }: { creative: Creative; servers: Servers }) => {

@@ -8,12 +8,13 @@ import { isoTimeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card, Facts, Figure } from '../../shell/parts.tsx';
-import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
+import { renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { LeftOut } from '../../tables/left-out.tsx';
 import { METRIC_DEFINITIONS, nothingOf, showMetric } from '../../tables/metrics.ts';
-import { ConnectorState } from '../operate/connector-page.tsx';
+import { NetworkNotes } from '../creatives/network-links.tsx';
+import { ConnectorState } from './connector-page.tsx';
 import { CreativeLinks, type OwnCreatives, readCreativeLinks } from './creative-links.tsx';
-import { NetworkNotes } from './network-notes.tsx';
 import { FIGURES, hasConversionsApi, hasCosts, type NetworkState, PATH, readStates } from './state.ts';
 
 /** What is known of the network, from its own file, and what the application has of it. */

@@ -1,10 +1,12 @@
 import { NOTHING } from '#lib/format';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, Table } from '../../shell/parts.tsx';
-import { LeftOut, renderReport, Zone } from '../../shell/report.tsx';
+import { Card } from '../../shell/parts.tsx';
+import { renderReport, Zone } from '../../shell/report.tsx';
 import { viewQuery } from '../../shell/view.ts';
 import { figureColumn } from '../../tables/figure-column.tsx';
-import { ConnectorState } from '../operate/connector-page.tsx';
+import { LeftOut } from '../../tables/left-out.tsx';
+import { Table } from '../../tables/table.tsx';
+import { ConnectorState } from './connector-page.tsx';
 import { networkPage } from './network-page.tsx';
 import { FIGURES, hasConversionsApi, hasCosts, type NetworkState, PATH, readStates } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { type Explanation, METHODS } from '#attribution';
-import { Table } from '../../shell/parts.tsx';
+import { Table } from '../../tables/table.tsx';
 
 type AppleAttribution = NonNullable<Explanation['attribution']['apple_ads']>;
 

@@ -7,14 +7,15 @@ import { countDays } from '#lib/collections/day-set';
 import { amountsIn, count, percent } from '#lib/format';
 import { readDeviceRevenue } from '#reports';
 import { exactTimeText } from '../../shell/dates.ts';
-import { fillPage } from '../../shell/fill-page.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, Figure, NextPart } from '../../shell/parts.tsx';
+import { Card, Figure } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 import { amountsText, Mark } from '../../tables/lacking.tsx';
+import { NextPart } from '../../tables/table.tsx';
 import { ExplanationCard } from './event-page.tsx';
 import { InDebugger, StatusBadge, summary, TimelineEntry, text, typeLabel } from './event-parts.tsx';
+import { fillPage } from './fill-page.ts';
 
 const SHOWN = 100;
 /** Beyond as many reads, the rest of the timeline is behind a link. */

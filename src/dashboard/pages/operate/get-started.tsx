@@ -8,6 +8,7 @@ import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { Checklist, readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { keepChoice } from '../../shell/cookies.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import { NeedsApplication } from '../../shell/needs-application.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, Notice } from '../../shell/parts.tsx';
@@ -63,22 +64,6 @@ export async function GetStarted(c: DashboardContext, view: View, arrivals: Arri
     </>
   );
 }
-
-export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
-  <Card title="Create your first application">
-    <p>
-      An application is one app or game, with its own API key, time zone and currency. Your backend sends its
-      events with that key.
-    </p>
-    {mayCreate ? (
-      <a class="button" href="/settings/applications">
-        Create an application
-      </a>
-    ) : (
-      <p>Ask an admin of your team to create one.</p>
-    )}
-  </Card>
-);
 
 async function getStartedPage(c: DashboardContext) {
   const view = await readView(c);

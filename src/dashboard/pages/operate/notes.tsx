@@ -2,14 +2,16 @@ import { database } from '#db';
 import { isolate } from '#lib/input/isolate';
 import { addNote, changeNote, listNotes, NewNote, NoteChanges, removeNote } from '#notes';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { readActorNames } from '../../shell/actors.ts';
 import { dayText } from '../../shell/dates.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Card, FormMenu, NextPart, Table } from '../../shell/parts.tsx';
+import { Action, Card, FormMenu } from '../../shell/parts.tsx';
 import { requireView, viewQuery } from '../../shell/view.ts';
+import { NextPart, Table } from '../../tables/table.tsx';
 
 const SHOWN = 200;
 

@@ -2,8 +2,8 @@ import { ago, count, NOTHING } from '#lib/format';
 import type { listPostbacks } from '#skan';
 import type { listNotifications } from '#stores';
 import { exactTimeText } from '../../shell/dates.ts';
-import { type Column, Table } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { type Column, Table } from '../../tables/table.tsx';
 
 // What others than the application's clients sent, and what verifying it found.
 

@@ -1,7 +1,8 @@
 import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { exactTimeText } from '../../shell/dates.ts';
-import { Name, Table } from '../../shell/parts.tsx';
+import { Name } from '../../shell/parts.tsx';
+import { Table } from '../../tables/table.tsx';
 
 type ExplainedAttribution = Explanation['attribution'];
 

@@ -11,17 +11,18 @@ import {
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { changing, redirectDone } from '../../forms/form.ts';
 import { exactTimeText, shortDays } from '../../shell/dates.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Card, Figure, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, Figure, Notice } from '../../shell/parts.tsx';
 import { answerCsv, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
-import { freshPart } from '../reports/fresh.tsx';
+import { Table } from '../../tables/table.tsx';
 import { Reason } from './event-reasons.tsx';
+import { freshPart } from './fresh.tsx';
 
 const SHOWN = 50;
 /** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */

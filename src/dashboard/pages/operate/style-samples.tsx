@@ -1,8 +1,9 @@
 import { RATIOS } from '#lib/format';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
+import { Field } from '../../forms/field.tsx';
 import { FormSection } from '../../forms/form-section.tsx';
 import { Filters } from '../../shell/filters.tsx';
-import { Card, Field, FormMenu } from '../../shell/parts.tsx';
+import { Card, FormMenu } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { CohortTable } from '../../tables/cohort-table.tsx';
 import { ColumnsMenu } from '../../tables/columns.tsx';

@@ -3,15 +3,17 @@ import { AppError } from '#http';
 import { amountsIn, money } from '#lib/format';
 import { LineChart } from '../../charts/chart.tsx';
 import { Bar, Interval } from '../../charts/shapes.tsx';
+import { Field } from '../../forms/field.tsx';
 import { Copyable } from '../../shell/copyable.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { Info } from '../../shell/info.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Blank, Card, Field, FoldedCard, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Blank, Card, FoldedCard, Notice } from '../../shell/parts.tsx';
 import { readView } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
 import { Pill } from '../../tables/compared.tsx';
+import { Table } from '../../tables/table.tsx';
 
 import { ChoiceParts, CohortCells, FigureCards, Sections, Timeline } from './style-samples.tsx';
 

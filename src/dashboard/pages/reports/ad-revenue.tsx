@@ -12,9 +12,10 @@ import { amountsIn, columnText, count } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
 import { dayText } from '../../shell/dates.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Blank, Card, Table } from '../../shell/parts.tsx';
+import { Blank, Card } from '../../shell/parts.tsx';
 import { renderReport, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
 
 const PATH = '/ad-revenue';
 

@@ -2,15 +2,13 @@ import { SEGMENT_DIMENSIONS } from '#catalogue';
 import { sharedReads } from '#db';
 import { readAs } from '#http';
 import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
-import { unitOf } from '../../charts/axis.ts';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, Table } from '../../shell/parts.tsx';
+import { Card } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
   CsvLink,
-  LeftOut,
   listingOf,
   MAX_TABLE_ROWS,
   RowCount,
@@ -33,9 +31,12 @@ import {
   groupWord,
   isDeviceGroup,
 } from '../../tables/groups.tsx';
+import { LeftOut } from '../../tables/left-out.tsx';
 import { METRIC_DEFINITIONS, type MetricName, metricOptions, sortRows } from '../../tables/metrics.ts';
 import { performanceColumns } from '../../tables/performance-columns.tsx';
+import { unitOf } from '../../tables/places.ts';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
+import { Table } from '../../tables/table.tsx';
 
 const FIGURES = [
   'ad_revenue',

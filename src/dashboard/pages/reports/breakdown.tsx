@@ -4,18 +4,15 @@ import { firstDayOfHours, givenBy, isDimension, rollupOf } from '#reports';
 import { BreakdownChart } from '../../charts/breakdown-chart.tsx';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, Notice, Table } from '../../shell/parts.tsx';
+import { Card, Notice } from '../../shell/parts.tsx';
 import {
   answerCsv,
   CsvLink,
-  LeftOut,
   listingOf,
   RowCount,
   renderReport,
   searchOf,
   TableSearch,
-  WithoutHours,
-  WithoutSpend,
   wantsCsv,
   Zone,
 } from '../../shell/report.tsx';
@@ -25,6 +22,7 @@ import { ComparedDays, isGrowing, readCompared } from '../../tables/compared.tsx
 import { NotesOf, readNotes } from '../../tables/day-notes.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
 import { GROUPINGS, GroupCell, groupWord, isTimeGroup } from '../../tables/groups.tsx';
+import { LeftOut, WithoutHours, WithoutSpend } from '../../tables/left-out.tsx';
 import {
   METRIC_DEFINITIONS,
   METRIC_NAMES,
@@ -36,6 +34,7 @@ import {
 import { knowsHours } from '../../tables/part-of-day.ts';
 import { performanceColumns } from '../../tables/performance-columns.tsx';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
+import { Table } from '../../tables/table.tsx';
 
 /** The grouping that a click on a row leads to, filtered by that row. */
 const FINER: Readonly<Record<string, string>> = {

@@ -3,9 +3,10 @@ import { amountsIn, count, type FigureFormat, NOTHING, RATIOS, signOf } from '#l
 import type { reportCompare } from '#reports';
 import { Interval } from '../../charts/shapes.tsx';
 import { dateText } from '../../shell/dates.ts';
-import { Card, Table } from '../../shell/parts.tsx';
+import { Card } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { Mark } from '../../tables/lacking.tsx';
+import { Table } from '../../tables/table.tsx';
 
 const METRIC_LABELS = {
   retention: 'Retention',

@@ -6,7 +6,7 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Figure, Table } from '../../shell/parts.tsx';
+import { Blank, Card, Figure } from '../../shell/parts.tsx';
 import {
   answerReportCsv,
   CsvLink,
@@ -19,6 +19,7 @@ import {
 import { type View, viewQuery } from '../../shell/view.ts';
 import { DOUBT_ACTION_NAMES } from '../../shell/words.ts';
 import { GroupCell, groupLabel, groupWord } from '../../tables/groups.tsx';
+import { type Column, Table } from '../../tables/table.tsx';
 
 const PATH = '/doubts';
 

@@ -6,13 +6,14 @@ import { readChosen } from '../../charts/figures-panel.tsx';
 import { readProgress, SETUP_COOKIE, SetupBar } from '../../shell/checklist.tsx';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
-import { FiringAlerts } from '../../shell/firing-alerts.tsx';
 import { isAdmin, isGuest } from '../../shell/guard.ts';
+import { NeedsApplication } from '../../shell/needs-application.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { settleView } from '../../shell/report.tsx';
 import { readView, viewQuery } from '../../shell/view.ts';
-import { GetStarted, NeedsApplication } from '../operate/get-started.tsx';
+import { GetStarted } from '../operate/get-started.tsx';
+import { FiringAlerts } from './firing-alerts.tsx';
 import { FIGURES, Overview } from './overview.tsx';
 
 /** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */

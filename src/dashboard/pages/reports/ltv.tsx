@@ -17,13 +17,10 @@ import { comparedWholeDays } from '../../shell/period.ts';
 import {
   answerReportCsv,
   CsvLink,
-  hasSpend,
-  LeftOut,
   MAX_TABLE_ROWS,
   RowCount,
   renderReport,
   viewAsked,
-  WithoutSpend,
   wantsCsv,
 } from '../../shell/report.tsx';
 import {
@@ -37,6 +34,7 @@ import { CohortTable, FEW_HINT } from '../../tables/cohort-table.tsx';
 import { ComparedDays } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
 import { lackedText, Mark } from '../../tables/lacking.tsx';
+import { hasSpend, LeftOut, WithoutSpend } from '../../tables/left-out.tsx';
 import { REVENUES, readRevenue } from '../../tables/net-revenue.ts';
 import { wholePeriods } from '../../tables/part-of-day.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';

@@ -1,17 +1,19 @@
 import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
 import type { PerformanceRow } from '#reports';
-import { placesIn } from '../../charts/axis.ts';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
-import { Card, type Column, Table } from '../../shell/parts.tsx';
-import { CsvLink, LeftOut } from '../../shell/report.tsx';
+import { Card } from '../../shell/parts.tsx';
+import { CsvLink } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
 import { figureColumn } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
+import { LeftOut } from '../../tables/left-out.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
 import { isHourly } from '../../tables/part-of-day.ts';
+import { placesIn } from '../../tables/places.ts';
+import { type Column, Table } from '../../tables/table.tsx';
 import { TimeTable } from '../../tables/time-table.tsx';
 import { Movers } from './movers.tsx';
 

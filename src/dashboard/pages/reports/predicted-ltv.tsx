@@ -3,10 +3,11 @@ import { amountsIn, count, NOTHING } from '#lib/format';
 import { REASONS, type reportPredictedLtv } from '#reports';
 import type { Forecast } from '../../charts/forecast.ts';
 import { Range } from '../../charts/shapes.tsx';
-import { Card, Table } from '../../shell/parts.tsx';
+import { Card } from '../../shell/parts.tsx';
 import type { View } from '../../shell/view.ts';
 import { type CohortGrouping, type CohortRow, cohortName } from '../../tables/cohort-parts.tsx';
 import { Mark } from '../../tables/lacking.tsx';
+import { Table } from '../../tables/table.tsx';
 
 type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
 

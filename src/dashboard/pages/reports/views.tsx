@@ -14,16 +14,19 @@ import {
   saveView,
   viewAddress,
 } from '#views';
+import type { FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
-import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateOfTime, timeText } from '../../shell/dates.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, isSavable, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Card, type FormField, Notice, Table } from '../../shell/parts.tsx';
+import { Action, Card, Notice } from '../../shell/parts.tsx';
 import { requireView, zoneOf } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
 
 const PATH = '/views';
 

@@ -7,12 +7,12 @@ import { takeShown } from '../../forms/show-once.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Card, FormMenu } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { ROLE_NAMES } from '../../shell/words.ts';
 import { enter, limitPerson } from '../access/sign-in.tsx';
 import { challengePasskey, deletePasskey, PasskeysCard, savePasskey } from './passkeys.tsx';
 import { addApp, confirmApp, removeApp, SecondFactorCard } from './second-factor.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const passwordsOf = ({ name, email, team }: Person) =>
   z.object({

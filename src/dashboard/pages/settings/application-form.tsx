@@ -2,9 +2,9 @@ import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { duration, NOTHING } from '#lib/format';
 import type { ApplicationRow } from '#teams';
+import type { FormField } from '../../forms/field.tsx';
 import { FormSection } from '../../forms/form-section.tsx';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
-import type { FormField } from '../../shell/parts.tsx';
 import { DOUBT_FIELDS, doubtSummary } from './doubt-fields.ts';
 
 const GENERAL: readonly FormField[] = [

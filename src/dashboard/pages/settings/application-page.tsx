@@ -3,17 +3,18 @@ import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { isolate } from '#lib/input/isolate';
 import { type ApplicationRow, listIntakeSecrets, listKeysInGrace } from '#teams';
+import { Field } from '../../forms/field.tsx';
 import type { Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
 import { Copyable } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Field } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Action, Card } from '../../shell/parts.tsx';
 import { ApplicationFields } from './application-form.tsx';
 import { toFormFaults, toValues } from './application-values.ts';
 import { ImpressionsCard } from './impression-callbacks.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const GRACES = [
   ['0', 'Stops working now'],

@@ -13,18 +13,21 @@ import {
   replaceIntakeSecret,
   revealApiKey,
 } from '#teams';
+import type { FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
-import { again, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, readForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
 import { SuggestedValues } from '../../forms/suggested-values.tsx';
+import { redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Card, FormMenu } from '../../shell/parts.tsx';
 import { applicationsOf } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
 import { applicationPage, pathOf } from './application-page.tsx';
 import { toChanges } from './application-values.ts';
 import { readTemplateForm } from './impression-callbacks.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const NEW_FIELDS: readonly FormField[] = [
   { label: 'Name', name: 'name', maxlength: 255, required: true },

@@ -4,10 +4,11 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Card, NextPart, Table } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Card } from '../../shell/parts.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf } from '../../shell/words.ts';
+import { NextPart, Table } from '../../tables/table.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const PAGE = 100;
 

@@ -1,9 +1,9 @@
 import { type DestinationRow, kindOf } from '#destinations';
 import type { Fault } from '#http';
 import { NETWORKS } from '#networks';
+import type { FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
 import type { Submitted } from '../../forms/form.ts';
-import type { FormField } from '../../shell/parts.tsx';
 
 /** Fields with several lines, or with long ones. */
 const LONG = new Set(['headers', 'body', 'event_names']);

@@ -13,6 +13,7 @@ import {
 } from '#destinations';
 import { AppError } from '#http';
 import { count, NOTHING, percent } from '#lib/format';
+import { Field, type FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { takeShown } from '../../forms/show-once.ts';
@@ -20,22 +21,12 @@ import { CopyNow } from '../../shell/copyable.tsx';
 import { exactTimeText, timeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import {
-  Action,
-  Card,
-  Facts,
-  Field,
-  Figure,
-  FoldedCard,
-  type FormField,
-  NextPart,
-  Notice,
-  Table,
-} from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Action, Card, Facts, Figure, FoldedCard, Notice } from '../../shell/parts.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { DELIVERY_STATUS_NAMES, optionsOf, outboundName } from '../../shell/words.ts';
+import { NextPart, Table } from '../../tables/table.tsx';
 import { DestinationFields, valuesOf } from './destination-form.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 export const PATH = '/settings/destinations';
 export const pathOf = (id: string) => `${PATH}/${id}`;

@@ -17,14 +17,15 @@ import { NOTHING } from '#lib/format';
 import { NETWORKS } from '#networks';
 import { askDestination } from '#operations';
 import { type ApplicationRow, getApplication } from '#teams';
-import { again, changing, readForm, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, readForm, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Blank, Card, Notice, Table } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Blank, Card, Notice } from '../../shell/parts.tsx';
 import { applicationsOf } from '../../shell/view.ts';
 import { outboundName } from '../../shell/words.ts';
+import { Table } from '../../tables/table.tsx';
 import { DestinationFields, toDestination, valuesOf } from './destination-form.tsx';
 import {
   deliveryPage,
@@ -36,6 +37,7 @@ import {
   State,
   shareFailing,
 } from './destination-page.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 /** Of further destinations, the list shows what is in the database. */
 const MAX_ASKED = 50;

@@ -1,6 +1,6 @@
 import { DOUBT_ACTIONS, DOUBT_RULES, settingOf } from '#catalogue';
 import type { ApplicationRow } from '#teams';
-import type { FormField } from '../../shell/parts.tsx';
+import type { FormField } from '../../forms/field.tsx';
 import { DOUBT_ACTION_NAMES, optionsOf } from '../../shell/words.ts';
 
 const nameOf = (id: string, part: 'action' | 'threshold') => `fraud_rules.${id}.${part}`;

@@ -8,10 +8,12 @@ import {
   presetOf,
 } from '#networks';
 import { type ApplicationRow, ImpressionTemplateChoice, OwnImpressionTemplate } from '#teams';
+import type { FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
 import { checkForm, type Submitted } from '../../forms/form.ts';
 import { Copyable } from '../../shell/copyable.tsx';
-import { Action, Card, type FormField, Table } from '../../shell/parts.tsx';
+import { Action, Card } from '../../shell/parts.tsx';
+import { Table } from '../../tables/table.tsx';
 
 // The template by which an application reads the callbacks of its mediation platform: a preset, or one of its own.
 

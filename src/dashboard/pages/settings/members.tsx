@@ -20,16 +20,18 @@ import {
 import { endAccessTokens, listAccessTokens } from '#teams';
 import { endShareLinks } from '#views';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { dateOfTime, timeText } from '../../shell/dates.ts';
+import { changing } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Card, FormMenu, Name, Table } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Action, Card, FormMenu, Name } from '../../shell/parts.tsx';
 import { zoneOf } from '../../shell/view.ts';
 import { optionsOf, ROLE_NAMES } from '../../shell/words.ts';
+import { Table } from '../../tables/table.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const PATH = '/settings/members';
 

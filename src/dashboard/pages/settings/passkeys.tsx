@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { AppError, type Fault, requiredName } from '#http';
 import { addPasskey, beginPasskey, type listPasskeys, removePasskey } from '#members';
+import type { FormField } from '../../forms/field.tsx';
 import { currentPasswordField, Fields } from '../../forms/fields.tsx';
-import { changing, readForm, redirectDone, requireForm } from '../../forms/form.ts';
+import { readForm, requireForm } from '../../forms/form.ts';
 import { credentialField, PasskeyScript } from '../../forms/passkey-parts.tsx';
 import { timeText } from '../../shell/dates.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { callerOf, setCookies } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type FormField, FormMenu, Table } from '../../shell/parts.tsx';
+import { Action, Card, FormMenu } from '../../shell/parts.tsx';
+import { Table } from '../../tables/table.tsx';
 import { limitPerson } from '../access/sign-in.tsx';
 
 const PATH = '/settings/account';

@@ -7,12 +7,14 @@ import {
   type SecondFactor,
   secondFactorOf,
 } from '#members';
+import type { FormField } from '../../forms/field.tsx';
 import { currentPasswordField, PostForm } from '../../forms/fields.tsx';
-import { redirectDone, requireForm } from '../../forms/form.ts';
+import { requireForm } from '../../forms/form.ts';
 import { redirectShowing } from '../../forms/show-once.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Card, type FormField, FormMenu, Notice } from '../../shell/parts.tsx';
+import { Card, FormMenu, Notice } from '../../shell/parts.tsx';
 import { QrCode } from '../../shell/qr-code.tsx';
 import { limitPerson } from '../access/sign-in.tsx';
 

@@ -7,16 +7,19 @@ import { isolate } from '#lib/input/isolate';
 import { DAY_MS } from '#lib/time';
 import { type MemberCaller, mayAdminister } from '#members';
 import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
+import type { FormField } from '../../forms/field.tsx';
 import { PostForm } from '../../forms/fields.tsx';
-import { again, changing, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { redirectShowing, takeShown } from '../../forms/show-once.ts';
 import { CopyNow } from '../../shell/copyable.tsx';
 import { timeText } from '../../shell/dates.ts';
+import { changing } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Card, type FormField, FormMenu, Name, Table } from '../../shell/parts.tsx';
-import { renderSettings } from '../../shell/settings.tsx';
+import { Action, Card, FormMenu, Name } from '../../shell/parts.tsx';
 import { zoneOf } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
+import { renderSettings } from './settings-page.tsx';
 
 const PATH = '/settings/tokens';
 

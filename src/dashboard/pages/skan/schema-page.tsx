@@ -2,14 +2,17 @@ import { database } from '#db';
 import { AppError, type Fault } from '#http';
 import { count } from '#lib/format';
 import { NewConversionSchema, readSchema, type SchemaVersion, saveSchema } from '#skan';
+import type { FormField } from '../../forms/field.tsx';
 import { Fields } from '../../forms/fields.tsx';
-import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, readForm, type Submitted } from '../../forms/form.ts';
 import { dayText } from '../../shell/dates.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, type Column, FoldedCard, type FormField, Table } from '../../shell/parts.tsx';
+import { Action, Card, FoldedCard } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { type Column, Table } from '../../tables/table.tsx';
 import { coarseLines, fineLines, readCoarseLines, readFineLines } from './schema-lines.ts';
 
 // The schema of conversion values: its versions, and a form for one of them.

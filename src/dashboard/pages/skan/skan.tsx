@@ -7,12 +7,13 @@ import { ChoiceForm } from '../../forms/fields.tsx';
 import { dayText, timeText } from '../../shell/dates.ts';
 import { admin } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Blank, Card, type Column, Figure, Notice, Table } from '../../shell/parts.tsx';
+import { Blank, Card, Figure, Notice } from '../../shell/parts.tsx';
 import { CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { optionsOf } from '../../shell/words.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
+import { type Column, Table } from '../../tables/table.tsx';
 import { removeVersion, saveVersion, schemaPage } from './schema-page.tsx';
 import { SetUp } from './set-up.tsx';
 

@@ -18,14 +18,17 @@ import { inReportSlot, invalidRequest } from '#http';
 import { money } from '#lib/format';
 import type { MemberCaller } from '#members';
 import type { ApplicationRow } from '#teams';
-import { ChannelsCard, NewChannelForm, type PartProps } from '../../forms/alert-channels.tsx';
-import { again, changing, type Done, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { timeText } from '../../shell/dates.ts';
+import { changing, type Done, redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
+import { NeedsApplication } from '../../shell/needs-application.tsx';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Blank, Card, Table } from '../../shell/parts.tsx';
+import { Blank, Card } from '../../shell/parts.tsx';
 import { readView, requireView, type View, type ViewChanges, viewQuery } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
+import { ChannelsCard, NewChannelForm, type PartProps } from './alert-channels.tsx';
 import {
   AlertFinding,
   AlertState,
@@ -36,7 +39,6 @@ import {
   saveAlert,
   TurnAction,
 } from './alert-page.tsx';
-import { NeedsApplication } from './get-started.tsx';
 
 /** Where to begin: the questions that most people ask first, as filled forms. */
 const startsIn = (currency: string): readonly (readonly [text: string, form: ViewChanges])[] => [

@@ -16,13 +16,15 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { NOTHING } from '#lib/format';
 import { Fields } from '../../forms/fields.tsx';
-import { again, changing, redirectDone, requireForm, type Submitted } from '../../forms/form.ts';
+import { again, requireForm, type Submitted } from '../../forms/form.ts';
 import { isoTimeText } from '../../shell/dates.ts';
+import { changing, redirectDone } from '../../shell/done.ts';
 import { admin, callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
-import { Action, Blank, Card, FoldedCard, Table } from '../../shell/parts.tsx';
+import { Action, Blank, Card, FoldedCard } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
 import {
   CONNECTORS,
   ConnectorState,

@@ -1,14 +1,7 @@
 import { expect, it } from 'vitest';
-import {
-  alignedTo,
-  evenly,
-  hoursIn,
-  placesOf,
-  ticksOf,
-  unitOf,
-  valuesAt,
-} from '../../src/dashboard/charts/axis.ts';
+import { evenly, ticksOf } from '../../src/dashboard/charts/ticks.ts';
 import { shortDays } from '../../src/dashboard/shell/dates.ts';
+import { alignedTo, hoursIn, placesOf, unitOf, valuesAt } from '../../src/dashboard/tables/places.ts';
 
 const TODAY = '2026-03-15';
 

@@ -1,12 +1,13 @@
 import type { Child } from 'hono/jsx';
 import { type Channel, channelText, DIGESTS } from '#alerts';
 import { ago } from '#lib/format';
-import { timeText } from '../shell/dates.ts';
-import { Action, Card, FormMenu, Table } from '../shell/parts.tsx';
-import { type View, viewQuery } from '../shell/view.ts';
-import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../shell/words.ts';
-import { PostForm } from './fields.tsx';
-import type { Submitted } from './form.ts';
+import { PostForm } from '../../forms/fields.tsx';
+import type { Submitted } from '../../forms/form.ts';
+import { timeText } from '../../shell/dates.ts';
+import { Action, Card, FormMenu } from '../../shell/parts.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from '../../shell/words.ts';
+import { Table } from '../../tables/table.tsx';
 
 export type PartProps = { view: View; mayChange: boolean };
 

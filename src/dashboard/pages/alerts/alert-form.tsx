@@ -1,13 +1,14 @@
 import { COMPARED_WITH, CONDITIONS, isStateKind, RULE_GROUPS, STATE_KIND_NAMES, STATE_KINDS } from '#alerts';
 import { capitalized } from '#lib/format';
-import { Card, type FormField } from '../shell/parts.tsx';
-import { ViewFields } from '../shell/report.tsx';
-import { type View, viewQuery } from '../shell/view.ts';
-import { optionsOf } from '../shell/words.ts';
-import { groupLabel } from '../tables/groups.tsx';
-import { METRIC_NAMES, metricOptions } from '../tables/metrics.ts';
-import { Fields } from './fields.tsx';
-import type { Submitted } from './form.ts';
+import type { FormField } from '../../forms/field.tsx';
+import { Fields } from '../../forms/fields.tsx';
+import type { Submitted } from '../../forms/form.ts';
+import { Card } from '../../shell/parts.tsx';
+import { ViewFields } from '../../shell/report.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
+import { optionsOf } from '../../shell/words.ts';
+import { groupLabel } from '../../tables/groups.tsx';
+import { METRIC_NAMES, metricOptions } from '../../tables/metrics.ts';
 
 export const PREVIEW_DAYS = ['30', '90'] as const;
 

@@ -1,10 +1,11 @@
 import { changeOf, type Evaluated, type EvaluatedGroup, isChange, type MetricRule } from '#alerts';
 import { columnText, count, RATIOS } from '#lib/format';
-import { dayText } from '../shell/dates.ts';
-import { Card, type Column, cutMiddle, Name, Table } from '../shell/parts.tsx';
-import type { View } from '../shell/view.ts';
-import { groupLabel } from '../tables/groups.tsx';
-import { METRIC_DEFINITIONS, metricColumn, placesOf, showMetric } from '../tables/metrics.ts';
+import { dayText } from '../../shell/dates.ts';
+import { Card, cutMiddle, Name } from '../../shell/parts.tsx';
+import type { View } from '../../shell/view.ts';
+import { groupLabel } from '../../tables/groups.tsx';
+import { METRIC_DEFINITIONS, metricColumn, placesOf, showMetric } from '../../tables/metrics.ts';
+import { type Column, Table } from '../../tables/table.tsx';
 
 const CELL = 7;
 const HEIGHT = 16;

@@ -1,8 +1,8 @@
 import type { FileMetaData, RowGroup } from 'hyparquet';
 import { loadParquet } from '#lib/encoding/parquet';
 import { dayFromNumber } from '#lib/time';
-import type { CubePlace } from '../cube/grains.ts';
-import { type Bytes, type ColumnSource, PartFile } from '../cube/part-file.ts';
+import type { CubePlace } from './grains.ts';
+import { type Bytes, type ColumnSource, PartFile } from './part-file.ts';
 
 // Months of the cube are Parquet objects in the bucket. Each has row groups of bounded size, those with the latest days first, and is never
 // changed: a report reads what it has listed, and a restored database finds the objects that it knew.

@@ -1,5 +1,5 @@
 import type { ApplicationRow } from '#teams';
-import { Notice } from './parts.tsx';
+import { Notice } from '../../shell/parts.tsx';
 
 /** Without a store URL, a link leads people on that platform to the fallback, where clicks cannot lead to installs. */
 export const StoreWarning = ({

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { atLeast } from '#members';
-import { renderPage } from './page.tsx';
-import type { DashboardContext } from './page-record.ts';
+import { renderPage } from '../../shell/page.tsx';
+import type { DashboardContext } from '../../shell/page-record.ts';
 
 /** The pages of settings that the person may open. */
 const Tabs = ({ c }: { c: DashboardContext }) => (

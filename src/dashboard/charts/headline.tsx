@@ -1,5 +1,3 @@
-import { type AxisUnit, placesIn, valuesAt } from '../charts/axis.ts';
-import { sparkOf } from '../charts/geometry.ts';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
@@ -11,10 +9,12 @@ import {
   isGrowing,
   overText,
   Pill,
-} from './compared.tsx';
-import { EarlierCell, earlierOf, MetricMark } from './lacking.tsx';
-import { METRIC_DEFINITIONS, type MetricName, showMetric } from './metrics.ts';
-import { isHourly } from './part-of-day.ts';
+} from '../tables/compared.tsx';
+import { EarlierCell, earlierOf, MetricMark } from '../tables/lacking.tsx';
+import { METRIC_DEFINITIONS, type MetricName, showMetric } from '../tables/metrics.ts';
+import { isHourly } from '../tables/part-of-day.ts';
+import { type AxisUnit, placesIn, valuesAt } from '../tables/places.ts';
+import { sparkOf } from './geometry.ts';
 
 /** Those of the metrics that have no hours, as a list of words. */
 export function withoutHours(names: readonly MetricName[]): string {

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { type Segment, SegmentBook, storedSegment } from '#catalogue';
-import { segments } from '../schema.ts';
-import { type ObjectStore, toParameters } from '../store.ts';
+import { segments } from './schema.ts';
+import { type ObjectStore, toParameters } from './store.ts';
 
 /** The segments that a counter distinguishes. Those of earlier purchases are read one by one, when a refund needs them. */
 export function openSegments(store: ObjectStore): SegmentBook {

@@ -1,11 +1,11 @@
-import { retryCall } from '../retry.ts';
+import { retryCall } from './retry.ts';
 import {
   type CounterBindings,
   type CounterStub,
   counterOf,
   type ShardedApplication,
   shardNumbers,
-} from '../shards.ts';
+} from './shards.ts';
 
 /** Asks all counters of an application at once. Fails if one of them does. */
 export function queryCounters<Answer>(

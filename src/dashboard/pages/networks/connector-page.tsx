@@ -14,13 +14,14 @@ import {
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { capitalized, count, money, NOTHING } from '#lib/format';
+import type { FormField } from '../../forms/field.tsx';
 import { PostForm } from '../../forms/fields.tsx';
 import { requireForm, type Submitted } from '../../forms/form.ts';
 import { dayText, isoTimeText } from '../../shell/dates.ts';
 import { isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Facts, FoldedCard, type FormField, Notice } from '../../shell/parts.tsx';
+import { Action, Card, Facts, FoldedCard, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
 

@@ -1,8 +1,8 @@
 import { alertText, listAlerts } from '#alerts';
 import { database } from '#db';
 import { ago } from '#lib/format';
-import { Notice } from './parts.tsx';
-import { type View, viewQuery } from './view.ts';
+import { Notice } from '../../shell/parts.tsx';
+import { type View, viewQuery } from '../../shell/view.ts';
 
 /** The application's firing alerts; nothing if there are none. */
 export async function FiringAlerts(db: D1Database, view: View) {

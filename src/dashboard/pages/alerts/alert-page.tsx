@@ -18,17 +18,19 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import { NOTHING } from '#lib/format';
-import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from '../../forms/alert-form.tsx';
-import { AlertPreview } from '../../forms/alert-preview.tsx';
-import { checkForm, readForm, redirectDone, type Submitted } from '../../forms/form.ts';
+import { checkForm, readForm, type Submitted } from '../../forms/form.ts';
 import { dayText, timeText, withDays } from '../../shell/dates.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { readChips } from '../../shell/filter-names.ts';
 import { Filters } from '../../shell/filters.tsx';
 import { callerOf, isAdmin } from '../../shell/guard.ts';
 import { renderPage } from '../../shell/page.tsx';
 import type { DashboardContext } from '../../shell/page-record.ts';
-import { Action, Card, Facts, Name, Table } from '../../shell/parts.tsx';
+import { Action, Card, Facts, Name } from '../../shell/parts.tsx';
 import { requireView, type View, viewQuery } from '../../shell/view.ts';
+import { Table } from '../../tables/table.tsx';
+import { ALERT_FIELDS, AlertForm, PREVIEW_DAYS, toAlert } from './alert-form.tsx';
+import { AlertPreview } from './alert-preview.tsx';
 
 /** The alerts of the view's application, without the filters that an alert was made with. */
 export const alertsPath = (view: View): string => `/alerts${viewQuery({ ...view, filters: {} })}`;
