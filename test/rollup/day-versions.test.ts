@@ -213,6 +213,7 @@ describe('the version of a device’s day', () => {
     const stored = '[["unknown","sdk_version"],["x","7"],0,50,2,60,["x","8"],3,70,["y","7"],4,80]';
     const versions = new DayVersions(stored);
     expect(versions.add(4, { own: ownValues(['', '7']), second: 80 }, false)).toBe(null);
+    expect(String(versions)).toBe(stored);
     expect(versions.add(5, { own: ownValues(['', '7']), second: 9 }, true)).toEqual({ former: null });
     expect(String(versions)).toBe(
       '[["app_version","sdk_version"],["","7"],0,50,2,60,["","8"],3,70,["","7"],4,80,5,9]',

@@ -19,6 +19,7 @@ export class DayVersions {
   private day = Number.NaN;
   private latest: VersionAt | null = null;
   private isKept = false;
+  private isChanged = false;
 
   /** `stored` is what `toString` returned, whichever dimensions there were then; empty text means no days. */
   constructor(stored: string) {
@@ -33,24 +34,30 @@ export class DayVersions {
     if (day !== this.day) this.turnTo(day);
     const former = this.latest;
     if (isFirst) {
-      if (this.isKept) this.latest = at;
+      if (this.isKept) this.keep(at);
       return { former: null };
     }
     if (!former || !isLater(at, former)) return null;
-    this.latest = at;
+    this.keep(at);
     return { former: former.own };
   }
 
   toString(): string {
     const { day, latest } = this;
-    if (!latest) return this.stored;
+    if (!latest || !this.isChanged) return this.stored;
     const days = [...read(this.stored).filter((own) => own.day !== day), { day, ...latest }];
     days.sort((one, other) => one.day - other.day);
     return write(days.slice(-MAX_VERSION_DAYS));
   }
 
+  private keep(at: VersionAt): void {
+    this.latest = at;
+    this.isChanged = true;
+  }
+
   private turnTo(day: number): void {
     this.stored = `${this}`;
+    this.isChanged = false;
     const days = read(this.stored);
     this.day = day;
     this.latest = days.find((own) => own.day === day) ?? null;
