@@ -26,7 +26,7 @@ import {
   Retention,
 } from './answers.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
-import { LtvQuery, reportLtv } from './cohorts/ltv.ts';
+import { LtvQuery, reportLtv } from './cohorts/cohort-ltv.ts';
 import { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
