@@ -3,21 +3,6 @@ import type { LoggedEvent } from '#catalogue';
 import type { EventFilter } from '#lake';
 import { RecentMap } from '#lib/collections/recent-map';
 import type { AppendedStatus, CountedAmount, FilePage, LogPage, StoredDevice } from './api.ts';
-import { readDevice } from './devices/devices.ts';
-import { countedAmounts } from './files/counted-amounts.ts';
-import { erasedAmong, erasedClick, filesToRewrite } from './files/file-erasures.ts';
-import { listFiles } from './files/file-index.ts';
-import { eventStatus, readLog } from './files/log-reader.ts';
-import { isolateMemory } from './isolate-memory.ts';
-import { SeenIds } from './keys/seen-ids.ts';
-import { TransactionBook } from './keys/transaction-book.ts';
-import { type CounterLog, progressOf } from './log.ts';
-import { AnswerCache } from './questions/answer-cache.ts';
-import { countDoubts } from './questions/doubts.ts';
-import { countFunnel } from './questions/funnel.ts';
-import { countOutcomes } from './questions/outcomes.ts';
-import { countPurchases } from './questions/purchases.ts';
-import { clientTotals, payers } from './questions/queries.ts';
 import type {
   ClientTotals,
   Cohort,
@@ -32,8 +17,23 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions/questions.ts';
+} from './api-questions.ts';
+import { readDevice } from './devices/devices.ts';
+import { countedAmounts } from './files/counted-amounts.ts';
+import { erasedAmong, erasedClick, filesToRewrite } from './files/file-erasures.ts';
+import { listFiles } from './files/file-index.ts';
+import { eventStatus, readLog } from './files/log-reader.ts';
+import { isolateMemory } from './isolate-memory.ts';
+import { TransactionBook } from './keys/transaction-book.ts';
+import { type CounterLog, progressOf } from './log.ts';
+import { AnswerCache } from './questions/answer-cache.ts';
+import { countDoubts } from './questions/doubts.ts';
+import { countFunnel } from './questions/funnel.ts';
+import { countOutcomes } from './questions/outcomes.ts';
+import { countPurchases } from './questions/purchases.ts';
+import { clientTotals, payers } from './questions/queries.ts';
 import type { RunScheduler } from './runs/run-scheduler.ts';
+import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
 import { type ObjectStore, openStore } from './store.ts';
 

@@ -18,7 +18,7 @@ import type {
   PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
-} from './questions/questions.ts';
+} from './api-questions.ts';
 
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).

@@ -21,7 +21,6 @@ import { Pruner } from './files/pruner.ts';
 import { RawFiles } from './files/raw-files.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { appendError, countedThrough, readHealth } from './health.ts';
-import { SeenIds } from './keys/seen-ids.ts';
 import { erasedNameOf } from './keys/transaction-book.ts';
 import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
@@ -34,6 +33,7 @@ import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './r
 import type { RunLimits } from './runs/run.ts';
 import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
+import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
 import { SharingCounter } from './sharing-counter.ts';
 import { type ObjectStore, openStore } from './store.ts';

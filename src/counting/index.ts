@@ -1,4 +1,15 @@
 export type { AppendedStatus, CountedAmount, LogPage, NewDevice, PackedBatch, StoredDevice } from './api.ts';
+export type {
+  DeviceFilter,
+  DeviceGroup,
+  FunnelAnswer,
+  NetTerms,
+  OutcomesAnswer,
+  PayerGrouping,
+  Payers,
+  PayersQuery,
+  PurchasesAnswer,
+} from './api-questions.ts';
 export { Counter } from './counter.ts';
 export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
@@ -27,17 +38,6 @@ export { queryDoubts, sumDoubts } from './questions/doubts.ts';
 export { queryFunnel, sumFunnel } from './questions/funnel.ts';
 export { askOutcomes } from './questions/outcomes.ts';
 export { askPurchases } from './questions/purchases.ts';
-export type {
-  DeviceFilter,
-  DeviceGroup,
-  FunnelAnswer,
-  NetTerms,
-  OutcomesAnswer,
-  PayerGrouping,
-  Payers,
-  PayersQuery,
-  PurchasesAnswer,
-} from './questions/questions.ts';
 export { consumeDeadLetters, consumeEvents } from './queue/consume.ts';
 export { deliveredThrough, type QueueProgress, readQueues } from './queue/queue-progress.ts';
 export { eventDelaySeconds } from './queue/retry-schedule.ts';

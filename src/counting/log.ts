@@ -6,9 +6,9 @@ import { idFromBytes, idToBytes } from '#lib/ids';
 import type { Steps } from '#lib/steps';
 import { type EventWithText, eventText } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
-import type { SeenIds } from './keys/seen-ids.ts';
 import { DEVICE_WORDS, deviceWordsOf, KEY_WORDS, keyWordsOf, withWords, wordsOf } from './pack.ts';
 import { log, progress } from './schema.ts';
+import type { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
 import { type ObjectStore, perStore } from './store.ts';
 

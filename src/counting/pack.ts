@@ -2,7 +2,6 @@ import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
 import type { PackedRow } from './api.ts';
-import { hashOfDevice } from './devices/device-pages.ts';
 import { WordColumns } from './word-columns.ts';
 
 // What a row of the log says of its events, so that a counter need not parse them: the hashes of their keys and devices, packed as words.
@@ -17,6 +16,12 @@ export const KEY_WORDS = KEYS.width;
 const DEVICES = new WordColumns(['acquired_day', 'hash_1', 'hash_2']);
 /** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
 export const DEVICE_WORDS = DEVICES.width;
+
+/** Decides the page of a device, and tells devices of a run apart. */
+export const hashOfDevice = (id: string): [high: number, low: number] => {
+  const [high, low] = murmur128(id);
+  return [high, low];
+};
 
 /** The words of a row with these events. */
 export const wordsOf = (events: readonly LoggedEvent[]): Hashed => ({

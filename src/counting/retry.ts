@@ -8,3 +8,7 @@ export const retryCall = <Result>(call: () => Promise<Result>): Promise<Result> 
       return retryable === true && overloaded !== true;
     },
   });
+
+export const MAX_BACKOFF_MS = 300_000;
+/** The wait after a number of failures in a row: 1 s after none, 5 minutes at most. */
+export const backoffMs = (failures: number): number => Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS);

@@ -11,9 +11,8 @@ import {
   takeOver,
 } from './keys/shared-transactions.ts';
 import { knownShards, lastBatch } from './log.ts';
-import { retryCall } from './retry.ts';
+import { backoffMs, retryCall } from './retry.ts';
 import { counterOf, shardNumbers } from './shards.ts';
-import { backoffMs } from './upkeep.ts';
 
 const TRANSACTIONS_AT_ONCE = 500;
 /** Between two times at which the others are told. */

@@ -3,9 +3,9 @@ import { database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './keys/key-book.ts';
-import type { SeenIds } from './keys/seen-ids.ts';
 import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
+import type { SeenIds } from './seen-ids.ts';
 import type { ObjectStore } from './store.ts';
 
 /**
@@ -13,10 +13,6 @@ import type { ObjectStore } from './store.ts';
  * "Limits".
  */
 const REDELIVERED_FOR_MS = 9 * DAY_MS;
-
-export const MAX_BACKOFF_MS = 300_000;
-/** The wait after a number of failures in a row: 1 s after none, 5 minutes at most. */
-export const backoffMs = (failures: number): number => Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS);
 
 /** Events older than this cannot be redelivered. Parked messages are excluded from this, because they may be replayed at any time. */
 export async function readRedeliveryLimit(

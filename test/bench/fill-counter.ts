@@ -1,7 +1,7 @@
 import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
-import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
 import { appendFresh, packEvents } from '../../src/counting/log.ts';
+import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { APPLICATION_ID, makeDevices, makeEvents } from './workload.ts';

@@ -1,7 +1,7 @@
 import { scheduler } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { UNKNOWN_SEGMENT } from '../../src/catalogue/index.ts';
-import { hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
+import { pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
 import {
   type DeviceFactsRow,
   emptyRow,
@@ -10,6 +10,7 @@ import {
   writeRows,
 } from '../../src/counting/devices/device-row.ts';
 import { writeTotals } from '../../src/counting/devices/totals.ts';
+import { hashOfDevice } from '../../src/counting/pack.ts';
 import { countFunnel, sumFunnel } from '../../src/counting/questions/funnel.ts';
 import { countPurchases } from '../../src/counting/questions/purchases.ts';
 import { clientTotals } from '../../src/counting/questions/queries.ts';

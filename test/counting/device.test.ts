@@ -3,7 +3,7 @@ import type { LoggedEvent } from '#catalogue';
 import type { DeviceFilter, LogPage, PayersQuery } from '#counting';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import type { FunnelQuestion } from '../../src/counting/questions/questions.ts';
+import type { FunnelQuestion } from '../../src/counting/api-questions.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 async function start(more: Parameters<ReturnType<typeof startCounter>['createDevice']>[0] = {}) {

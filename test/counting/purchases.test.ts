@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { UNKNOWN_SEGMENT } from '#catalogue';
 import { packEvents } from '#counting';
-import type { PurchasesQuestion } from '../../src/counting/questions/questions.ts';
+import type { PurchasesQuestion } from '../../src/counting/api-questions.ts';
 import { eventOf, installOf, newDevice, startCounter } from '../helpers/counter.ts';
 
 const QUESTION: PurchasesQuestion = {

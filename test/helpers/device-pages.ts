@@ -1,4 +1,4 @@
-import { deviceDay, hashOfDevice, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
+import { deviceDay, pageId, pageOf } from '../../src/counting/devices/device-pages.ts';
 import {
   type DeviceFactsRow,
   type HistoryRow,
@@ -7,6 +7,7 @@ import {
   writeHistories,
   writeRows,
 } from '../../src/counting/devices/device-row.ts';
+import { hashOfDevice } from '../../src/counting/pack.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { deflateText, inflateText } from '../../src/lib/encoding/deflate.ts';
 import { dayNumber } from '../../src/lib/time.ts';

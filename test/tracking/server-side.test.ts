@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { counterOf } from '#counting';
 import { DAY_MS } from '#lib/time';
-import { SeenIds } from '../../src/counting/keys/seen-ids.ts';
+import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { pruneRepeats } from '../../src/counting/upkeep.ts';
 import { ANDROID_AGENT, ANDROID_METRICS, STORES } from '../helpers/clicks.ts';

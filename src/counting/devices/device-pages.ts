@@ -1,8 +1,8 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import { inflateText } from '#lib/encoding/deflate';
-import { murmur128 } from '#lib/murmur';
 import { type DayRange, dayNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
+import { hashOfDevice } from '../pack.ts';
 import { deviceDays, devicePages } from '../schema.ts';
 import { type ObjectStore, perStore } from '../store.ts';
 import { type DeviceFactsRow, type HistoryRow, historyOf, readHistories, readRows } from './device-row.ts';
@@ -21,12 +21,6 @@ export type DeviceDay = typeof deviceDays.$inferSelect;
 const PAGES_PER_DAY = 2 ** 24;
 
 export const pageId = (day: number, page: number): number => day * PAGES_PER_DAY + page;
-
-/** Decides the page of a device. */
-export const hashOfDevice = (id: string): [high: number, low: number] => {
-  const [high, low] = murmur128(id);
-  return [high, low];
-};
 
 /**
  * The page of a hash among a number of pages. Adding a page moves some devices of one other page to it, and no others (linear hashing). The

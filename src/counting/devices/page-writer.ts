@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { deflateText } from '#lib/encoding/deflate';
 import type { Steps } from '#lib/steps';
 import { dayNumber } from '#lib/time';
+import { hashOfDevice } from '../pack.ts';
 import { deviceDays, devicePages } from '../schema.ts';
 import { type ObjectStore, perStore } from '../store.ts';
 import type { CountedDevice } from './counted-devices.ts';
@@ -11,7 +12,6 @@ import {
   bytesOfDay,
   type DeviceDay,
   deviceDay,
-  hashOfDevice,
   type PageRows,
   pageId,
   pageOf,

@@ -1,11 +1,12 @@
 import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
-import type { SeenIds } from '../keys/seen-ids.ts';
 import { progressOf } from '../log.ts';
+import { MAX_BACKOFF_MS } from '../retry.ts';
+import type { SeenIds } from '../seen-ids.ts';
 import { readCounterName } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
-import { MAX_BACKOFF_MS, pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
+import { pruneRepeats, readRedeliveryLimit } from '../upkeep.ts';
 import type { RawFiles } from './raw-files.ts';
 
 type PrunerDependencies = {

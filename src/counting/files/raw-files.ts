@@ -2,8 +2,8 @@ import { type Bucket, mergeFiles, missingAmong, rewriteSince, rewriteWithout, wr
 import type { MissingFiles } from '../api.ts';
 import { NewDevices } from '../devices/new-devices.ts';
 import { isolateMemory } from '../isolate-memory.ts';
+import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
-import { backoffMs } from '../upkeep.ts';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
 import { finishErasure, hasErasures, nextErasure, pruneErasures } from './file-erasures.ts';
 import {

@@ -1,7 +1,7 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
+import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
-import { backoffMs } from '../upkeep.ts';
 import { deleteParts, distribute, eraseOutbound, nextParts, waitingDestinations } from './parts.ts';
 import { OutboundRules, UNKNOWN } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
+import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
-import { backoffMs } from '../upkeep.ts';
 import { Compactor } from './compactor.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { SequenceGap } from './sequence-gap.ts';

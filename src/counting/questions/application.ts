@@ -1,6 +1,7 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import type { MissingFiles, Resumed, Settled } from '../api.ts';
+import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from '../api-questions.ts';
 import { queryCounters } from '../query-counters.ts';
 import { forgetBacklog, readBacklog } from '../queue/delayed.ts';
 import { deliveredThrough, readQueues } from '../queue/queue-progress.ts';
@@ -13,7 +14,6 @@ import {
   shardNumbers,
 } from '../shards.ts';
 import { largestGaps } from './queries.ts';
-import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
 
 // Queries by reports over a whole application: they combine the answers of its counters.
 

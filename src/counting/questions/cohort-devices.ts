@@ -1,10 +1,10 @@
 import { attributionOf, isSegmentDimension } from '#catalogue';
 import { dayFromNumber } from '#lib/time';
 import type { DeviceHistory } from '#rollup';
+import type { Cohort, DeviceFilter } from '../api-questions.ts';
 import { type DeviceDay, deviceDaysOf, readFacts, readPage } from '../devices/device-pages.ts';
 import { columnOfDimension, type DeviceFactsRow, historyOf } from '../devices/device-row.ts';
 import type { ObjectStore } from '../store.ts';
-import type { Cohort, DeviceFilter } from './questions.ts';
 
 /** The number of devices after which the object does other work. */
 const DEVICES_PER_STEP = 2_000;

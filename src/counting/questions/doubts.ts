@@ -9,11 +9,11 @@ import {
 } from '#catalogue';
 import { firstIdAt } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
+import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from '../api-questions.ts';
 import { queryCounters } from '../query-counters.ts';
 import { devices, openCredits } from '../schema.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
-import type { DeviceFilter, DoubtedGroups, DoubtsAnswer, DoubtsQuestion } from './questions.ts';
 
 /** The number of devices after which the object does other work. */
 const DEVICES_PER_STEP = 2_000;

@@ -1,10 +1,10 @@
 import { walkSteps } from '#rollup';
+import type { FunnelAnswer, FunnelQuestion } from '../api-questions.ts';
 import { queryCounters } from '../query-counters.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
-import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 
 type FunnelGroup = { devices: number[]; seconds: number[][]; incomplete: number };
 

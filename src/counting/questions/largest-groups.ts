@@ -1,8 +1,8 @@
 import { PART_OF, type Part } from '#lib/calendar';
+import type { Cohort, DeviceFilter, DeviceGroup } from '../api-questions.ts';
 import { columnOfDimension } from '../devices/device-row.ts';
 import type { ObjectStore } from '../store.ts';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
-import type { Cohort, DeviceFilter, DeviceGroup } from './questions.ts';
 
 /** Groups that are counted at the same time, of one cohort and of all. */
 const MAX_COUNTED_OF_COHORT = 20_000;

@@ -2,11 +2,11 @@ import { readRuns } from '#lib/collections/day-set';
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from '#rollup';
+import type { NetTerms, OutcomesAnswer, OutcomesQuestion } from '../api-questions.ts';
 import { queryCounters } from '../query-counters.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
 import { devicesOf } from './cohort-devices.ts';
-import type { NetTerms, OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
 

@@ -2,6 +2,7 @@ import { PART_OF } from '#lib/calendar';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
+import type { PurchasesAnswer, PurchasesQuestion } from '../api-questions.ts';
 import { queryCounters } from '../query-counters.ts';
 import type { CounterBindings, ShardedApplication } from '../shards.ts';
 import type { ObjectStore } from '../store.ts';
@@ -9,7 +10,6 @@ import { Cells } from './cells.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor, largestGroups } from './largest-groups.ts';
 import { type Earnings, earnedOf } from './outcomes.ts';
-import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 
 const NANOS = 1e9;
 /** Mean values are distinguished to 1 %: their logarithms are put into bins of this width. */

@@ -1,12 +1,19 @@
 import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
 import { readRuns } from '#lib/collections/day-set';
 import { daysBetween } from '#lib/time';
+import type {
+  ClientTotals,
+  Cohort,
+  DeviceFilter,
+  PayerGrouping,
+  Payers,
+  PayersQuery,
+} from '../api-questions.ts';
 import { isAnonymous } from '../devices/device-pages.ts';
 import { columnOfDimension } from '../devices/device-row.ts';
 import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from '../devices/totals.ts';
 import type { ObjectStore } from '../store.ts';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
-import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 
 const MAX_GAPS = 200;
 /** While devices are read, the smaller gaps are forgotten whenever there are this many. */

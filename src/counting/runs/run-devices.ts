@@ -10,11 +10,11 @@ import {
   loadNew,
   SharedValues,
 } from '../devices/counted-devices.ts';
-import { type DeviceDay, deviceDay, hashOfDevice, pageOf, readFacts } from '../devices/device-pages.ts';
+import { type DeviceDay, deviceDay, pageOf, readFacts } from '../devices/device-pages.ts';
 import type { DeviceFactsRow } from '../devices/device-row.ts';
 import { PageWriter } from '../devices/page-writer.ts';
 import { type Head, readDeviceWords } from '../log.ts';
-import { DEVICE_WORDS } from '../pack.ts';
+import { DEVICE_WORDS, hashOfDevice } from '../pack.ts';
 import type { ObjectStore } from '../store.ts';
 import { BrokenDevicesError } from './poison.ts';
 

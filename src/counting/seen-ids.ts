@@ -2,9 +2,9 @@ import { eq, lt } from 'drizzle-orm';
 import { LruCache } from '#lib/collections/lru-cache';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { MINUTE_MS } from '#lib/time';
-import { seenIds } from '../schema.ts';
-import { bytesOf, type ObjectStore } from '../store.ts';
-import { wordsOf } from '../word-columns.ts';
+import { seenIds } from './schema.ts';
+import { bytesOf, type ObjectStore } from './store.ts';
+import { wordsOf } from './word-columns.ts';
 
 /** The words of an id by which it is found among those of its minute. */
 const TAIL_WORDS = 2;
