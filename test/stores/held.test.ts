@@ -2,9 +2,9 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
-import { shardOfName } from '#devices';
 import { sendHeldNotifications } from '#stores';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { nameInShard } from '../helpers/device-names.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -66,15 +66,6 @@ async function newDevice(device_id: string): Promise<string> {
   const data = { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' };
   const body = { type: 'device-metrics', created_at: '2026-03-01T10:00:00Z', data: { ...data, device_id } };
   return (await (await worker.post(tenant, '/fetch-token', body)).json<{ token: string }>()).token;
-}
-
-/** The name of a new device that a counter creates. */
-async function nameIn(shard: number): Promise<string> {
-  const application = { id: tenant.application.id, shards: SHARDS };
-  for (;;) {
-    const name = `d${++made}`;
-    if ((await shardOfName(env, application, name)) === shard) return name;
-  }
 }
 
 /** A device, of any counter if it is not named, which sends a purchase. */
@@ -231,7 +222,9 @@ it('finds the counters of several payments at once, and asks about each transact
     await tell({ ...REFUND, id: `r-${name}`, transaction_id: name });
   }
   expect(await held()).toBe(12);
-  for (const [shard, name] of names.slice(0, 4).entries()) await purchase(name, 10, await nameIn(shard));
+  const application = { id: tenant.application.id, shards: SHARDS };
+  for (const [shard, name] of names.slice(0, 4).entries())
+    await purchase(name, 10, await nameInShard(application, shard));
   await figures();
   await send();
   expect([await figures(), await held()]).toEqual([[4, 20, 4, 20], 4]);
