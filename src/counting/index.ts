@@ -42,7 +42,7 @@ export { consumeDeadLetters, consumeEvents } from './queue/consume.ts';
 export { deliveredThrough, type QueueProgress, readQueues } from './queue/queue-progress.ts';
 export { eventDelaySeconds } from './queue/retry-schedule.ts';
 export { countUndelivered, deleteUndelivered, parkUndelivered } from './queue/undelivered.ts';
-export { retryCall } from './retry.ts';
+export { backoffMs, retryCall } from './retry.ts';
 export {
   type CounterBindings,
   counterName,

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import {
+  backoffMs,
   deviceOf,
   ObjectAlarm,
   type ObjectStore,
@@ -49,7 +50,6 @@ import { wantedOf } from './wanted.ts';
 
 /** An alarm may take 15 minutes. What is left is sent by the next one. */
 const MAX_ALARM_MS = 60_000;
-const MAX_BACKOFF_MS = 300_000;
 /** Does not happen: there is an answer for each event. */
 const LOST: Delivered = { skipped: 'The sender did not answer' };
 
@@ -338,9 +338,9 @@ export class DestinationObject extends DurableObject<Env> implements Destination
 
   /** Sets the alarm for the next work. */
   private async arm(now: number, isMoreToForget = false): Promise<void> {
-    const backoffMs = this.failures === 0 ? 0 : Math.min(1_000 * 2 ** this.failures, MAX_BACKOFF_MS);
+    const waitMs = this.failures === 0 ? 0 : backoffMs(this.failures);
     const waiting = isMoreToForget ? now : this.setup.isOff ? null : this.nextAt(now);
-    const at = Math.max(waiting ?? now + DAY_MS, now + backoffMs);
+    const at = Math.max(waiting ?? now + DAY_MS, now + waitMs);
     await this.ownAlarm.setFor(at);
   }
 }

@@ -162,6 +162,10 @@ function funnelsPage(c: DashboardContext) {
       ...(window ? { window_hours: window } : {}),
       ...(group ? { group_by: group } : {}),
     });
+    if (query && wantsCsv(c)) {
+      const report = await reportFunnel(c.env, view.application, query);
+      return answerCsv(c, report, tableColumns('funnel', REPORTS.funnel.columnsOf(query)), view);
+    }
     const [offered, saved] = await Promise.all([readSteps(c, view, steps), readSaved(c, view)]);
     const asides = (
       <>
@@ -187,10 +191,6 @@ function funnelsPage(c: DashboardContext) {
           <p class="empty">These steps make no funnel.</p>
         </Card>
       );
-    }
-    if (wantsCsv(c)) {
-      const report = await reportFunnel(c.env, view.application, query);
-      return answerCsv(c, report, tableColumns('funnel', REPORTS.funnel.columnsOf(query)), view);
     }
     const ofAll = { ...query, group_by: undefined };
     const [report, whole, before] = await Promise.all([
