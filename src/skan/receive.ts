@@ -10,7 +10,7 @@ import {
   teams,
 } from '#db';
 import { DAY_MS, dayIn } from '#lib/time';
-import { findByAppStoreId, hasAppStoreId } from '#teams';
+import { findByAppStoreId, refreshAppStoreIds } from '#teams';
 import type { Postback } from './postback.ts';
 
 /**
@@ -85,6 +85,7 @@ const unclaimed = sql`${applicationId} = ''`;
  */
 export async function keepPostbacks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
+  await refreshAppStoreIds(db);
   for (let round = 0; round < ROUNDS && (await claim(db)) === AT_ONCE; round++);
   const isOld = and(isPassing, lt(receivedAt, now - KEPT_MS));
   for (let round = 0; round < ROUNDS; round++) {
@@ -100,13 +101,12 @@ async function claim(db: Database): Promise<number> {
       sequence,
       test,
       receivedAt,
-      id: sql<string>`min(${applications.id})`.as('id'),
+      id: applications.id,
       timezone: applications.timezone,
     })
     .from(skanPostbacks)
-    .innerJoin(applications, hasAppStoreId(skanPostbacks.appId))
+    .innerJoin(applications, eq(applications.appStoreId, skanPostbacks.appId))
     .where(and(isPassing, unclaimed))
-    .groupBy(...key)
     .orderBy(asc(receivedAt))
     .limit(AT_ONCE);
   const claims = rows.map((row) => [

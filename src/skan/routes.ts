@@ -16,7 +16,6 @@ import {
   requireReportSlot,
   requireWithin,
 } from '#http';
-import { appStoreIdOf } from '#lib/store-urls';
 import { iso } from '#lib/time';
 import {
   authenticateIntake,
@@ -61,8 +60,7 @@ async function noteClaimedApp(c: Context<IntakeEnv>, claimed: unknown): Promise<
 }
 
 /** Refuses a postback of another app than that of the application whose key came with it. */
-function requireOwnApp({ iosStoreUrl }: IntakeApplication, { appId }: Postback): void {
-  const own = appStoreIdOf(iosStoreUrl);
+function requireOwnApp({ appStoreId: own }: IntakeApplication, { appId }: Postback): void {
   if (own !== null && own !== appId) throw new AppError('invalid_request', 'The postback is of another app');
 }
 

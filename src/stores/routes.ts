@@ -14,7 +14,7 @@ import {
 } from '#http';
 import { nullableText } from '#http/answers';
 import { logWarning } from '#lib/log';
-import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
+import { packageNameOf } from '#lib/store-urls';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
 import { readAppStoreNotification } from './app-store.ts';
 import { readGooglePush } from './google-play.ts';
@@ -37,11 +37,10 @@ const missingSetting = (name: string) =>
 const AppleBody = z.object({ signedPayload: z.string('must be text').max(200_000, 'is too long') });
 
 async function fromApple(c: IntakeContext): Promise<StoreNotification> {
-  const { appleBundleId, iosStoreUrl } = c.get('intake');
+  const { appleBundleId, appStoreId } = c.get('intake');
   if (appleBundleId === null) throw missingSetting('apple_bundle_id');
   const { signedPayload } = readAs(AppleBody, await exactJsonBody(c));
-  const appAppleId = appStoreIdOf(iosStoreUrl);
-  const app = { bundleId: appleBundleId, ...(appAppleId === null ? {} : { appAppleId }) };
+  const app = { bundleId: appleBundleId, ...(appStoreId === null ? {} : { appAppleId: appStoreId }) };
   return readAppStoreNotification(signedPayload, app, { now: Date.now() });
 }
 

@@ -8,6 +8,7 @@ import { encryptText, sha256Hex } from '#lib/crypto';
 import { fromApi, toApi } from '#lib/encoding/camel-case';
 import { newId } from '#lib/ids';
 import { present } from '#lib/input/present';
+import { appStoreIdOf } from '#lib/store-urls';
 import { iso, isTimezone } from '#lib/time';
 import { Application } from './answers.ts';
 import { makeApiKey } from './api-key.ts';
@@ -185,6 +186,7 @@ async function toColumns(
   const toHash = revenuecatAuthorization;
   return present({
     ...columns,
+    appStoreId: columns.iosStoreUrl === undefined ? undefined : appStoreIdOf(columns.iosStoreUrl),
     fraudRules: fraudRules && changeDoubts(doubts, fraudRules),
     metaReferrerKey: metaReferrerKey ? await encryptText(encryptionSecret, metaReferrerKey) : metaReferrerKey,
     revenuecatAuthorizationHash: toHash ? await sha256Hex(toHash) : toHash,
@@ -221,7 +223,7 @@ export async function createApplication(
   const values = { ...columns, id, teamId: team.id, name: wanted.name, createdAt: now };
   const created = hasRow(applications, eq(applications.id, id));
   const [inserted] = await db.batch([
-    insertWhere(db, applications, values, isFreeInAppStore(wanted.ios_store_url, id)).returning(),
+    insertWhere(db, applications, values, isFreeInAppStore(db, columns.appStoreId, id)).returning(),
     insertWhere(db, apiKeys, row, created),
     auditStatement(caller, 'application.created', nameOf(values), created),
   ]);
@@ -250,7 +252,7 @@ export async function changeApplication(
   if (Object.keys(columns).length === 0) return application;
   const { db } = caller;
   const own = eq(applications.id, application.id);
-  const changeable = and(own, isFreeInAppStore(columns.iosStoreUrl, application.id));
+  const changeable = and(own, isFreeInAppStore(db, columns.appStoreId, application.id));
   const [, changed, found] = await db.batch([
     auditStatement(
       caller,

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { and, eq, inArray } from 'drizzle-orm';
 import { applications, auditLog, database } from '#db';
+import { appStoreIdOf } from '#lib/store-urls';
 import type { NewApplication } from '#teams';
 import { createAccessToken, createApplication, createTeam } from '#teams';
 
@@ -12,7 +13,7 @@ export const forgetAudit = (team: { id: string }, ...actors: string[]) =>
 
 /**
  * A team of its own with an application and both credentials, so that no test depends on another's. Tests share an App Store app, which only
- * one application of a deployment may have: its URL is set without that check.
+ * one application of a deployment may have: the newest tenant takes it over.
  */
 export async function createTenant({ ios_store_url, ...settings }: Partial<NewApplication> = {}) {
   const db = database(env.DB);
@@ -27,8 +28,12 @@ export async function createTenant({ ios_store_url, ...settings }: Partial<NewAp
   );
   if (ios_store_url) {
     const iosStoreUrl = ios_store_url;
-    await db.update(applications).set({ iosStoreUrl }).where(eq(applications.id, application.id));
-    application.iosStoreUrl = iosStoreUrl;
+    const appStoreId = appStoreIdOf(iosStoreUrl);
+    const toOthers = { iosStoreUrl: null, appStoreId: null };
+    if (appStoreId)
+      await db.update(applications).set(toOthers).where(eq(applications.appStoreId, appStoreId));
+    await db.update(applications).set({ iosStoreUrl, appStoreId }).where(eq(applications.id, application.id));
+    Object.assign(application, { iosStoreUrl, appStoreId });
   }
   await forgetAudit(team, caller.actor);
   return { team, application, apiKey, teamToken: accessToken };

@@ -25,7 +25,7 @@ afterEach(async () => {
   vi.useRealTimers();
   await env.DB.batch([
     env.DB.prepare('DELETE FROM skan_postbacks'),
-    env.DB.prepare('UPDATE applications SET ios_store_url = NULL'),
+    env.DB.prepare('UPDATE applications SET ios_store_url = NULL, app_store_id = NULL'),
   ]);
 });
 
@@ -72,6 +72,20 @@ it.each([
     expect(await rows()).toMatchObject([{ repeats: 1, conflicts: 0 }]);
   },
 );
+
+it('gives no postback to a URL that only looks like the App Store, even if it was there first', async () => {
+  const { application: thief } = await createTenant();
+  await env.DB.prepare('UPDATE applications SET ios_store_url = ? WHERE id = ?')
+    .bind(`https://evil.example/x.apple.com/y/id${SKAN_APP}`, thief.id)
+    .run();
+  await keepPostbacks(env.DB, Date.now());
+  expect(await send(SKAN, FINE)).toEqual(RECEIVED);
+  await keepPostbacks(env.DB, Date.now());
+  expect(await rows()).toMatchObject([{ application_id: '' }]);
+  const { application } = await withApp(SKAN_APP);
+  await keepPostbacks(env.DB, Date.now());
+  expect(await rows()).toMatchObject([{ application_id: application.id }]);
+});
 
 it('counts a postback once, keeps the value of the first copy, and flags another one', async () => {
   await withApp(SKAN_APP);

@@ -45,8 +45,8 @@ let linkSecret: string;
 let before: unknown;
 
 const setApp = (app: string) =>
-  env.DB.prepare('UPDATE applications SET ios_store_url = ? WHERE id = ?')
-    .bind(`https://apps.apple.com/us/app/game/id${app}`, tenant.application.id)
+  env.DB.prepare('UPDATE applications SET ios_store_url = ?, app_store_id = ? WHERE id = ?')
+    .bind(`https://apps.apple.com/us/app/game/id${app}`, app, tenant.application.id)
     .run();
 
 async function figures() {

@@ -1,10 +1,9 @@
+import type { D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import { database } from '#db';
-import { findByAppStoreId } from '#teams';
+import { findByAppStoreId, refreshAppStoreIds } from '#teams';
 import { appStoreIdOf } from '../../src/lib/store-urls.ts';
-import { hasAppStoreId } from '../../src/teams/app-store-id.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -18,22 +17,78 @@ async function call(of: Tenant, method: string, path: string, body?: unknown) {
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-it.each([
+const URLS: [string, string | null][] = [
   ['https://apps.apple.com/app/id525463029', '525463029'],
   ['https://apps.apple.com/us/app/chess/id525463029?mt=8', '525463029'],
   ['https://apps.apple.com/us/app/chess/id525463029/', '525463029'],
   ['https://itunes.apple.com/id/app/idle-chess/id525463029#top', '525463029'],
+  ['https://geo.itunes.apple.com/us/app/id1/id525463029/reviews', '525463029'],
   ['https://APPS.apple.com/us/app/chess/id525463029', '525463029'],
+  ['https://apps.apple.com/us/app/say-"chess"/id525463029', '525463029'],
   ['https://apps.apple.com/us/app/chess', null],
   ['https://apps.apple.com/us/app/chess/id525463029x', null],
   ['https://apps.apple.com/us/app/grid525463029', null],
+  ['https://apps.apple.com/us/app/chess/id12345678901234567890', null],
+  ['https://apps.apple.com/us/app/chess?x=/id525463029', null],
+  ['https://apps.apple.com/us/app/chess#/id525463029', null],
   ['https://example.com/us/app/chess/id525463029', null],
-  [null, null],
-])('finds the App Store id in %s, here and in SQL', async (url, id) => {
+  ['https://evil.example/x.apple.com/y/id525463029', null],
+  ['https://apps.apple.com.evil.example/us/app/chess/id525463029', null],
+  ['https://evil.apple.com/us/app/chess/id525463029', null],
+  ['https://apps.apple.com@evil.example/us/app/chess/id525463029', null],
+  ['https://evil.example/https://apps.apple.com/us/app/chess/id525463029', null],
+];
+
+it.each([...URLS, [null, null] as const])('finds the App Store id in %s', (url, id) => {
   expect(appStoreIdOf(url)).toBe(id);
-  const matches = sql`SELECT ${hasAppStoreId(sql`'525463029'`)} AS "matches" FROM (SELECT ${url} AS ios_store_url) AS applications`;
-  const [row] = await db.all<{ matches: number | null }>(matches);
-  expect(row?.matches === 1).toBe(id !== null);
+});
+
+it('gives the stores of earlier releases the ids of their URLs, each to the oldest application', async () => {
+  const { MIGRATIONS } = env as unknown as { MIGRATIONS: D1Migration[] };
+  const [, ...statements] = MIGRATIONS.find(({ name }) => name.includes('app_store_id'))?.queries ?? [];
+  expect(statements).toHaveLength(3);
+  const tenants = await Promise.all([...URLS, ...URLS].map(() => createTenant()));
+  const stored = tenants
+    .map(({ application }) => application.id)
+    .sort()
+    .map((id, at) => ({ id, url: URLS[at % URLS.length]?.[0], place: at }));
+  // Each URL has an id of its own, so that the second half of the applications claims those of the first.
+  const withOwnId = (url = '', at = 0) => url.replace('525463029', `5254630${10 + (at % URLS.length)}`);
+  await env.DB.batch([
+    env.DB.prepare('DROP INDEX applications_by_app_store_id'),
+    ...stored.map(({ id, url, place }) =>
+      env.DB.prepare('UPDATE applications SET ios_store_url = ?, app_store_id = NULL WHERE id = ?').bind(
+        withOwnId(url, place),
+        id,
+      ),
+    ),
+    ...statements.map((statement) => env.DB.prepare(statement)),
+  ]);
+  const { results } = await env.DB.prepare('SELECT id, app_store_id FROM applications ORDER BY id').all();
+  expect(results.filter(({ id }) => stored.some((one) => one.id === id))).toEqual(
+    stored.map(({ id, url, place }) => ({
+      id,
+      app_store_id: place < URLS.length ? appStoreIdOf(withOwnId(url, place)) : null,
+    })),
+  );
+  await env.DB.prepare('UPDATE applications SET ios_store_url = NULL, app_store_id = NULL').run();
+});
+
+it('stores the ids of URLs that the previous release changed, unless another application has them', async () => {
+  const [mine, other] = [await createTenant(), await createTenant()];
+  await call(mine, 'PATCH', `/v1/applications/${mine.application.id}`, { ios_store_url: storeUrl(2001) });
+  const change = (of: Tenant, id: number) =>
+    env.DB.prepare('UPDATE applications SET ios_store_url = ? WHERE id = ?')
+      .bind(storeUrl(id), of.application.id)
+      .run();
+  const found = async (id: number) => (await findByAppStoreId(db, String(id)))?.id;
+  await change(other, 2001);
+  await refreshAppStoreIds(db);
+  expect(await found(2001)).toBe(mine.application.id);
+  await change(mine, 2002);
+  // The first pass frees the id, the next one gives it to whoever has the URL.
+  for (let pass = 0; pass < 2; pass++) await refreshAppStoreIds(db);
+  expect([await found(2001), await found(2002)]).toEqual([other.application.id, mine.application.id]);
 });
 
 it('does not take an id for one that begins or ends with it', async () => {

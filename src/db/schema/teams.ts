@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { DoubtSettings, JudgedSources } from '#catalogue';
 
 export const teams = sqliteTable('teams', {
@@ -18,6 +18,8 @@ export const applications = sqliteTable(
     currency: text().notNull().default('usd'),
     dataCollection: integer('data_collection', { mode: 'boolean' }).notNull().default(true),
     iosStoreUrl: text('ios_store_url'),
+    /** `appStoreIdOf` the URL. Postbacks of Apple are routed by it, so no other application of the deployment has it. */
+    appStoreId: text('app_store_id'),
     androidStoreUrl: text('android_store_url'),
     fallbackUrl: text('fallback_url'),
     attributionWindowHours: integer('attribution_window_hours').notNull().default(168),
@@ -57,7 +59,10 @@ export const applications = sqliteTable(
     shards: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),
   },
-  (table) => [index('applications_by_team').on(table.teamId, table.id)],
+  (table) => [
+    index('applications_by_team').on(table.teamId, table.id),
+    uniqueIndex('applications_by_app_store_id').on(table.appStoreId),
+  ],
 );
 
 export const apiKeys = sqliteTable(

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { OutboundFilter } from '#catalogue';
 import { applications, database, destinations } from '#db';
 import { settingsOf } from '#env';
-import { appStoreIdOf, packageNameOf } from '#lib/store-urls';
+import { packageNameOf } from '#lib/store-urls';
 import type { DestinationSetup } from '#networks/outbound';
 import { activeSecrets, readSecrets } from '../secrets.ts';
 
@@ -66,8 +66,8 @@ export async function loadSetup(env: Env, db: D1Database, id: string, now: numbe
     settingsOf(env).KEY_ENCRYPTION_SECRET,
     destination.credentials,
   );
-  const { id: applicationId, name, appleBundleId, iosStoreUrl, androidStoreUrl } = application;
-  const ios = appleBundleId ?? appStoreIdOf(iosStoreUrl);
+  const { id: applicationId, name, appleBundleId, appStoreId, androidStoreUrl } = application;
+  const ios = appleBundleId ?? appStoreId;
   return {
     kind: destination.kind,
     ...{ events: destination.events, filter: destination.filter },

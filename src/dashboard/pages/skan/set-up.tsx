@@ -1,4 +1,3 @@
-import { appStoreIdOf } from '#lib/store-urls';
 import type { ApplicationRow } from '#teams';
 import { Copyable } from '../../shell/copyable.tsx';
 import { FoldedCard } from '../../shell/parts.tsx';
@@ -24,7 +23,7 @@ export const SetUp = ({
   open: boolean;
 }) => (
   <FoldedCard title="Set up your app" id="set-up" open={open}>
-    {appStoreIdOf(application.iosStoreUrl) === null && (
+    {application.appStoreId === null && (
       <p>
         <a href={`/settings/applications/${application.id}`}>Give the application its App Store URL</a>: the
         id in it decides which application a postback belongs to.
