@@ -10,6 +10,7 @@ import { applyMigrations } from '../../src/cli/local-migrations.ts';
 import { exists, ROOT, readConfig } from '../../src/cli/local-state.ts';
 import { TEST_SECRETS } from '../helpers/secrets.ts';
 import { esModules } from '../helpers/workerd.ts';
+import { FIXTURES, hashesOf, RELEASED } from './released.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
 
 // `npm run fixtures:stores`: runs this release over fresh stores on disk, sends it a small history, and writes the stores as SQL
@@ -228,28 +229,33 @@ async function writeStores(target: string, directory: string): Promise<void> {
   await writeFile(path.join(target, 'history.json'), `${JSON.stringify(history, null, 2)}\n`);
 }
 
-const USAGE = `Usage: npm run fixtures:stores -- [--replace]
+/** Adds the hashes of a release's files to those that `test/architecture/released-stores.test.ts` compares. */
+async function freeze(version: string): Promise<void> {
+  const released: Record<string, string> = JSON.parse(await readFile(RELEASED, 'utf8'));
+  for (const [name, hash] of await hashesOf(version)) released[name] = hash;
+  await writeFile(RELEASED, `${JSON.stringify(released, null, 2)}\n`);
+}
 
-Writes the stores of this release as SQL, for the test that upgrades them. --replace writes them again before the release is out.`;
+const USAGE = `Usage: npm run fixtures:stores
 
-await runCommand(
-  { usage: USAGE, options: { replace: { type: 'boolean', default: false } } },
-  async ({ values }) => {
-    const { version }: { version: string } = JSON.parse(
-      await readFile(path.join(ROOT, 'package.json'), 'utf8'),
+Writes the stores of this release as SQL, once, for the test that upgrades them, and lists the hashes of the files.`;
+
+await runCommand({ usage: USAGE, options: {} }, async () => {
+  const { version }: { version: string } = JSON.parse(
+    await readFile(path.join(ROOT, 'package.json'), 'utf8'),
+  );
+  const target = path.join(FIXTURES, version);
+  if (await exists(target)) {
+    throw new CommandError(
+      `The stores of ${version} are written. They stay as they are: raise the version in package.json for a new release.`,
     );
-    const target = path.join(import.meta.dirname, 'fixtures', version);
-    if ((await exists(target)) && !values.replace) {
-      throw new CommandError(
-        `The stores of ${version} are there. Once a release is out they must stay as they are; before it is out, add -- --replace.`,
-      );
-    }
-    const directory = await mkdtemp(path.join(tmpdir(), 'attribution-stores-'));
-    try {
-      await writeStores(target, directory);
-      console.log(`Wrote the stores of ${version} to ${path.relative(ROOT, target)}.`);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  },
-);
+  }
+  const directory = await mkdtemp(path.join(tmpdir(), 'attribution-stores-'));
+  try {
+    await writeStores(target, directory);
+    await freeze(version);
+    console.log(`Wrote the stores of ${version} to ${path.relative(ROOT, target)}.`);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
