@@ -24,10 +24,20 @@ export const EventQueueCount = z.lazy(() =>
     .default(1),
 );
 
-const Settings = z.lazy(() =>
+/** Without these, nothing could be answered rightly. */
+const REQUIRED = z.lazy(() =>
   z.object({
     /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
     SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
+    TOKEN_SECRET: rotatable(),
+    KEY_ENCRYPTION_SECRET: rotatable(),
+    SESSION_SECRET: rotatable(),
+  }),
+);
+
+/** An invalid value of one of these counts as absent, so that it affects only what it is for. Health names it: see `invalidSettings`. */
+const OPTIONAL = z.lazy(() =>
+  z.object({
     /** The base URL of tracking links. Empty means `<origin>/t`. */
     TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
     /** How many of the event queues are sent to. Further ones that are bound are only consumed. */
@@ -57,31 +67,52 @@ const Settings = z.lazy(() =>
     STAND_IN_URL: z
       .union([z.literal(''), z.string().regex(/^http:\/\/127\.0\.0\.1:\d+\//, 'must be on this machine')])
       .default(''),
-    TOKEN_SECRET: rotatable(),
-    KEY_ENCRYPTION_SECRET: rotatable(),
-    SESSION_SECRET: rotatable(),
   }),
 );
 
 /** A deployment's variables and secrets, validated and with defaults applied. */
-export type Settings = z.infer<typeof Settings>;
+export type Settings = z.infer<typeof REQUIRED> & z.infer<typeof OPTIONAL>;
 
-const parsed = new WeakMap<object, Settings>();
+/** Of what decides when something is deleted, a mistyped value keeps it. */
+const KEPT_IF_INVALID = { IDEMPOTENCY_DAYS: 3650, RAW_RETENTION_DAYS: 3650 };
 
-/** Parsed once per `env` object, so once per isolate. Throws an error that names the invalid variables, never their values. */
-export function settingsOf(env: Env): Settings {
-  let settings = parsed.get(env);
-  if (!settings) {
-    const result = Settings.safeParse(env);
-    if (!result.success) {
-      const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-      throw new Error(`The deployment is not configured: ${faults.join('; ')}`);
-    }
-    settings = result.data;
-    parsed.set(env, settings);
+type Parsed = { settings: Settings; invalid: string[] };
+
+const parsed = new WeakMap<object, Parsed>();
+
+const describeIssues = ({ issues }: z.ZodError): string[] =>
+  issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+
+function parse(env: Env): Parsed {
+  const required = REQUIRED.safeParse(env);
+  if (!required.success) {
+    throw new Error(`The deployment is not configured: ${describeIssues(required.error).join('; ')}`);
   }
-  return settings;
+  const optional = OPTIONAL.safeParse(env);
+  if (optional.success) return { settings: { ...required.data, ...optional.data }, invalid: [] };
+  const wrong = new Set(optional.error.issues.map(({ path: [name] }) => name));
+  const valid = Object.fromEntries(Object.entries(env).filter(([name]) => !wrong.has(name)));
+  const kept = Object.fromEntries(Object.entries(KEPT_IF_INVALID).filter(([name]) => wrong.has(name)));
+  return {
+    settings: { ...required.data, ...OPTIONAL.parse({ ...valid, ...kept }) },
+    invalid: describeIssues(optional.error),
+  };
 }
+
+/** Parsed once per `env` object, so once per isolate. */
+function parsedOf(env: Env): Parsed {
+  const known = parsed.get(env);
+  if (known) return known;
+  const result = parse(env);
+  parsed.set(env, result);
+  return result;
+}
+
+/** Throws an error that names the invalid variables without which the service cannot work, never their values. */
+export const settingsOf = (env: Env): Settings => parsedOf(env).settings;
+
+/** What is wrong with optional variables, by name and without their values. */
+export const invalidSettings = (env: Env): readonly string[] => parsedOf(env).invalid;
 
 /**
  * `fetch`, for requests to other people's services. If there is a stand-in for these, it gets the requests, with their address in the header

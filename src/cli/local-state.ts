@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseEnv } from 'node:util';
 import { parse } from 'smol-toml';
 import type { Unstable_RawConfig } from 'wrangler';
 import { CommandError } from './command.ts';
@@ -75,6 +76,14 @@ export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   const lines = missing.map((name) => `${name}=${randomBytes(32).toString('base64url')}\n`);
   if (lines.length > 0) await writeFile(secretsFile, existing + lines.join(''), { mode: 0o600 });
   await chmod(secretsFile, 0o600);
+}
+
+/** What the file of secrets has beside the required ones, such as `METRICS_TOKEN`: of a file, wrangler reads only those that are required. */
+export async function optionalSecrets({ secretsFile }: LocalState): Promise<[name: string, value: string][]> {
+  const required: readonly string[] = SECRETS;
+  return Object.entries(parseEnv(await readFile(secretsFile, 'utf8')))
+    .filter(([name]) => !required.includes(name))
+    .map(([name, value]) => [name, value ?? '']);
 }
 
 /** Wrangler's configuration. The local service has that of the top level. */

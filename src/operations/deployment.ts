@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { countUndelivered, type QueueProgress } from '#counting';
 import { database, toStatement } from '#db';
-import { missingQueues } from '#env';
+import { invalidSettings, missingQueues } from '#env';
 import { logWarning } from '#lib/log';
 import { readRuns, type ScheduleRuns } from './schedule-runs.ts';
 
@@ -14,6 +14,8 @@ export type Deployment = {
   queues: readonly QueueProgress[];
   /** The bindings of event queues that the deployment should have and lacks. */
   missingQueues: readonly string[];
+  /** See `invalidSettings`. */
+  invalidSettings: readonly string[];
 };
 
 /** `reading`: the progress of the queues. Throws if the database does not respond. */
@@ -27,7 +29,12 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
     }),
     reading,
   ]);
-  return { runs, databaseBytes: meta.size_after, filed, queues, missingQueues: missingQueues(env) };
+  return {
+    ...{ runs, filed, queues },
+    databaseBytes: meta.size_after,
+    missingQueues: missingQueues(env),
+    invalidSettings: invalidSettings(env),
+  };
 }
 
 /** How many messages the event queues hold; null if one of them does not answer. */

@@ -78,7 +78,7 @@ const findQueueProblems = (queues: Deployment['queues'], now: number): string[] 
 
 /** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
 export function findDeploymentProblems(
-  { runs, databaseBytes, filed, queues, missingQueues }: Deployment,
+  { runs, databaseBytes, filed, queues, missingQueues, invalidSettings }: Deployment,
   now: number,
 ): string[] {
   const { chores, snapshot, months, 'hourly chores': hourly, 'exchange rates': rates } = runs;
@@ -95,6 +95,7 @@ export function findDeploymentProblems(
     missingQueues.length > 0
       ? `EVENT_QUEUES includes queues that are not bound: ${missingQueues.join(', ')}. The others take their events. Run \`npm run org -- deploy\`.`
       : [],
+    invalidSettings.map((fault) => `A setting is invalid, so it is not used: ${fault}.`),
     findQueueProblems(queues, now),
   ].flat();
 }

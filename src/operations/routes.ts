@@ -1,6 +1,6 @@
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import { settingsOf } from '#env';
+import { invalidSettings, settingsOf } from '#env';
 import {
   type AppContext,
   AppError,
@@ -52,7 +52,10 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
 /** Compares hashes, so that the comparison does not leak the token by its timing. */
 async function requireMetricsToken(c: AppContext): Promise<void> {
   const { METRICS_TOKEN: token } = settingsOf(c.env);
-  if (token === '') throw new AppError('not_found', 'Metrics are switched off: METRICS_TOKEN is not set');
+  if (token === '') {
+    const fault = invalidSettings(c.env).find((invalid) => invalid.startsWith('METRICS_TOKEN '));
+    throw new AppError('not_found', `Metrics are switched off: ${fault ?? 'METRICS_TOKEN is not set'}`);
+  }
   await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
   const allowed = await Promise.all(secretsIn(token).map(sha256Hex));
   if (!allowed.includes(await sha256Hex(bearerOf(c) ?? ''))) {
@@ -95,7 +98,7 @@ export const operationEndpoints: Endpoint[] = [
           '# TYPE attribution_parked_messages gauge\n# HELP attribution_parked_messages Messages that cannot be counted.\nattribution_parked_messages 0\n# EOF\n',
       },
     },
-    errors: { 404: 'Metrics are switched off: `METRICS_TOKEN` is not set.' },
+    errors: { 404: 'Metrics are switched off: `METRICS_TOKEN` is not set, or not valid.' },
     handlers: [answerMetrics],
   },
   endpoint({

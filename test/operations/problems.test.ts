@@ -30,6 +30,7 @@ const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   filed: new Map(),
   queues: [],
   missingQueues: [],
+  invalidSettings: [],
   ...changes,
 });
 
