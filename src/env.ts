@@ -24,11 +24,15 @@ export const EventQueueCount = z.lazy(() =>
     .default(1),
 );
 
-/** Without these, nothing could be answered rightly. */
+/** If one of these is invalid, nothing is answered. */
 const REQUIRED = z.lazy(() =>
   z.object({
     /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
     SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
+    /** What answers in the place of other people's services, on this machine: see `outboundFetch`. Only `npm start` sets it. */
+    STAND_IN_URL: z
+      .union([z.literal(''), z.string().regex(/^http:\/\/127\.0\.0\.1:\d+\//, 'must be on this machine')])
+      .default(''),
     TOKEN_SECRET: rotatable(),
     KEY_ENCRYPTION_SECRET: rotatable(),
     SESSION_SECRET: rotatable(),
@@ -63,10 +67,6 @@ const OPTIONAL = z.lazy(() =>
     METRICS_TOKEN: z.union([z.literal(''), rotatable()]).default(''),
     /** Whether destinations may be on this machine, by http: for trying them out. */
     OUTBOUND_LOCAL: z.stringbool({ error: 'must be true or false' }).default(false),
-    /** What answers in the place of other people's services, on this machine: see `outboundFetch`. Only `npm start` sets it. */
-    STAND_IN_URL: z
-      .union([z.literal(''), z.string().regex(/^http:\/\/127\.0\.0\.1:\d+\//, 'must be on this machine')])
-      .default(''),
   }),
 );
 
@@ -76,14 +76,14 @@ export type Settings = z.infer<typeof REQUIRED> & z.infer<typeof OPTIONAL>;
 /** Of what decides when something is deleted, a mistyped value keeps it. */
 const KEPT_IF_INVALID = { IDEMPOTENCY_DAYS: 3650, RAW_RETENTION_DAYS: 3650 };
 
-type Parsed = { settings: Settings; invalid: string[] };
+type ParsedSettings = { settings: Settings; invalid: string[] };
 
-const parsed = new WeakMap<object, Parsed>();
+const parsed = new WeakMap<object, ParsedSettings>();
 
 const describeIssues = ({ issues }: z.ZodError): string[] =>
   issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
 
-function parse(env: Env): Parsed {
+function parse(env: Env): ParsedSettings {
   const required = REQUIRED.safeParse(env);
   if (!required.success) {
     throw new Error(`The deployment is not configured: ${describeIssues(required.error).join('; ')}`);
@@ -100,7 +100,7 @@ function parse(env: Env): Parsed {
 }
 
 /** Parsed once per `env` object, so once per isolate. */
-function parsedOf(env: Env): Parsed {
+function parsedOf(env: Env): ParsedSettings {
   const known = parsed.get(env);
   if (known) return known;
   const result = parse(env);

@@ -113,7 +113,7 @@ const NOT_RUN: Record<string, string> = {
   '<key>NSAdvertisingAttributionReportEndpoint</key>': "is part of an app, and read by Apple's devices",
   'flowchart LR': 'a drawing',
   '// Program.cs': 'needs .NET',
-  'openssl rand': 'sets a secret of a deployment',
+  'METRICS_TOKEN=$(openssl rand': 'sets a secret of a deployment',
   'npm start  ': 'needs a data set that is not part of the project',
 };
 

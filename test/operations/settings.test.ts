@@ -17,7 +17,6 @@ describe.each([
   ['POSTBACK_DOMAIN', 'http://x', '', 'must be a domain'],
   ['MAIL_FROM', 'growth', '', 'must be an email address'],
   ['OUTBOUND_LOCAL', 'perhaps', false, 'must be true or false'],
-  ['STAND_IN_URL', 'https://example.com/', '', 'must be on this machine'],
 ])('an invalid %s', (name, value, fallback, fault) => {
   const variables = { [name]: value };
 
