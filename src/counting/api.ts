@@ -265,7 +265,10 @@ export interface CounterApi {
    * out. Read the log before the files: an event may be exported in the meantime, and is then in both.
    */
   readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage>;
-  /** The files to read for events after one id and before another. Returns and scans a bounded number of entries. */
+  /**
+   * The files to read for events after one id and before another: all that contain the latter, and a bounded number of older ones. `next` is
+   * null after the last one, and otherwise far enough before `before` that the list always advances.
+   */
   listFiles(filter: EventFilter, range: { before: string | null; after: string | null }): Promise<FilePage>;
   /** Which of these device and event ids were erased but may still be in a file. */
   erasedAmong(ids: string[]): Promise<string[]>;

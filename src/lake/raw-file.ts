@@ -116,15 +116,26 @@ export class RawFile {
     return columns;
   }
 
-  /** The rows of a group that may match a filter, relative to the group's first, with their `event_id`. */
-  async findRows(group: RowGroup, filter: EventFilter): Promise<{ row: number; eventId: string }[]> {
+  /**
+   * The rows of a group that may match a filter, relative to the group's first, with their `event_id`: those of events before one id and
+   * after another, either of which may be empty text.
+   */
+  async findRows(
+    group: RowGroup,
+    filter: EventFilter,
+    { before, after } = { before: '', after: '' },
+  ): Promise<{ row: number; eventId: string }[]> {
+    const [least, greatest] = this.eventIdsOf(group);
+    if ((before !== '' && least >= before) || greatest <= after) return [];
     const { columns: names, mayMatch } = cellFilter(filter);
     const columns = await this.readColumns(group, [...new Set([...names, 'event_id'])]);
     const ids = COLUMNS[columnIndex('event_id')];
     const found: { row: number; eventId: string }[] = [];
     for (let row = 0; row < group.rows; row++) {
       const cellOf = (column: string) => columns.get(column)?.[row] ?? null;
-      if (mayMatch(cellOf)) found.push({ row, eventId: String(ids?.decode(cellOf('event_id'))) });
+      if (!mayMatch(cellOf)) continue;
+      const eventId = String(ids?.decode(cellOf('event_id')));
+      if ((before === '' || eventId < before) && eventId > after) found.push({ row, eventId });
     }
     return found;
   }

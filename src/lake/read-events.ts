@@ -1,3 +1,4 @@
+import { inParallel } from '#lib/collections/in-parallel';
 import { idAfter } from '#lib/ids';
 import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { type EventFilter, matches, mayHold } from './filter.ts';
@@ -5,6 +6,8 @@ import { type FileLocation, RawFile, type RowGroup } from './raw-file.ts';
 
 /** The approximate number of rows scanned for one page, so that a filter with few matches does not read every file at once. */
 const MAX_ROWS_SCANNED = 200_000;
+/** Files that are read at the same time. The platform allows six connections. */
+const READ_AT_ONCE = 6;
 
 type EventPosition = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
@@ -14,9 +17,9 @@ export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 
 /**
  * One page of the events in some files, newest first by event id, which is the order of receipt. For each file that may contain a match,
- * it reads the columns that decide the filter, then whole rows of matches only. `next_cursor` is null on the last page; any page before it
- * may be short or even empty, because a page ends with the file that reaches `maxRows`. Throws `MissingFileError` if the index is older than
- * the files.
+ * it reads the columns that decide the filter, then whole rows of matches only. `next_cursor` is null on the last page, and otherwise before
+ * `cursor`; any page before the last may be short or even empty, because a page ends with the file that reaches `maxRows`, once all files that
+ * contain the cursor are read. Memory does not depend on the number of files. Throws `MissingFileError` if the index is older than the files.
  */
 export async function readEvents(
   bucket: Bucket,
@@ -32,16 +35,22 @@ export async function readEvents(
   // One more than fits the page shows whether there is a next page.
   let found: EventPosition[] = [];
   let scanned = 0;
-  for (const [index, entry] of newestFirst.entries()) {
+  const scan = async (entry: FileEntry) => {
     const file = await RawFile.open(bucket, entry);
     for (const group of filter.deviceId ? file.groupsOf(filter.deviceId) : file.groups) {
-      const rows = await file.findRows(group, filter);
-      const own = rows.flatMap(({ row, eventId }) =>
-        isBefore(eventId) ? [{ eventId, file, group, row }] : [],
-      );
+      const rows = await file.findRows(group, filter, { before: cursor, after: found[limit]?.eventId ?? '' });
+      const own = rows.map(({ row, eventId }) => ({ eventId, file, group, row }));
       found = [...found, ...own].sort(newestEventFirst).slice(0, limit + 1);
       scanned += group.rows;
     }
+  };
+  // No page can end before all files that contain its start are read.
+  const atStart = newestFirst.filter(({ lastEventId }) => !isBefore(lastEventId));
+  await inParallel(atStart, READ_AT_ONCE, scan);
+  const enough = scanned + Math.max(scanned, maxRows);
+  for (const [index, entry] of newestFirst.entries()) {
+    if (index >= atStart.length) await scan(entry);
+    else if (index < atStart.length - 1) continue;
     // Files of several counters overlap in time. Newer events than the newest one of the remaining files are complete.
     const horizon = newestFirst[index + 1]?.lastEventId;
     if (horizon === undefined) break;
@@ -49,7 +58,7 @@ export async function readEvents(
     if (complete.length > limit) break;
     // As a cursor, it makes the horizon's event the next one.
     const next = idAfter(horizon);
-    if (scanned >= maxRows && isBefore(next)) {
+    if (scanned >= enough && isBefore(next)) {
       return { events: await readFound(complete, filter), next_cursor: next };
     }
   }

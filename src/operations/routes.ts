@@ -30,7 +30,7 @@ import { measureDeployment } from './measure-deployment.ts';
 import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
 import { resumeApplication } from './resume-counting.ts';
 
-const CURSOR = /^(\d{1,15})\.(.+)$/;
+const CURSOR = /^(\d{1,15})\.(prk_[0-9a-f]{32})$/;
 
 /** A position in the list: time and id of the previous page's last message. */
 function placeOf(cursor: string): { parkedAt: number; id: string } | undefined {

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import { isAmong } from '#db';
 import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold } from '#lake';
+import { idAfter } from '#lib/ids';
 import { dayIn } from '#lib/time';
 import type { FilePage, IndexedFile } from '../api.ts';
 import { fileErasures, files, orphanedObjects } from '../schema.ts';
@@ -11,7 +12,7 @@ import { type Exported, FILES_PER_READ, toEntry, toRow } from './file-rows.ts';
 // The list of raw event files. A file's object is written to R2 before its entry is added here, and deleted after its entry is removed.
 // Objects left over by a failure in between are in `orphaned_objects`.
 
-/** The number of entries that one call returns, and that it scans. Each entry has one byte per device. */
+/** The number of entries that one call returns, and that it scans, beside those that overlap `before`. */
 const MAX_FILES = 20;
 const MAX_EXAMINED = 2_000;
 
@@ -22,6 +23,8 @@ export function listFiles(
   { before, after }: { before: string | null; after: string | null },
 ): FilePage {
   const found: FileEntry[] = [];
+  // Files that contain `before` are all needed to get beyond it. As many more keep the number of pages small.
+  let [overlapping, beyond] = [0, 0];
   let [last, lastKey]: [string, string] = ['~', ''];
   for (let examined = 0; ; ) {
     const rows = store
@@ -42,12 +45,18 @@ export function listFiles(
       .limit(FILES_PER_READ)
       .all();
     for (const row of rows) {
-      if (found.length === MAX_FILES || examined === MAX_EXAMINED) {
-        return { files: found, next: row.lastEventId };
-      }
+      // The list continues before the event after this file's last one.
+      const isBeyond = before === null || idAfter(row.lastEventId) < before;
+      const isFull = beyond >= Math.max(MAX_FILES, overlapping) || examined >= MAX_EXAMINED;
+      if (isBeyond && isFull) return { files: found, next: row.lastEventId };
       examined++;
       const entry = toEntry(row);
-      if (mayHold(entry, filter)) found.push({ ...entry, deviceFilter: ANY_DEVICE });
+      const { values: _, ...needed } = entry;
+      if (mayHold(entry, filter)) {
+        found.push({ ...needed, deviceFilter: ANY_DEVICE });
+        if (isBeyond) beyond++;
+        else overlapping++;
+      }
       [last, lastKey] = [row.lastEventId, row.key];
     }
     if (rows.length < FILES_PER_READ) return { files: found, next: null };

@@ -57,9 +57,10 @@ export function readLog(
     const horizon = heads[index + 1]?.lastEventId;
     if (horizon === undefined) break;
     const next = idAfter(horizon);
-    if (!isBefore(next)) continue;
-    const complete = found.filter(({ id }) => id > horizon);
-    if (complete.length >= limit || characters >= MAX_CHARACTERS) return cut(complete, limit, next);
+    if (isBefore(next)) {
+      const complete = found.filter(({ id }) => id > horizon);
+      if (complete.length >= limit || characters >= MAX_CHARACTERS) return cut(complete, limit, next);
+    }
     if (found.length > 4 * limit) found = found.sort(newestFirst).slice(0, 2 * limit);
   }
   return cut(found, limit, null);
