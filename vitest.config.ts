@@ -40,6 +40,7 @@ const NODE = [
   'test/{architecture,chaos,cli}/**/*.test.ts',
   'test/bench/options.test.ts',
   'test/bench/peer/**/*.test.ts',
+  'test/foreign/imports/**/*.test.ts',
   'test/counting/{answer,shared}-heap.slow.test.ts',
   'test/lake/duckdb.slow.test.ts',
   'test/lake/memory.slow.test.ts',

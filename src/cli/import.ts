@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { isTimezone } from '#lib/time';
 import { CommandError, runCommand, UsageError } from './command.ts';
@@ -8,22 +8,24 @@ import { type ImportProgress, importFile, rejectedFileOf, type Target } from './
 import { isParquet } from './import/parquet.ts';
 import { importRows } from './import/rows.ts';
 import type { Scratch } from './import/scratch.ts';
-import { summaryText, totalOf } from './import/summary.ts';
+import { type ColumnMap, parseColumnMap } from './import/sources/mapped.ts';
+import { reasonsText, summaryText, totalOf } from './import/summary.ts';
 import { readExport, type Team } from './import/vendor.ts';
 import { isVendor, VENDORS } from './import/vendors.ts';
 import { serviceAt } from './local-state.ts';
 
 const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com]
        npm run import -- <file.csv[.gz]> --from <service> [--timezone <zone>] [--organic] [--url …]
+       npm run import -- <file.csv[.gz]> --map <columns.json> [--timezone <zone>] [--organic] [--url …]
        npm run import -- <file.parquet> --archive [--url …]
 
 Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue an interrupted import.
 --from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw data export, also with gzip (see docs/migrating.md). Import
-the installs first, then the events. --timezone is the IANA time zone of the export's times; the default is UTC.
+the installs first, then the events. --map reads any other CSV by a list of its columns. --timezone is the IANA time zone of the export's times; the default is UTC.
 --archive reads a raw event file (Parquet, see docs/data.md). Devices keep their archived ids. Use it only for a deployment that
 has not counted these events, because it would count them again.
 Without --url, events go to the local service, with the credentials in its demo.json. With --url, set API_KEY and, if the deployment
-has its own, SERVICE_NAME (default "service"), which is part of the header's name. With --from, also set TEAM_TOKEN, so that devices
+has its own, SERVICE_NAME (default "service"), which is part of the header's name. With --from or --map, also set TEAM_TOKEN, so that devices
 keep their networks and campaigns, or pass --organic to import all of them as organic.`;
 
 async function targetOf(url: string | undefined): Promise<{ target: Target; team: Team }> {
@@ -38,20 +40,21 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
 type Options = {
   url?: string | undefined;
   from?: string | undefined;
+  map?: string | undefined;
   timezone?: string | undefined;
   organic: boolean;
   archive: boolean;
 };
 
 /** Throws a `UsageError` if the options contradict each other or the file. */
-async function check(file: string, { from, timezone, organic, archive }: Options): Promise<void> {
+async function check(file: string, { from, map, timezone, organic, archive }: Options): Promise<void> {
   const fault =
     from !== undefined && !isVendor(from)
-      ? `--from must be ${Object.keys(VENDORS).join(' or ')}, not "${from}".`
-      : from !== undefined && archive
-        ? 'Pass either --from or --archive.'
-        : from === undefined && (timezone !== undefined || organic)
-          ? '--timezone and --organic need --from.'
+      ? `--from must be ${Object.keys(VENDORS).join(' or ')}, not "${from}". --map reads others.`
+      : [from !== undefined, map !== undefined, archive].filter(Boolean).length > 1
+        ? 'Pass one of --from, --map and --archive.'
+        : from === undefined && map === undefined && (timezone !== undefined || organic)
+          ? '--timezone and --organic need --from or --map.'
           : timezone !== undefined && !isTimezone(timezone)
             ? `--timezone must be an IANA time zone such as Europe/Berlin, not "${timezone}".`
             : null;
@@ -98,11 +101,18 @@ async function importAsRows(
   target: Target,
 ): Promise<number> {
   const bar = progressBar();
-  const summary = await importRows(source, read, target, (progress, size) =>
+  const { summary, reasons } = await importRows(source, read, target, (progress, size) =>
     bar.show(size, progress),
   ).finally(bar.stop);
-  console.log(summaryText(summary));
+  console.log([summaryText(summary), reasonsText(reasons)].filter(Boolean).join('\n'));
   return sayRejected(source.file, totalOf(summary).rejected);
+}
+
+async function readMap(file: string): Promise<ColumnMap> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new CommandError(`${file} cannot be read: ${error.message}`);
+  });
+  return parseColumnMap(text);
 }
 
 function sayRejected(file: string, rejected: number): number {
@@ -116,6 +126,7 @@ await runCommand(
     options: {
       url: { type: 'string' },
       from: { type: 'string' },
+      map: { type: 'string' },
       timezone: { type: 'string' },
       organic: { type: 'boolean', default: false },
       archive: { type: 'boolean', default: false },
@@ -127,9 +138,11 @@ await runCommand(
     if (!file) throw new UsageError('Pass the file to import.');
     await check(file, values);
     const { target, team } = await targetOf(values.url);
-    const { from: vendor, timezone = 'UTC', organic } = values;
+    const { from, map, timezone = 'UTC', organic } = values;
     if (values.archive) return importAsRows({ file }, () => readArchive(file), target);
-    if (vendor === undefined || !isVendor(vendor)) return importPlain(file, target);
+    const vendor =
+      map !== undefined ? await readMap(map) : from !== undefined && isVendor(from) ? from : undefined;
+    if (vendor === undefined) return importPlain(file, target);
     if (!team && !organic) {
       throw new UsageError('Set TEAM_TOKEN, so that devices keep their campaigns, or pass --organic.');
     }

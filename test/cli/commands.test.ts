@@ -67,9 +67,10 @@ describe.each([
 });
 
 it.each([
-  [['none.csv', '--from', 'branch'], '--from must be appsflyer or adjust, not "branch".'],
-  [['none.csv', '--from', 'adjust', '--archive'], 'Pass either --from or --archive.'],
-  [['none.csv', '--timezone', 'UTC'], '--timezone and --organic need --from.'],
+  [['none.csv', '--from', 'branch'], '--from must be appsflyer or adjust, not "branch". --map reads others.'],
+  [['none.csv', '--from', 'adjust', '--map', 'a.json'], 'Pass one of --from, --map and --archive.'],
+  [['none.csv', '--from', 'adjust', '--archive'], 'Pass one of --from, --map and --archive.'],
+  [['none.csv', '--timezone', 'UTC'], '--timezone and --organic need --from or --map.'],
   [
     ['none.csv', '--from', 'adjust', '--timezone', 'Berlin'],
     '--timezone must be an IANA time zone such as Europe/Berlin, not "Berlin".',

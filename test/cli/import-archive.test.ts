@@ -30,7 +30,7 @@ const importArchive = (file: string) =>
     () => readArchive(file),
     service.target,
     () => undefined,
-  );
+  ).then(({ summary }) => summary);
 const asked = () => service.requests('/fetch-token/batch').map(({ body }) => body.devices as SentDevice[]);
 
 it('distinguishes raw event files from other files', async () => {

@@ -34,7 +34,7 @@ const importExport = (
     (scratch) => readExport({ file, vendor, timezone }, service.target, as, scratch),
     service.target,
     () => undefined,
-  );
+  ).then(({ summary }) => summary);
 
 async function imported(
   name: string,

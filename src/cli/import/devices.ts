@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { ImportItem, Target } from './file.ts';
 import { post } from './post.ts';
 import type { Scratch } from './scratch.ts';
-import { addTo, type ImportSummary } from './summary.ts';
+import { addTo, countReason, type ImportResult } from './summary.ts';
 
 /** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
@@ -15,7 +15,7 @@ export type ImportedMetrics = { created_at: string; data: Record<string, string>
 
 /** A row of a file, its line, the kind under which the summary counts it, and what is to be done with it. */
 export type ImportedRow = { line: number; kind: string } & (
-  | { outcome: 'repeated' }
+  | { outcome: 'repeated'; reason: string }
   | { outcome: 'rejected'; error: string; row: unknown }
   | {
       outcome: 'read';
@@ -30,21 +30,22 @@ type ReadRow = Extract<ImportedRow, { outcome: 'read' }>;
 /**
  * Fetches the tokens of a file's devices and writes its events, as items of `importFile`, to one file and its rejected rows to another. Each
  * device keeps its own id, so that repeating the import finds the same device. Rows without events are accepted with their device. Returns
- * the outcomes of all other rows so far.
+ * the outcomes of all other rows so far, and why rows were not taken.
  */
 export async function prepareRows(
   rows: AsyncIterable<ImportedRow>,
   target: Target,
   scratch: Scratch,
   files: { events: string; rejected: string },
-): Promise<ImportSummary> {
-  const summary: ImportSummary = {};
+): Promise<ImportResult> {
+  const { summary, reasons }: ImportResult = { summary: {}, reasons: {} };
   const events = createWriteStream(files.events);
   const rejected = createWriteStream(files.rejected);
   let wanted = new Map<string, ImportedMetrics>();
   let waiting: ReadRow[] = [];
   const reject = async (kind: string, rejection: { line: number; error: string; event: unknown }) => {
     addTo(summary, kind, { rejected: 1 });
+    countReason(reasons, rejection.error);
     await write(rejected, { ...rejection, details: [] });
   };
   const send = async () => {
@@ -70,8 +71,10 @@ export async function prepareRows(
     for await (const row of rows) {
       const { line, kind } = row;
       addTo(summary, kind, { read: 1 });
-      if (row.outcome === 'repeated') addTo(summary, kind, { repeated: 1 });
-      else if (row.outcome === 'rejected') await reject(kind, { line, error: row.error, event: row.row });
+      if (row.outcome === 'repeated') {
+        addTo(summary, kind, { repeated: 1 });
+        countReason(reasons, row.reason);
+      } else if (row.outcome === 'rejected') await reject(kind, { line, error: row.error, event: row.row });
       else {
         const { id, metrics } = row.device;
         if (!wanted.has(id) && scratch.tokenOf(id) === null) wanted.set(id, metrics);
@@ -83,7 +86,7 @@ export async function prepareRows(
   } finally {
     await Promise.all([close(events), close(rejected)]);
   }
-  return summary;
+  return { summary, reasons };
 }
 
 async function write(output: WriteStream, line: unknown): Promise<void> {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { exists } from '../local-state.ts';
 import { post } from './post.ts';
-import { addTo, type ImportSummary } from './summary.ts';
+import { addTo, countReason, type ImportSummary, type Reasons } from './summary.ts';
 
 /** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
 const BATCH_LINES = 500;
@@ -22,6 +22,8 @@ export type ImportProgress = {
   rejected: number;
   /** Accepted and rejected items that have a kind. */
   kinds: ImportSummary;
+  /** Why items of a kind were rejected. An import that an earlier release began has none. */
+  reasons?: Reasons;
 };
 
 /** An event to send, and the line and kind under which it is reported. `kind` is null for an item that is not counted by kind. */
@@ -68,6 +70,10 @@ export async function importFile(
     progress.accepted += outcome.accepted;
     progress.rejected += outcome.rejections.length;
     for (const [kind, counts] of Object.entries(outcome.kinds)) addTo(progress.kinds, kind, counts);
+    progress.reasons = progress.reasons ?? {};
+    for (const [reason, count] of Object.entries(outcome.reasons ?? {})) {
+      countReason(progress.reasons, reason, count);
+    }
     await writeFile(progressFileOf(file), JSON.stringify({ fingerprint, ...progress }));
     onProgress(progress);
   };
@@ -136,10 +142,13 @@ async function sendBatch(
 ): Promise<ImportOutcome> {
   const rejections: ImportRejection[] = [];
   const kinds: ImportSummary = {};
+  const reasons: Reasons = {};
   const items: ImportItem[] = [];
   const reject = ({ kind, line, event }: ImportItem, error: string, details: unknown) => {
     rejections.push({ line, error, details, event });
-    if (kind !== null) addTo(kinds, kind, { rejected: 1 });
+    if (kind === null) return;
+    addTo(kinds, kind, { rejected: 1 });
+    countReason(reasons, error);
   };
   for (const { number, text, bytes } of batch) {
     if (text.trim() === '') continue;
@@ -164,5 +173,5 @@ async function sendBatch(
     else if (item.kind !== null) addTo(kinds, item.kind, { accepted: 1 });
   }
   const bytes = batch.reduce((sum, line) => sum + line.bytes, 0);
-  return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds };
+  return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds, reasons };
 }

@@ -14,31 +14,34 @@ import {
   type Target,
 } from './file.ts';
 import { Scratch } from './scratch.ts';
-import { addTo, type ImportSummary, totalOf } from './summary.ts';
+import { addTo, countReason, type ImportResult, totalOf } from './summary.ts';
 
 /** What an import keeps until it is complete, so that it can be continued. */
 const workFolderOf = (file: string) => `${file}.import`;
 
-type PreparedImport = { fingerprint: string; summary: ImportSummary };
+type PreparedImport = ImportResult & { fingerprint: string };
 
 /**
  * Imports a file of rows: fetches the tokens of its devices, then sends its events. An interrupted import continues if the file, the settings
  * and the target are the same; otherwise it starts over. Rejected rows go to `<file>.rejected.ndjson` with their lines and reasons. Nothing
- * else is left behind. `onProgress` gets the size of what is sent, in bytes. Returns the outcomes by kind of row.
+ * else is left behind. `onProgress` gets the size of what is sent, in bytes. Returns the outcomes by kind of row, and the reasons why
+ * rows were not taken.
  */
 export async function importRows(
   { file, settings = {} }: { file: string; settings?: Record<string, unknown> },
   read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
   target: Target,
   onProgress: (progress: ImportProgress, size: number) => void,
-): Promise<ImportSummary> {
+): Promise<ImportResult> {
   const folder = workFolderOf(file);
   const events = path.join(folder, 'events.ndjson');
   const rejected = path.join(folder, 'rows.rejected.ndjson');
   const prepared = await prepare(file, settings, read, target, { events, rejected });
   const { size } = await stat(events);
-  const { kinds } = await importFile(events, target, (progress) => onProgress(progress, size), readItem);
-  const { summary } = prepared;
+  const { kinds, reasons: refused = {} } = await importFile(events, target, (progress) => onProgress(progress, size), readItem);
+  // A release without reasons may have begun the import.
+  const { summary, reasons = {} } = prepared;
+  for (const [reason, count] of Object.entries(refused)) countReason(reasons, reason, count);
   for (const [kind, counts] of Object.entries(kinds)) addTo(summary, kind, counts);
   await rm(rejectedFileOf(file), { force: true });
   if (totalOf(summary).rejected > 0) {
@@ -48,7 +51,7 @@ export async function importRows(
     }
   }
   await rm(folder, { recursive: true });
-  return summary;
+  return { summary, reasons };
 }
 
 const readItem = (parsed: unknown): ImportItem => parsed as ImportItem;
@@ -72,10 +75,10 @@ async function prepare(
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   try {
-    const summary = await withScratch(path.join(folder, 'scratch.sqlite'), (scratch) =>
+    const result = await withScratch(path.join(folder, 'scratch.sqlite'), (scratch) =>
       prepareRows(read(scratch), target, scratch, files),
     );
-    const prepared = { fingerprint, summary };
+    const prepared = { fingerprint, ...result };
     await writeFile(preparedFile, JSON.stringify(prepared));
     return prepared;
   } catch (error) {

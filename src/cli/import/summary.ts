@@ -4,6 +4,30 @@ export type Outcomes = { read: number; accepted: number; repeated: number; rejec
 /** Outcomes by kind of row. */
 export type ImportSummary = Record<string, Outcomes>;
 
+/** How many rows were repeated or rejected, by reason. */
+export type Reasons = Record<string, number>;
+
+/** What became of a file. */
+export type ImportResult = { summary: ImportSummary; reasons: Reasons };
+
+/** Values of rows do not tell reasons apart. */
+const VALUES = /"[^"]*"|(?<=\()-?[\d.,]+(?:e[-+]?\d+)?(?=\))/gi;
+const MAX_REASONS = 50;
+
+export function countReason(reasons: Reasons, reason: string, count = 1): void {
+  const kind = reason.replaceAll(VALUES, '…').slice(0, 200);
+  const isKept = Object.hasOwn(reasons, kind) || Object.keys(reasons).length < MAX_REASONS;
+  const name = isKept ? kind : 'other reasons';
+  reasons[name] = (reasons[name] ?? 0) + count;
+}
+
+/** A line per reason, the most frequent first; empty text if there are none. */
+export const reasonsText = (reasons: Reasons): string =>
+  Object.entries(reasons)
+    .sort(([, left], [, right]) => right - left)
+    .map(([reason, count]) => `${count.toLocaleString('en')} not taken: ${reason}`)
+    .join('\n');
+
 const NONE: Outcomes = { read: 0, accepted: 0, repeated: 0, rejected: 0 };
 
 export function addTo(summary: ImportSummary, kind: string, counts: Partial<Outcomes>): void {

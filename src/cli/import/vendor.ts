@@ -7,14 +7,17 @@ import type { ImportedMetrics, ImportedRow } from './devices.ts';
 import type { Target } from './file.ts';
 import { post, RefusedRequest } from './post.ts';
 import type { Scratch } from './scratch.ts';
-import { type ExportedEvent, type ExportRow, textOf, VENDORS, type VendorName } from './vendors.ts';
+import { type ExportedEvent, type ExportRow, faultOfIds, type Source, textOf } from './sources/exported.ts';
+import { type ColumnMap, mappedSource } from './sources/mapped.ts';
+import { VENDORS, type VendorName } from './vendors.ts';
 
 /** A team credential, used to create the creatives that devices are attributed to. Without one, all devices are organic. */
 export type Team = { headerName: string; token: string } | null;
 
 export type Export = {
   file: string;
-  vendor: VendorName;
+  /** The service whose columns the file has, or a map of them. */
+  vendor: VendorName | ColumnMap;
   /** The IANA time zone of the times that name none. */
   timezone: string;
 };
@@ -31,7 +34,7 @@ const KINDS = {
 /**
  * Reads another service's raw export. Each device keeps the export's id and install time and, with a team token, its network, campaign, ad
  * set and ad. Each event's key is derived from its content and, among equal rows, from its position, so that importing a file again counts
- * nothing twice. Throws if the file lacks the vendor's columns.
+ * nothing twice. Throws if the file lacks columns that must be there.
  */
 export async function* readExport(
   { file, vendor, timezone }: Export,
@@ -41,13 +44,15 @@ export async function* readExport(
 ): AsyncGenerator<ImportedRow> {
   const creatives = new Map<string, Promise<string>>();
   const now = Date.now();
+  const source = typeof vendor === 'string' ? VENDORS[vendor] : mappedSource(vendor);
+  const name = typeof vendor === 'string' ? vendor : 'map';
   let header: readonly string[] | undefined;
-  for await (const { line, cells } of readCsv(file)) {
+  for await (const { line, cells } of readCsv(file, (names) => missingIn(source, names).length === 0)) {
     if (!header) {
-      header = readHeader(file, vendor, cells);
+      header = readHeader(file, source, cells);
       continue;
     }
-    const row = toRow(header, cells);
+    const row = toRow(source, header, cells);
     const refuse = (error: string, kind: keyof typeof KINDS = 'other'): ImportedRow => ({
       line,
       kind: KINDS[kind],
@@ -59,12 +64,21 @@ export async function* readExport(
       yield refuse(`has ${cells.length} fields, but the header has ${header.length}`);
       continue;
     }
-    const event = VENDORS[vendor].read(row);
+    const event = source.read(row);
     if ('refused' in event) {
       yield refuse(event.refused, event.kind);
       continue;
     }
     const kind = KINDS[event.kind];
+    if ('repeated' in event) {
+      yield { line, kind, outcome: 'repeated', reason: event.repeated };
+      continue;
+    }
+    const lost = faultOfIds(event);
+    if (lost) {
+      yield refuse(lost.refused, lost.kind);
+      continue;
+    }
     const at = readTime(event.at, timezone);
     const installedAt = event.installedAt === '' ? at : readTime(event.installedAt, timezone);
     const fault = faultOfTime(event.at, at, now) ?? faultOfTime(event.installedAt, installedAt, now);
@@ -72,9 +86,9 @@ export async function* readExport(
       yield refuse(fault ?? 'has no time', event.kind);
       continue;
     }
-    const key = keyOf(vendor, event, scratch);
-    if (key === null) {
-      yield { line, kind, outcome: 'repeated' };
+    const { key, repeated } = keyOf(name, event, scratch);
+    if (key === undefined) {
+      yield { line, kind, outcome: 'repeated', reason: repeated };
       continue;
     }
     let creativeToken: string | null = null;
@@ -91,19 +105,34 @@ export async function* readExport(
   if (!header) throw new Error(`${file} is empty`);
 }
 
-function readHeader(file: string, vendor: VendorName, cells: readonly string[]): string[] {
-  const header = cells.map((name) => name.trim());
-  const missing = VENDORS[vendor].required.filter((name) => !header.includes(name));
-  if (missing.length > 0) throw new Error(`${file} lacks these columns: ${missing.join(', ')}`);
-  return header;
+/** The columns that a file must have and lacks, by their first name. */
+function missingIn({ columns, required, keyOf }: Source, names: readonly string[]): string[] {
+  const known = new Set(names.map(keyOf));
+  return required.flatMap((field) => {
+    const wanted = columns[field] ?? [];
+    return wanted.some((column) => known.has(keyOf(column))) ? [] : wanted.slice(0, 1);
+  });
 }
 
-const toRow = (header: readonly string[], cells: readonly string[]): ExportRow =>
-  Object.fromEntries(header.map((name, index) => [name, cells[index] ?? '']).filter(([, cell]) => cell));
+function readHeader(file: string, source: Source, cells: readonly string[]): readonly string[] {
+  const missing = missingIn(source, cells);
+  if (missing.length > 0) throw new Error(`${file} lacks these columns: ${missing.join(', ')}`);
+  return cells;
+}
 
-/** Epoch milliseconds of epoch seconds, or of a time that is local to the time zone unless it names an offset. Null if it is not a time. */
-export function readTime(text: string, timezone: string): number | null {
-  if (/^\d{9,11}$/.test(text)) return Number(text) * 1000;
+const toRow = ({ keyOf }: Source, header: readonly string[], cells: readonly string[]): ExportRow =>
+  Object.fromEntries(
+    header.map((name, index) => [keyOf(name), cells[index] ?? '']).filter(([, cell]) => cell),
+  );
+
+/**
+ * Epoch milliseconds of epoch seconds or milliseconds, or of a time that is local to the time zone unless it names an offset; of a day alone, its
+ * beginning. Null if it is not a time.
+ */
+export function readTime(given: string, timezone: string): number | null {
+  const text = /^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given} 00:00:00` : given;
+  if (/^\d{9,11}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text) * 1000);
+  if (/^\d{12,14}$/.test(text)) return Number(text);
   const isLocal = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(text);
   const sent = readTimestamp(isLocal ? text.replace('T', ' ') : text);
   const at = 'at' in sent ? sent.at : null;
@@ -118,21 +147,30 @@ function faultOfTime(text: string, at: number | null, now: number): string | nul
   return at > now ? `"${text}" is in the future: check --timezone` : null;
 }
 
+type RowKey = { key: string; repeated?: never } | { key?: never; repeated: string };
+
 /**
- * The idempotency key of a row; null if it repeats an earlier row of the file. A repeat is a row with the id of an earlier purchase or, if it
+ * The idempotency key of a row, or why it repeats an earlier row of the file. A repeat is a row with the id of an earlier purchase or, if it
  * has an id, with the same content; and a second install of a device. Equal rows without an id are separate events: their number in the file
  * tells them apart, which is the same in every export that contains them, because they have the same time.
  */
-function keyOf(vendor: VendorName, event: ExportedEvent, scratch: Scratch): string | null {
+function keyOf(source: string, event: ExportedEvent, scratch: Scratch): RowKey {
   const { kind, deviceId, transactionId } = event;
   const { at, name, revenue, currency, adNetwork, placement, format, impressions, params } = event;
-  if (kind === 'install') return scratch.count(`install:${deviceId}`) === 1 ? deviceId : null;
+  if (kind === 'install') {
+    return scratch.count(`install:${deviceId}`) === 1
+      ? { key: deviceId }
+      : { repeated: 'a second install of the device' };
+  }
   const content = [at, name, revenue, currency, adNetwork, placement, format, impressions, params];
-  const hash = hashOf([vendor, kind, deviceId, transactionId, ...content]);
+  const hash = hashOf([source, kind, deviceId, transactionId, ...content]);
   const isSale = kind === 'purchase' && transactionId !== '';
   const count = scratch.count(isSale ? `sale:${transactionId}` : hash);
-  if (count === 1) return `import:${hash}`;
-  return transactionId === '' ? `import:${hash}:${count}` : null;
+  if (count === 1) return { key: `import:${hash}` };
+  if (transactionId === '') return { key: `import:${hash}:${count}` };
+  return {
+    repeated: isSale ? 'the transaction id of an earlier purchase' : 'equal to an earlier row with an id',
+  };
 }
 
 const hashOf = (content: unknown) =>
