@@ -14,7 +14,7 @@ let service: Service;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'shelf-'));
   service = await startService();
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await service.stop();
   await rm(folder, { recursive: true });
