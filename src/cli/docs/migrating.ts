@@ -7,7 +7,8 @@ const PAGE = path.join(import.meta.dirname, '../../../docs/migrating.md');
 
 await runCommand(
   {
-    usage: 'Usage: npm run docs:migrating\n\nWrites the tables of columns in docs/migrating.md from the readers of exports.',
+    usage:
+      'Usage: npm run docs:migrating\n\nWrites the tables of columns in docs/migrating.md from the readers of exports.',
     options: {},
   },
   async () => writeFile(PAGE, migratingPage(await readFile(PAGE, 'utf8'))),

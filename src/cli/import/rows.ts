@@ -38,7 +38,12 @@ export async function importRows(
   const rejected = path.join(folder, 'rows.rejected.ndjson');
   const prepared = await prepare(file, settings, read, target, { events, rejected });
   const { size } = await stat(events);
-  const { kinds, reasons: refused = {} } = await importFile(events, target, (progress) => onProgress(progress, size), readItem);
+  const { kinds, reasons: refused = {} } = await importFile(
+    events,
+    target,
+    (progress) => onProgress(progress, size),
+    readItem,
+  );
   // A release without reasons may have begun the import.
   const { summary, reasons = {} } = prepared;
   for (const [reason, count] of Object.entries(refused)) countReason(reasons, reason, count);

@@ -43,7 +43,10 @@ async function countedEvents(applicationId: string): Promise<StoredEvent[]> {
     .toSatisfy(({ counted_through }) => Date.parse(counted_through ?? '') >= now);
   const events: StoredEvent[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Page = await ask('GET', `/v1/events?application_id=${applicationId}&limit=200&cursor=${cursor}`);
+    const page: Page = await ask(
+      'GET',
+      `/v1/events?application_id=${applicationId}&limit=200&cursor=${cursor}`,
+    );
     for (const event of page.data) {
       const { status } = await ask<{ status: string }>('GET', `/v1/events/${event.event_id}`);
       if (status === 'counted') events.push(event);

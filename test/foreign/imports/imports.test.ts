@@ -98,12 +98,17 @@ it('makes no parameters of null', async () => {
   const { service } = await imported(entryOf('af_data_locker.csv'));
   const custom = service.events.filter(({ type }) => type === 'custom').map(({ payload }) => payload);
   expect(custom).toEqual([{ event_name: 'tutorial' }, { event_name: 'level', params: { level: 3 } }]);
-  expect([...service.devices.values()].map(({ data }) => data.network)).toEqual(['googleadwords_int', undefined]);
+  expect([...service.devices.values()].map(({ data }) => data.network)).toEqual([
+    'googleadwords_int',
+    undefined,
+  ]);
 });
 
 it('keeps names with vertical bars, semicolons and characters of any script', async () => {
   const { service } = await imported(entryOf('af_utf16.tsv'));
-  expect(service.requests('/v1/creatives').map(({ body }) => body.campaign)).toEqual(['春のキャンペーン|2026']);
+  expect(service.requests('/v1/creatives').map(({ body }) => body.campaign)).toEqual([
+    '春のキャンペーン|2026',
+  ]);
   expect([...service.devices.values()][0]?.data.network).toBe('Google|Ads, search;brand');
 });
 

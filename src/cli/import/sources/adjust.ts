@@ -1,6 +1,6 @@
 import {
-  cellText,
   type ColumnTable,
+  cellText,
   type ExportedEvent,
   type ExportRow,
   faultOfImpressions,
@@ -79,7 +79,8 @@ function amountIn(row: ExportRow): Amount | string {
   if (isAmount(reported)) {
     const currency = first('reporting_currency');
     // `{currency}` is that of the event, and not what the amount was converted to.
-    if (!currency) return 'revenue is in {reporting_revenue}, whose currency is unknown: export {reporting_currency}';
+    if (!currency)
+      return 'revenue is in {reporting_revenue}, whose currency is unknown: export {reporting_currency}';
     return { revenue: reported, currency };
   }
   const dollars = first('dollars');

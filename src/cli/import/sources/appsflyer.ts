@@ -41,7 +41,11 @@ const COLUMNS = {
   app_version: ['App Version'],
 } as const satisfies ColumnTable;
 
-const keyOf = (heading: string) => heading.trim().toLowerCase().replaceAll(/[\s_]+/g, '_');
+const keyOf = (heading: string) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, '_');
 const valuesOf = readerOf(COLUMNS, keyOf);
 
 const AD_REVENUE = 'af_ad_revenue';

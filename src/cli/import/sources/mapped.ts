@@ -42,7 +42,13 @@ export const MAPPED_COLUMNS = {
 } as const;
 type MappedColumn = keyof typeof MAPPED_COLUMNS;
 
-const names = z.union([z.string().min(1).transform((name) => [name]), z.array(z.string().min(1)).min(1)]);
+const names = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((name) => [name]),
+  z.array(z.string().min(1)).min(1),
+]);
 const optionalNames = names.optional();
 
 /** The JSON of `--map`. */
@@ -73,10 +79,13 @@ export function parseColumnMap(text: string): ColumnMap {
   const parsed = ColumnMap.safeParse(readObject(text.replace(/^\ufeff/, '')));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`The map is not valid: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}`);
+  throw new Error(
+    `The map is not valid: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}`,
+  );
 }
 
-const SLASHED = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([ap]m)?)?$/i;
+const SLASHED =
+  /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([ap]m)?)?$/i;
 
 /** A time with the day or the month first, as one that is read without knowing which. Any other text as it is. */
 export function withYearFirst(text: string, dates: ColumnMap['dates']): string {
