@@ -147,14 +147,14 @@ function faultOfTime(text: string, at: number | null, now: number): string | nul
   return at > now ? `"${text}" is in the future: check --timezone` : null;
 }
 
-type RowKey = { key: string; repeated?: never } | { key?: never; repeated: string };
+type ImportKey = { key: string; repeated?: never } | { key?: never; repeated: string };
 
 /**
  * The idempotency key of a row, or why it repeats an earlier row of the file. A repeat is a row with the id of an earlier purchase or, if it
  * has an id, with the same content; and a second install of a device. Equal rows without an id are separate events: their number in the file
  * tells them apart, which is the same in every export that contains them, because they have the same time.
  */
-function keyOf(source: string, event: ExportedEvent, scratch: Scratch): RowKey {
+function keyOf(source: string, event: ExportedEvent, scratch: Scratch): ImportKey {
   const { kind, deviceId, transactionId } = event;
   const { at, name, revenue, currency, adNetwork, placement, format, impressions, params } = event;
   if (kind === 'install') {

@@ -41,7 +41,7 @@ export type ExportedEvent = {
 type RefusedRow = { kind: RowKind; refused: string };
 /** A row that says again what another row says, and why. */
 type RepeatedRow = { kind: RowKind; repeated: string };
-export type ReadRow = ExportedEvent | RefusedRow | RepeatedRow;
+export type RowReading = ExportedEvent | RefusedRow | RepeatedRow;
 
 /** The columns of an export by what they hold: the first one that has a value counts. */
 export type ColumnTable = Readonly<Record<string, readonly string[]>>;
@@ -52,7 +52,7 @@ export type Source = {
   required: readonly string[];
   /** Under which name a heading is looked up. */
   keyOf: (heading: string) => string;
-  read: (row: ExportRow) => ReadRow;
+  read: (row: ExportRow) => RowReading;
 };
 
 /** The text of a cell. Exports write `null` where there is no value. */
