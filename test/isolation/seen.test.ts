@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { makePostback, store } from '../skan/postbacks.ts';
 import { createApplications, fillSides, type Side, type Sides } from './sides.ts';
-import { answersTo, differences, freshWorker, marksIn, pagesOf, storedOf, toolsOf } from './visible.ts';
+import { answersTo, differences, freshWorker, marksIn, pagesOf, reportsTo, storedOf, toolsOf } from './visible.ts';
 
 // What an application's team sees is the same whatever others do, and whatever an isolate remembers of them.
 
 /** The App Store id of an app that nobody here has. */
-const UNCLAIMED = '999999999';
+const UNCLAIMED = '918273645';
 /** Numbers the parts of the cube of each application from the same number on, all of one size. */
 const ALIKE = `WITH ranked AS (
     SELECT application_id, rollup, grain, to_day, shard, sequence, number, 1000000 + row_number() OVER (
@@ -50,7 +50,7 @@ it('shows nobody anything of another team, or of nobody', async () => {
 it('answers with what a Worker remembers as one does that remembers nothing, even if all but the ids are alike', async () => {
   // Whatever else tells the parts of the cube apart is made alike, as it may be by chance.
   await env.DB.prepare(ALIKE).run();
-  await answersTo(sides.theirs);
-  const remembered = await answersTo(sides.ours);
-  expect(differences(await answersTo(sides.ours, await freshWorker()), remembered)).toEqual([]);
+  await reportsTo(sides.theirs);
+  const remembered = await reportsTo(sides.ours);
+  expect(differences(await reportsTo(sides.ours, await freshWorker()), remembered)).toEqual([]);
 });

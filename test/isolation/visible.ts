@@ -34,23 +34,32 @@ const performanceBy = (application: string) =>
       `/v1/reports/performance?application_id=${application}&from=${FROM}&to=${TO}&group_by=${dimension}`,
   );
 
-/** The answers of the team API to everything that a side may read. */
-export async function answersTo(side: Side, of: Pick<typeof worker, 'team' | 'request'> = worker) {
+async function answersOf(
+  side: Side,
+  isWanted: (endpoint: Endpoint) => boolean,
+  of: Pick<typeof worker, 'team' | 'request'>,
+): Promise<Visible> {
   return atThatTime(async () => {
     const seen: Visible = {};
-    const { application } = side.tenant;
-    for (const endpoint of ENDPOINTS.filter(isRead)) {
-      const path = pathOf(endpoint, side.things);
+    for (const endpoint of ENDPOINTS.filter(isWanted)) {
       const answer = await send(endpoint, side, side.things, undefined, of);
-      seen[`GET ${endpoint.path}`] = await textOf(answer);
-      if (answer.status !== 200) throw new Error(`${path}: ${seen[`GET ${endpoint.path}`]}`);
+      const text = await textOf(answer);
+      if (answer.status !== 200) throw new Error(`${pathOf(endpoint, side.things)}: ${text}`);
+      seen[`GET ${endpoint.path}`] = text;
     }
-    for (const path of performanceBy(application.id)) {
-      seen[`GET ${path.split('&').at(-1)}`] = await (await of.team(side.tenant, path)).text();
+    for (const path of performanceBy(side.things.application)) {
+      seen[`GET ${path.split('&').at(-1)}`] = await textOf(await of.team(side.tenant, path));
     }
     return seen;
   });
 }
+
+/** The answers of the team API to everything that a side may read. */
+export const answersTo = (side: Side) => answersOf(side, isRead, worker);
+
+/** Those with figures, for which an isolate remembers the most. */
+export const reportsTo = (side: Side, of: Pick<typeof worker, 'team' | 'request'> = worker) =>
+  answersOf(side, (endpoint) => isRead(endpoint) && endpoint.path.startsWith('/v1/reports/'), of);
 
 const TOOLS = [
   ['list_applications', {}],
