@@ -52,5 +52,5 @@ it('answers with what a Worker remembers as one does that remembers nothing, eve
   await env.DB.prepare(ALIKE).run();
   await reportsTo(sides.theirs);
   const remembered = await reportsTo(sides.ours);
-  expect(differences(await reportsTo(sides.ours, await freshWorker()), remembered)).toEqual([]);
+  expect(differences(await reportsTo(sides.ours, await freshWorker(sides.ours)), remembered)).toEqual([]);
 });

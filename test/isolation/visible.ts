@@ -4,6 +4,7 @@ import { DIMENSIONS } from '#catalogue';
 import type { Endpoint } from '#http';
 import { ENDPOINTS } from '../../src/service.ts';
 import { PAGES_OF_ONE, PLAIN_PAGES } from '../helpers/dashboard-pages.ts';
+import { settleAll } from '../helpers/settle.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { pathOf, send } from './requests.ts';
 import { DAY, FROM, marksOf, type Side, TO, worker } from './sides.ts';
@@ -179,9 +180,17 @@ export function marksIn(seen: Visible | string, side: Side, except: readonly str
   );
 }
 
-/** A Worker with modules of its own, which remembers nothing of what another has read. */
-export async function freshWorker(): Promise<typeof worker> {
+/** A Worker with modules of its own, which remembers nothing of what another has read. The counters start anew with it. */
+export async function freshWorker({ tenant }: Side): Promise<typeof worker> {
   vi.resetModules();
   const { default: fresh } = await import('../../src/index.ts');
-  return startWorker(worker.bindings, fresh);
+  // A counter of the former modules is gone, and says so to its next caller.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await settleAll(tenant.application.id);
+      return startWorker(worker.bindings, fresh);
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
 }
