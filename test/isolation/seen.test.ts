@@ -2,7 +2,16 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { makePostback, store } from '../skan/postbacks.ts';
 import { createApplications, fillSides, type Side, type Sides } from './sides.ts';
-import { answersTo, differences, freshWorker, marksIn, pagesOf, reportsTo, storedOf, toolsOf } from './visible.ts';
+import {
+  answersTo,
+  differences,
+  freshWorker,
+  marksIn,
+  pagesOf,
+  reportsTo,
+  storedOf,
+  toolsOf,
+} from './visible.ts';
 
 // What an application's team sees is the same whatever others do, and whatever an isolate remembers of them.
 
