@@ -50,8 +50,9 @@ export const idOf = (name: string): string =>
 const amount = ({ cents }: Spent) => (cents / 100).toFixed(2);
 const json = (body: unknown, status = 200) => Response.json(body, { status });
 
-/** The tokens of Meta that work: the second one replaces the first. */
+/** The keys that work: tests replace the first ones by those that are new. */
 const META_TOKENS = new Set(['secret-token', 'the-new-token']);
+const APPLOVIN_KEYS = new Set(['secret-key', 'secret-report-key', 'the-new-report-key']);
 const META_JOB = '901';
 const TIKTOK_MAX_DAYS = 30;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -195,7 +196,8 @@ export class StandIn {
 
   #applovin(path: string, query: URLSearchParams, { method }: Asked): Response {
     if (method !== 'GET' || path !== '/report') return new Response('Not found', { status: 404 });
-    if (query.get('api_key') !== 'secret-key') return new Response('Invalid api_key', { status: 401 });
+    if (!APPLOVIN_KEYS.has(query.get('api_key') ?? ''))
+      return new Response('Invalid api_key', { status: 401 });
     const [from, to] = [query.get('start'), query.get('end')];
     const isAdvertiser = query.get('report_type') === 'advertiser' && query.get('format') === 'json';
     if (!isAdvertiser || !isPeriod(from, to, 45)) return new Response('Bad request', { status: 400 });
