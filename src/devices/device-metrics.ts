@@ -92,16 +92,19 @@ export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 /** What clients send if they have no id. The last is an id that many early Android devices share. */
 const NOT_AN_ID = /^(?:[0-]*|null|undefined|unknown|none|nan|9774d56d682e549c)$/i;
 
+/** The name of a test build's device. */
+export const testNameOf = (name: string): string => `test:${name}`;
+
 /**
  * The name by which the sender knows the device: the backend's own id, or else the installation's identity. Null if there is neither.
  * Test builds get devices of their own, so that a tester's later regular installation still counts as a new customer.
  */
 export function identityOf({ data, asid, ifv, ga, aid, lat, dev }: DeviceMetrics): string | null {
-  const scope = dev ? 'test:' : '';
-  if (data.device_id) return `${scope}${data.device_id}`;
+  const named = (name: string) => (dev ? testNameOf(name) : name);
+  if (data.device_id) return named(data.device_id);
   const installation = { asid, ifv, ...(lat ? {} : { ga, aid }) };
   for (const [kind, id] of Object.entries(installation)) {
-    if (id && !NOT_AN_ID.test(id)) return `${scope}${kind}:${id}`;
+    if (id && !NOT_AN_ID.test(id)) return named(`${kind}:${id}`);
   }
   return null;
 }

@@ -3,6 +3,7 @@ import { counterOf, findDevices, homeShard, possibleShards, type ShardedApplicat
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
+import { testNameOf } from './device-metrics.ts';
 import { aliasOf } from './draft.ts';
 
 /** A device as others may know it: by the `device_id` that the backend gave it. */
@@ -20,7 +21,10 @@ export type NamedDevice = {
   test: boolean;
 };
 
-/** The device that has one of these names as its `device_id`: that of the first name that any has. Null if none has. */
+/**
+ * The device that has one of these names as its `device_id`: that of the first name that any has. Only if none has, that of a test build, so that
+ * nothing that is reported of it counts. Null if there is none either.
+ */
 export async function findNamedDevice(
   env: Env,
   { id, shards }: ShardedApplication,
@@ -28,7 +32,8 @@ export async function findNamedDevice(
 ): Promise<NamedDevice | null> {
   if (names.length === 0) return null;
   const hashKey = await hashKeyOf(env);
-  const aliases = await Promise.all(names.map((name) => aliasOf(hashKey, id, name)));
+  const all = [...names, ...names.map(testNameOf)];
+  const aliases = await Promise.all(all.map((name) => aliasOf(hashKey, id, name)));
   const found = await findDevices(
     env,
     id,

@@ -7,6 +7,7 @@ import { KINDS } from '../../src/connectors/kinds.ts';
 import { runConnector } from '../../src/connectors/run.ts';
 import { dailyWindow, nextDailyAt } from '../../src/connectors/windows.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { strictly } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -39,17 +40,20 @@ async function rowOf(id: string) {
 }
 
 /** A platform that has the same report for each day, or refuses one. */
-const platform =
-  (csv: string, refused = '') =>
-  async (url: string) => {
+const platform = (csv: string, refused = '') =>
+  strictly(async (url: string) => {
     const { hostname, searchParams } = new URL(url);
     if (hostname !== 'r.applovin.com') return new Response(csv);
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(searchParams.get('date') ?? ''))
+      return new Response('Bad date', { status: 400 });
+    if (searchParams.get('api_key') !== MAX.credentials.report_key)
+      return new Response('Bad key', { status: 401 });
     if (searchParams.get('date') === refused) return new Response('Quota exceeded', { status: 429 });
     return Response.json({
       status: 200,
       ad_revenue_report_url: 'https://reports.s3.amazonaws.com/report.csv',
     });
-  };
+  });
 
 const compared = (tenant: Tenant, from: string, to = from) =>
   call<{ data: Record<string, unknown>[]; totals: Record<string, unknown> }>(

@@ -145,6 +145,50 @@ describe.each<Network>(['meta', 'tiktok', 'applovin', 'google', 'pull'])('costs 
   });
 });
 
+it.each<Network>(['meta', 'tiktok', 'applovin', 'google', 'pull'])(
+  'takes from %s no row of a day that it was not asked for',
+  async (network) => {
+    for (const date of [addDays(TODAY, -8), TODAY, addDays(TODAY, 1)]) {
+      const tenant = await createTenant();
+      const standIn = new StandIn();
+      standIn.ledger = spentOn(9);
+      const id = await addConnector(worker, tenant, network);
+      // Tokyo's yesterday is the last day at TikTok, as it is everywhere at noon of UTC.
+      const asked = standIn.ledger.filter((row) => row.date >= addDays(TODAY, -7) && row.date < TODAY);
+      const [row] = asked;
+      if (!row) throw new Error('nothing was spent');
+      standIn.strangers = [{ ...row, date }];
+      const fault = `the report has ${date}, which was not asked for`;
+      // Our own format says that such rows are ignored.
+      expect(await run(id, standIn), date).toBe(network === 'pull' ? null : fault);
+      const stored = storedBy(await storedCosts(tenant));
+      expect(stored).toEqual(network === 'pull' ? spentBy(network, asked) : {});
+    }
+  },
+);
+
+it.each<[Network, () => Response, wait: number]>([
+  ['applovin', () => new Response('slow down', { status: 503, headers: { 'Retry-After': '5400' } }), 5_400],
+  ['applovin', () => new Response('slow down', { status: 429, headers: { 'Retry-After': '1200' } }), 1_200],
+  ['tiktok', () => new Response('{}', { status: 503, headers: { 'Retry-After': '90' } }), 90],
+  ['meta', () => new Response('down', { status: 503 }), 3_600],
+])('asks %s again only when it said that it may be asked (%#)', async (network, failure, waitSeconds) => {
+  const tenant = await createTenant();
+  const standIn = new StandIn();
+  standIn.ledger = spentOn(9);
+  const id = await addConnector(worker, tenant, network);
+  standIn.failures = [[/./, failure]];
+  await runDueConnectors(env, NOW, standIn.fetch, noSleep);
+  expect((await connectorRow(id)).lastError).not.toBeNull();
+  const asked = standIn.requests.length;
+  for (const at of [0, 1_000, waitSeconds * 1_000 - 1]) {
+    await runDueConnectors(env, NOW + at, standIn.fetch, noSleep);
+    expect(standIn.requests, `${at} ms later`).toHaveLength(asked);
+  }
+  await runDueConnectors(env, NOW + waitSeconds * 1_000, standIn.fetch, noSleep);
+  expect((await connectorRow(id)).lastError).toBeNull();
+});
+
 it('gives ROAS by campaign and country what an independent count gives', async () => {
   const tenant = await createTenant();
   const standIn = new StandIn();

@@ -4,6 +4,7 @@ import type { Fetch } from '#lib/input/fetch';
 import { fromNanos } from '#lib/money';
 import { PLATFORMS } from '../../src/connectors/platforms.ts';
 import { sumByNetwork } from '../../src/connectors/report-file.ts';
+import { strictly } from '../helpers/strict-fetch.ts';
 
 // Answers in the form that the platforms document, with invented figures.
 
@@ -24,12 +25,13 @@ const gzip = async (text: string) =>
 /** Answers requests by the beginning of their address, and keeps them. */
 function answering(answers: Record<string, () => Response | Promise<Response>>) {
   const requests: { url: URL; headers: Headers; redirect: string | undefined }[] = [];
-  const fetcher: Fetch = async (url, init) => {
+  const fetcher: Fetch = strictly(async (url, init) => {
     requests.push({ url: new URL(url), headers: new Headers(init.headers), redirect: init.redirect });
     const [, answer] = Object.entries(answers).find(([start]) => url.startsWith(start)) ?? [];
     if (!answer) throw new Error(`nobody answers ${url}`);
+    if ((init.method ?? 'GET') !== 'GET') return new Response(null, { status: 405 });
     return answer();
-  };
+  });
   return { fetcher, requests };
 }
 

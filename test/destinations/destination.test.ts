@@ -82,6 +82,31 @@ it('tries again for 76 hours, at the times of the schedule, and then gives up', 
   expect(delivery?.attempts).toHaveLength(10);
 });
 
+it('gives an event that is sent again by hand all its attempts again', async () => {
+  setClock(NOW);
+  const { tenant, receiver, object, deliveries, path } = await setUp();
+  const [refused, other] = [item(tenant.application.id), item(tenant.application.id)];
+  receiver.answer = () => new Response('', { status: 500 });
+  await object.inside((own) => own.accept([partOf([refused, other])]));
+  await object.work();
+  // All but the last attempt: the next one that fails would be the end.
+  for (let attempt = 1; attempt < 9; attempt++) {
+    vi.setSystemTime(Date.now() + 27 * HOUR);
+    receiver.answer = ({ id }) => new Response('', { status: id === refused.event.id ? 500 : 200 });
+    await object.inside((own) => own.accept([partOf([item(tenant.application.id)])]));
+    await object.work();
+  }
+  const before = await deliveries(`event_id=${other.event.id}`);
+  await call(tenant, 'POST', `${path}/replay`, { event_id: refused.event.id });
+  await object.work();
+  const [delivery] = await deliveries(`event_id=${refused.event.id}`);
+  expect(delivery).toMatchObject({ status: 'pending', reason: 'Answered 500' });
+  // The wait is the first one of the schedule again.
+  const wait = Date.parse(delivery?.next_attempt_at ?? '') - Date.now();
+  expect(wait).toBeLessThanOrEqual(1.1 * 5 * SECOND);
+  expect(await deliveries(`event_id=${other.event.id}`)).toEqual(before);
+});
+
 /** Breaks off after a part of its body. */
 const broken = () =>
   new Response(

@@ -6,11 +6,12 @@ import type { OutboundEvent } from '#networks/outbound';
 import type { SenderSetup } from '../../src/destinations/object/api.ts';
 import { deliverAll } from '../../src/destinations/object/deliver.ts';
 import { testEventOf } from '../../src/destinations/object/test-event.ts';
+import { checkRequest } from './strict-fetch.ts';
 
 type Received = { id: string; url: string; headers: Record<string, string>; body: string };
 type Answering = (request: Received) => Response | Promise<Response>;
 
-/** A receiver of what a destination sends, in its own process. `answer` decides what it answers. */
+/** A receiver of what a destination sends, in its own process: see `checkRequest`. `answer` decides what it answers. */
 export class Receiver {
   readonly received: Received[] = [];
   answer: Answering = () => new Response('ok');
@@ -25,6 +26,7 @@ export class Receiver {
   }
 
   readonly fetch: Fetch = async (url, init) => {
+    checkRequest(url, init);
     const headers = Object.fromEntries(new Headers(init.headers));
     const request = { id: headers['webhook-id'] ?? '', url, headers, body: String(init.body) };
     this.received.push(request);

@@ -61,14 +61,17 @@ export function eventsIn<Event = DeviceEvent>(body: unknown): Event[] {
   return events.map((event) => ({ application_id, ...(event as Event) }));
 }
 
-/** The Worker as a deployment runs it, but for its event queue, which the test holds. */
-export function startWorker(overrides: Partial<Env> = {}) {
+/** The Worker as a deployment runs it, but for its event queue, which the test holds. `of` is a Worker with modules of its own. */
+export function startWorker(
+  overrides: Partial<Env> = {},
+  of: Pick<typeof worker, 'fetch' | 'queue'> = worker,
+) {
   const queue = new JournalQueue();
   const bindings: Env = { ...env, EVENTS: queue as unknown as Queue, ...overrides };
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const ctx = createExecutionContext();
-    const response = await worker.fetch(new Request(`https://ingest.test${path}`, init), bindings, ctx);
+    const response = await of.fetch(new Request(`https://ingest.test${path}`, init), bindings, ctx);
     await waitOnExecutionContext(ctx);
     return response;
   }
@@ -107,7 +110,7 @@ export function startWorker(overrides: Partial<Env> = {}) {
       messages.map((message) => ({ ...message, timestamp: Date.now(), attempts: 1 })),
     );
     const ctx = createExecutionContext();
-    await worker.queue(batch, bindings);
+    await of.queue(batch, bindings);
     return getQueueResult(batch, ctx);
   }
 
