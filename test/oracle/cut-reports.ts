@@ -17,7 +17,13 @@ export type CutGrouping = {
 };
 
 const DAY = ({ day }: Pick<Sent, 'day'>) => day;
-const WEEK = ({ day }: Pick<Sent, 'day'>) => monday(day);
+/** The week of ISO 8601, which has the number of its Thursday's. */
+const WEEK = ({ day }: Pick<Sent, 'day'>) => {
+  const thursday = new Date(Date.parse(monday(day)) + 3 * 86_400_000);
+  const year = thursday.getUTCFullYear();
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * 86_400_000)) + 1;
+  return `${year}-W${String(week).padStart(2, '0')}`;
+};
 const MONTH = ({ day }: Pick<Sent, 'day'>) => day.slice(0, 7);
 const OS = ({ os }: Sent) => os || null;
 const COUNTRY = ({ country }: Sent) => country || null;
