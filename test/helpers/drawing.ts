@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 export type Point = { x: number; y: number };
 type Line = { points: Point[]; isPartial: boolean };
 
-export type DrawnChart = {
+type DrawnChart = {
   /** The labels of the grid, from top to bottom, and the value that each line stands for. */
   grid: { text: string; value: number }[];
   /** By series: lines and dots, areas and bands, with `y` as a value and `x` as a share of the axis in percent. */

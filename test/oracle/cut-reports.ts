@@ -7,7 +7,7 @@ import { expectFigures, monday, type Report, type Row } from './setup.ts';
 // another, so what is counted by device is not what is left of the total.
 
 /** A grouping of events: the columns of its rows. */
-export type CutGrouping = {
+type CutGrouping = {
   groups: string;
   of: readonly ((event: Sent) => string | null)[];
   /** Of the columns, those by time. */
