@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { counterOf } from '#counting';
 import type { Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
+import { CUT_GROUPINGS, expectCut } from './cut-reports.ts';
 import { localDay, type Sent } from './history.ts';
 import * as naive from './naive.ts';
 import {
@@ -87,6 +88,17 @@ export function describeEveryReport(options: History): void {
     }
     expectFigures(totals, naive.performance(events, sent, spent, days.length, rateOn), 'the totals');
     expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
+  });
+
+  it.each(CUT_GROUPINGS)('performance by $groups, cut short', async (grouping) => {
+    const world = {
+      report: (query: string) => report('performance', query),
+      events: sent.filter((event) => within(event.day)),
+      all: sent,
+      days: daysSinceFirst(),
+      rateOn,
+    };
+    for (const limit of [1, 2, 5]) await expectCut(world, grouping, limit);
   });
 
   const AD = ['impressions', 'ad_revenue', 'ecpm'];
