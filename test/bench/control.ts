@@ -5,7 +5,7 @@ import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../
 import { versionOf } from '../../src/env.ts';
 import { filePrefix } from '../../src/lake/index.ts';
 import { saveSharedRates } from '../../src/money/exchange-rates.ts';
-import { type EventLine, eventText, measureEvent, messageHead } from '../../src/rollup/index.ts';
+import { type EventLine, eventLine, eventText, messageHead } from '../../src/rollup/index.ts';
 import { packMessages } from '../../src/rollup/message.ts';
 import { ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 import type { BenchCounter } from './bench-counter.ts';
@@ -109,10 +109,7 @@ const toMessage = (body: unknown, id: number) =>
     },
   }) as unknown as Message;
 
-function lineOf(event: LoggedEvent): EventLine {
-  const text = eventText(event);
-  return { text, bytes: measureEvent(text) };
-}
+const lineOf = (event: LoggedEvent): EventLine => eventLine(eventText(event));
 
 /** Feeds the consumer as the queue would; the making of the events is not timed. */
 async function consume(env: Env, load: Load): Promise<Consumed> {
