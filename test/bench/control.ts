@@ -9,6 +9,7 @@ import { type EventLine, eventLine, eventText, messageHead } from '../../src/rol
 import { packMessages } from '../../src/rollup/message.ts';
 import { ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 import type { BenchCounter } from './bench-counter.ts';
+import { operationsOf } from './queue-meter.ts';
 import { addTimings, type Timing, timed } from './stopwatch.ts';
 import {
   ACQUISITION_DAYS,
@@ -23,8 +24,6 @@ import { fillYear, type YearSize } from './year.ts';
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
 
 /** The queue's operations: each 64 KB of a message is one to write, one to read and one to delete. */
-const OPERATION_BYTES = 65_536;
-const OPERATIONS = 3;
 const MAX_BATCH_MESSAGES = 100;
 
 let logLines = 0;
@@ -131,7 +130,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
       made += size;
       for (const { body, bytes } of packMessages(head, events.map(lineOf))) {
         batch.push(toMessage(body, messages++));
-        queueOperations += OPERATIONS * Math.ceil(bytes / OPERATION_BYTES);
+        queueOperations += operationsOf(bytes);
       }
     }
     batches++;
