@@ -46,6 +46,8 @@ const OPTIONAL = z.lazy(() =>
     TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
     /** How many of the event queues are sent to. Further ones that are bound are only consumed. */
     EVENT_QUEUES: EventQueueCount,
+    /** How long an event waits for others to share its message with, even if none is on its way: see `send/group-commit.ts`. */
+    INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1_000, 'must be at most 1000').default(0),
     TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
     /** How long a counter remembers idempotency keys after it accepted them. Keys of purchases are kept as long as raw events. */
     IDEMPOTENCY_DAYS: z.coerce.number().int().min(9, 'must be at least 9').max(3650).default(30),

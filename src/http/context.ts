@@ -28,3 +28,11 @@ export type AppEnv = {
 };
 
 export type AppContext = Context<AppEnv>;
+
+/** Lets work finish although its request has been answered, or its client has gone; for half a minute at most. */
+export type KeepAlive = (work: Promise<unknown>) => void;
+
+export const keepAliveOf =
+  (c: Pick<AppContext, 'executionCtx'>): KeepAlive =>
+  (work) =>
+    c.executionCtx.waitUntil(work);

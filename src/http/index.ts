@@ -1,6 +1,12 @@
 export * from '#lib/input/fields';
 export { answerJson, answerRedirect } from './answer-headers.ts';
-export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
+export {
+  type AppContext,
+  type AppEnv,
+  type AuthenticatedApplication,
+  type KeepAlive,
+  keepAliveOf,
+} from './context.ts';
 export { authenticate, bearerOf, findTeam, forgetCredentials, requireDataCollection } from './credentials.ts';
 export { INGESTION_PATHS } from './cross-origin.ts';
 export { afterKeyCursor, idOf, keyCursor, pageOf, toKeyCursor } from './cursor.ts';

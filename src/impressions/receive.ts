@@ -8,7 +8,7 @@ import {
   takesEventsUntil,
 } from '#devices';
 import { settingsOf } from '#env';
-import type { Fault } from '#http';
+import type { Fault, KeepAlive } from '#http';
 import { newId } from '#lib/ids';
 import { logWarning } from '#lib/log';
 import { eventTimes } from '#lib/time';
@@ -79,6 +79,7 @@ async function shardWithout(
  */
 export async function receiveImpression(
   env: Env,
+  keepAlive: KeepAlive,
   application: IntakeApplication,
   template: ImpressionTemplate,
   impression: Impression,
@@ -112,6 +113,6 @@ export async function receiveImpression(
         ...(device.test ? { test: true } : {}),
       }
     : { ...shared, type: 'mediation.ad', creative_id: null, ...(country ? { country } : {}) };
-  await sendEvent(env, event, device?.creditOpen === true);
+  await sendEvent(env, keepAlive, event, device?.creditOpen === true);
   return event.id;
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { type Endpoint, EXAMPLE, invalidRequest, requireDataCollection } from '#http';
+import { type Endpoint, EXAMPLE, invalidRequest, keepAliveOf, requireDataCollection } from '#http';
 import type { ImpressionTemplate } from '#networks';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
 import { readCallback } from './read-callback.ts';
@@ -24,7 +24,7 @@ async function receive(c: Context<IntakeEnv>) {
   }
   const now = Date.now();
   const impression = readCallback(template, c.req.query(), now);
-  const event_id = await receiveImpression(c.env, application, template, impression, now);
+  const event_id = await receiveImpression(c.env, keepAliveOf(c), application, template, impression, now);
   c.set('eventId', event_id);
   const received = { success: true, message: 'Impression received', event_id } as const;
   return c.json<z.input<typeof ImpressionReceived>>(received);

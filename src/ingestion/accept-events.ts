@@ -9,6 +9,7 @@ import {
   answerJson,
   type Fault,
   invalidRequest,
+  keepAliveOf,
   toFaults,
   unavailable,
 } from '#http';
@@ -20,8 +21,8 @@ import {
   type EventLine,
   enqueueEvent,
   enqueueEvents,
+  eventLine,
   MAX_EVENT_BYTES,
-  measureEvent,
   messageHead,
 } from '#rollup';
 import type { EventAccepted } from './answers.ts';
@@ -137,7 +138,7 @@ export async function acceptEvent(c: AppContext, { body: envelope }: { body: Eve
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
   const place = { applicationId: application.id, shard: claims.shard };
   const head = headOf(env, application, claims.creditOpen);
-  if (!(await enqueueEvent(env, place, head, JSON.stringify(event)))) throw unavailable();
+  if (!(await enqueueEvent(env, keepAliveOf(c), place, head, JSON.stringify(event)))) throw unavailable();
   c.set('eventId', id);
   const accepted = acceptedEvent(id, envelope, now);
   return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
@@ -197,11 +198,10 @@ export async function acceptBatch(
     const own = keysOfEnvelope(undefined, envelope);
     const keys = own.length > 0 ? own : keysOfEnvelope(headerKeys[index], envelope);
     const id = newId('evt');
-    const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
-    const bytes = measureEvent(text);
-    if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
-    const line = { text, bytes, shard: claims.shard, head: claims.creditOpen ? open : settled };
-    return { line, accepted: acceptedEvent(id, envelope, now) };
+    const line = eventLine(JSON.stringify(toEvent(envelope, { application, claims, keys, id, now })));
+    if (line.bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
+    const place = { shard: claims.shard, head: claims.creditOpen ? open : settled };
+    return { line: { ...line, ...place }, accepted: acceptedEvent(id, envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
   const accepted = await enqueueEvents(env, application.id, events);

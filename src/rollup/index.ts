@@ -23,16 +23,12 @@ export {
   type EventLine,
   EventMessage,
   type EventWithText,
-  enqueueEvent,
-  enqueueEvents,
+  eventLine,
   eventText,
   MAX_EVENT_BYTES,
-  measureEvent,
   messageHead,
   parkedWhole,
   readMessage,
-  sendEvent,
-  sendWithRetry,
 } from './message.ts';
 export {
   neutralSums,
@@ -57,6 +53,8 @@ export {
   wholeBody,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { enqueueClick, enqueueEvent, enqueueEvents, sendEvent } from './send/send-events.ts';
+export { sendWithRetry } from './send/send-with-retry.ts';
 export { additionColumns, highOf, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, Tally } from './tally.ts';

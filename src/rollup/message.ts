@@ -1,15 +1,11 @@
 import * as z from 'zod';
 import { ClickRecord } from '#attribution';
-import { LoggedEvent, shardOf } from '#catalogue';
-import { queueFor } from '#env';
-import { describeFaults, toFaults, unavailable } from '#http';
+import { LoggedEvent } from '#catalogue';
+import { describeFaults, toFaults } from '#http';
 import { chunksBySize } from '#lib/collections/chunks';
-import { logWarning } from '#lib/log';
-import { retry } from '#lib/retry';
-import { TimedOut, withTimeout } from '#lib/timeout';
 import { applicationIdOf, type Parked, parkedBody, parkedId } from './park.ts';
 
-// The messages of the queue, and the only place that knows their form: how they are written, sent, read and checked.
+// The messages of the queue, and the only place that knows their form: how they are written, read and checked. How they are sent: see `send/`.
 
 /**
  * A queue message: events for the log, and records for the rows of clicks. `application_id` belongs to all events that do not name their own.
@@ -26,10 +22,10 @@ export const EventMessage = z.lazy(() =>
     })
     .refine(({ events, clicks }) => events.length + clicks.length > 0, 'must have an event or a click'),
 );
-export type EventMessage = { v: 1 | 2; events: LoggedEvent[]; clicks?: ClickRecord[] };
 
-// Events that clients send, which are nearly all, travel as text: a line for the message itself, then a line per event, as the log stores
-// it. Each event is therefore serialized once, by the Worker that received it, and the size of a message is known exactly.
+// Messages travel as text: a line for the message itself, with its clicks, then a line per event, as the log stores it. Each event is
+// therefore serialized once, by the Worker that received it, and the size of a message is known exactly. Older Workers sent clicks, and events
+// of stores and of mediation, as objects.
 
 /** An event as text: JSON without `application_id` and without fields that are undefined. */
 export const eventText = (event: Omit<LoggedEvent, 'application_id'>): string => {
@@ -49,12 +45,9 @@ export const messageHead = (applicationId: string, checkedBy: string | null, cre
     ...(checkedBy ? { checked_by: checkedBy } : {}),
   });
 
-/** Joins the lines of a message as text. */
-const joinMessage = (head: string, events: readonly string[]): string => [head, ...events].join('\n');
-
 /** The platform accepts 128 KB per message and 256 KB per call. Both limits leave a margin. */
 const MAX_MESSAGE_BYTES = 110_000;
-const MAX_CALL_BYTES = 220_000;
+export const MAX_CALL_BYTES = 220_000;
 /** The largest event: a request of 64 KB is never larger as text. */
 export const MAX_EVENT_BYTES = 120_000;
 
@@ -65,103 +58,50 @@ const encoded = new Uint8Array(MAX_EVENT_BYTES + 4);
 /** The length of an event's text in UTF-8; of a larger event, a little more than `MAX_EVENT_BYTES`. Unlike `encode`, it allocates nothing. */
 export const measureEvent = (text: string): number => encoder.encodeInto(text, encoded).written;
 
-/** An event as a line of a message: see `eventText`. */
-export type EventLine = { text: string; bytes: number };
+/** An event and its bytes in UTF-8, a click as JSON, or a click with the event that counts it: what goes into one message or not at all. */
+export type MessagePart = { text?: string; click?: string; bytes: number };
 
-/** A message of the queue: its text, how many bytes it has in UTF-8, and how many events. */
-export type PackedMessage = { body: string; bytes: number; events: number };
+/** An event as a part of a message: see `eventText`. */
+export type EventLine = MessagePart & { text: string };
 
-/** Packs events, in order, into as few messages as possible. `head`: see `messageHead`. */
-export const packMessages = (head: string, events: readonly EventLine[]): PackedMessage[] =>
-  chunksBySize(events, MAX_MESSAGE_BYTES - head.length, bytesOf).map((lines) => ({
-    body: joinMessage(
-      head,
-      lines.map(({ text }) => text),
-    ),
-    bytes: lines.reduce((sum, line) => sum + bytesOf(line), head.length),
-    events: lines.length,
-  }));
+/** An event as a part of a message. */
+export const eventLine = (text: string): EventLine => ({ text, bytes: measureEvent(text) });
 
-/** With the end of its line. */
-const bytesOf = ({ bytes }: EventLine): number => bytes + 1;
-
-/** Sends have been seen to hang for a minute. Callers are told to retry long before that. */
-const TIME_LIMIT_MS = 5_000;
-
-/** Sends to the queue, with up to three attempts within 5 s. Returns false if no attempt is known to have succeeded by then. */
-export async function sendWithRetry(send: () => Promise<unknown>): Promise<boolean> {
-  const deadline = Date.now() + TIME_LIMIT_MS;
-  const attempt = async (number: number) => {
-    try {
-      await withTimeout(send(), deadline - Date.now());
-    } catch (error) {
-      logWarning('queue send failed', error, { attempt: number });
-      throw error;
-    }
-  };
-  try {
-    await retry(attempt, { waitMs: 60, isPassing: (error) => !(error instanceof TimedOut) });
-    return true;
-  } catch {
-    return false;
-  }
+/** A click as a part of a message, with the event that counts it, if there is one. */
+export function clickPart(click: ClickRecord, event: LoggedEvent | undefined): MessagePart {
+  const [text, json] = [event ? eventText(event) : undefined, JSON.stringify(click)];
+  const bytes = measureEvent(json) + (text === undefined ? 0 : measureEvent(text));
+  return { ...(text === undefined ? {} : { text }), click: json, bytes };
 }
 
-/** Sends an event to the queue of its counter. `creditOpen`: that of its device is not settled yet. Throws `unavailable` if the queue does not accept it. */
-export async function sendEvent(env: Env, event: LoggedEvent, creditOpen: boolean): Promise<void> {
-  const message: EventMessage = { v: creditOpen ? 2 : 1, events: [event] };
-  const queue = queueFor(env, event.application_id, shardOf(event));
-  if (!(await sendWithRetry(() => queue.send(message)))) throw unavailable();
+/** Writes a message as text. Clicks stand in its first line, where every version of the Worker reads them. */
+function writeMessage(head: string, parts: readonly MessagePart[]): string {
+  const clicks = parts.flatMap(({ click }) => click ?? []);
+  const first = clicks.length === 0 ? head : `${head.slice(0, -1)},"clicks":[${clicks.join()}]}`;
+  return [first, ...parts.flatMap(({ text }) => text ?? [])].join('\n');
 }
 
-/** An application's shard, whose events go to the same queue. */
-type CounterAddress = { applicationId: string; shard: number };
+/** A message of the queue: its text, how many bytes it has in UTF-8 at most, and its parts. */
+export type PackedMessage<Part extends MessagePart> = { body: string; bytes: number; parts: Part[] };
 
-/** Sends one event. Returns false if the queue did not accept it after three attempts within a fraction of a second. */
-export async function enqueueEvent(
-  env: Env,
-  { applicationId, shard }: CounterAddress,
+/** Packs parts, in order, into as few messages as possible. `head`: see `messageHead`. */
+export function packMessages<Part extends MessagePart>(
   head: string,
-  text: string,
-): Promise<boolean> {
-  const queue = queueFor(env, applicationId, shard);
-  const body = joinMessage(head, [text]);
-  return sendWithRetry(() => queue.send(body, { contentType: 'text' }));
+  parts: readonly Part[],
+): PackedMessage<Part>[] {
+  const headBytes = head.length + CLICKS_BYTES;
+  return chunksBySize(parts, MAX_MESSAGE_BYTES - headBytes, bytesOf).map((own) => ({
+    body: writeMessage(head, own),
+    bytes: own.reduce((sum, part) => sum + bytesOf(part), headBytes),
+    parts: own,
+  }));
 }
 
-/**
- * Sends many events of an application, each under its head and to the queue of its shard, in as few calls as the platform's limits allow. Returns
- * for each whether its queue accepted it: one of several calls may fail after others have succeeded.
- */
-export async function enqueueEvents(
-  env: Env,
-  applicationId: string,
-  events: readonly (EventLine & { shard: number; head: string })[],
-): Promise<boolean[]> {
-  const accepted = new Map<EventLine, boolean>();
-  const sent = [...Map.groupBy(events, ({ head }) => head)].flatMap(([head, alike]) =>
-    [...Map.groupBy(alike, ({ shard }) => queueFor(env, applicationId, shard))].map(
-      async ([queue, lines]) => {
-        const answers = await sendLines(queue, head, lines);
-        for (const [index, line] of lines.entries()) accepted.set(line, answers[index] === true);
-      },
-    ),
-  );
-  await Promise.all(sent);
-  return events.map((event) => accepted.get(event) === true);
-}
+/** The name and brackets of a message's clicks. */
+const CLICKS_BYTES = 12;
 
-async function sendLines(queue: Queue, head: string, events: readonly EventLine[]): Promise<boolean[]> {
-  const calls = chunksBySize(packMessages(head, events), MAX_CALL_BYTES, ({ bytes }) => bytes);
-  const accepted = await Promise.all(
-    calls.map(async (call) => {
-      const messages = call.map(({ body }) => ({ body, contentType: 'text' as const }));
-      const isAccepted = await sendWithRetry(() => queue.sendBatch(messages));
-      return call.flatMap((message) => Array.from({ length: message.events }, () => isAccepted));
-    }),
-  );
-  return accepted.flat();
-}
+/** With the end of its line and a comma. */
+const bytesOf = ({ bytes }: MessagePart): number => bytes + 2;
 
 export type ReadMessage = {
   /** What `EventMessage` describes, if the message is one. */

@@ -12,9 +12,9 @@ import {
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
-import { sendWithRetry } from './message.ts';
 import { readParkedSums, type SumRows, sumStatement } from './outbox-part.ts';
 import { wholeBody } from './park.ts';
+import { sendWithRetry } from './send/send-with-retry.ts';
 
 /** A parked message in the API's format. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;

@@ -87,6 +87,8 @@ async function sendRows(env: Env, rows: readonly HeldRow[], now: number): Promis
       sent.map((row) =>
         sendEvent(
           env,
+          // The cron waits for it.
+          () => undefined,
           { ...row.held, id: row.eventId ?? '', ...(row.shard ? { shard: row.shard } : {}) },
           false,
         ),

@@ -2,6 +2,7 @@ import { eq, lt, sql } from 'drizzle-orm';
 import type { StoreEvent } from '#catalogue';
 import { type Database, database, deleteSome, excluded, retryTransient, storeNotifications } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
+import type { KeepAlive } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
@@ -29,6 +30,7 @@ export type NotificationOutcome = { eventId: string | null; reason: string | nul
  */
 export async function receiveNotification(
   env: Env,
+  keepAlive: KeepAlive,
   application: IntakeApplication,
   notification: StoreNotification,
   now: number,
@@ -45,7 +47,7 @@ export async function receiveNotification(
   // An earlier copy may have been sent to another counter, before its device was known.
   const shard = kept.shard ?? place.shard;
   const device = place.device?.shard === shard ? place.device : null;
-  await sendEvent(env, eventAt(eventId, shard, device), device?.creditOpen === true);
+  await sendEvent(env, keepAlive, eventAt(eventId, shard, device), device?.creditOpen === true);
   return outcome;
 }
 

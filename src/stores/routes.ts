@@ -7,6 +7,7 @@ import {
   EXAMPLE,
   exactJsonBody,
   invalidRequest,
+  keepAliveOf,
   limitBody,
   readAs,
   requireDataCollection,
@@ -100,7 +101,13 @@ const NotificationReceived = z.object({
 
 const receive = (read: (c: IntakeContext) => Promise<StoreNotification>) => async (c: IntakeContext) => {
   const notification = await read(c);
-  const { eventId, reason } = await receiveNotification(c.env, c.get('intake'), notification, Date.now());
+  const { eventId, reason } = await receiveNotification(
+    c.env,
+    keepAliveOf(c),
+    c.get('intake'),
+    notification,
+    Date.now(),
+  );
   if (eventId !== null) c.set('eventId', eventId);
   return c.json<z.input<typeof NotificationReceived>>({
     ...{ success: true, message: 'Notification received' },

@@ -16,10 +16,15 @@ export function baseOf(baseUrl: string): { host: string; folder: string } | null
   return { host, folder: pathname.replace(/\/+$/, '') };
 }
 
-/** The end of a link under `TRACKING_BASE_URL`: its token, after its application if it opens an app. Null if the URL is not one. */
+/**
+ * The end of a link under `TRACKING_BASE_URL`: its token, after its application if it opens an app. Null if the URL is not one. Every request
+ * asks, and parsing a URL takes as long as validating an event, so nothing is parsed unless links have a host of their own.
+ */
 function linkUnder(baseUrl: string, requested: string): string | null {
-  const [base, url] = [baseOf(baseUrl), new URL(requested)];
-  if (base === null || base.host !== url.host || !url.pathname.startsWith(`${base.folder}/`)) return null;
+  const base = baseOf(baseUrl);
+  if (base === null) return null;
+  const url = new URL(requested);
+  if (base.host !== url.host || !url.pathname.startsWith(`${base.folder}/`)) return null;
   const end = url.pathname.slice(base.folder.length + 1);
   const [token = '', application] = end.split('/').reverse();
   const isLink = LINK_TOKEN.test(token) && end === (application ? appLinkEnd(application, token) : token);

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import type { ClickRecord } from '#attribution';
 import { hashAddress, isImpressionId, readClickId, signClickId } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
-import { queueFor, settingsOf } from '#env';
+import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
-import { requiredNumber, requiredText } from '#http';
+import { type KeepAlive, requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
 import { canonicalTimezone, eventTimes, HOUR_MS, isTimezone } from '#lib/time';
 import { networkOfParams } from '#networks';
-import { type EventMessage, sendWithRetry } from '#rollup';
+import { enqueueClick } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
 
@@ -63,11 +63,13 @@ async function describeClick(env: Env, link: Link, clickId: string, visitor: Vis
   };
 }
 
-/** Clicks have no device, so they go to the queue of their application's first shard, which counts them. */
-async function send(env: Env, { applicationId }: Link, message: EventMessage): Promise<boolean> {
-  const queue = queueFor(env, applicationId, 0);
-  if (await sendWithRetry(() => queue.send(message))) return true;
-  const [event] = message.events;
+async function send(
+  env: Env,
+  keepAlive: KeepAlive,
+  click: ClickRecord,
+  event?: LoggedEvent,
+): Promise<boolean> {
+  if (await enqueueClick(env, keepAlive, click, event)) return true;
   const fields = event ? { event_id: event.id, application_id: event.application_id } : {};
   logError(event ? `${event.type} lost` : 'measurement lost', 'the queue took nothing', fields);
   return false;
@@ -82,12 +84,13 @@ export async function publicClickId(env: Env, link: Link, clickId: string | null
 }
 
 /**
- * Records a click or an impression of `at` (epoch milliseconds): one message with the event to count and the row that attribution searches. The
+ * Records a click or an impression of `at` (epoch milliseconds): the event to count and the row that attribution searches, in one message. The
  * event's id is derived from that of the click, so it counts once, however often the message is delivered. Ids are remembered for as long as messages of
  * now may be delivered, so one of an earlier time has its id as a key, too. Returns whether the queue took it.
  */
 export async function recordClick(
   env: Env,
+  keepAlive: KeepAlive,
   link: Link,
   clickId: string,
   visitor: Visitor,
@@ -112,8 +115,7 @@ export async function recordClick(
     ...details,
     ...(at < now ? { keys: [clickId] } : {}),
   };
-  const click = { ...described, ...details };
-  return send(env, link, { v: 1, events: [event], clicks: [click] });
+  return send(env, keepAlive, { ...described, ...details }, event);
 }
 
 /** The click that a measurement completes. Its id must be recent and signed for this link's creative; null otherwise. */
@@ -132,6 +134,7 @@ export async function measuredClickId(
 /** Adds the landing page's measurement to a click. The message may arrive before the click's. */
 export async function recordMeasurement(
   env: Env,
+  keepAlive: KeepAlive,
   link: Link,
   clickId: string,
   measurement: Measurement,
@@ -148,5 +151,5 @@ export async function recordMeasurement(
     screen_height: measurement.screen_height,
     pixel_ratio: measurement.pixel_ratio,
   };
-  await send(env, link, { v: 1, events: [], clicks: [measured] });
+  await send(env, keepAlive, measured);
 }

@@ -9,6 +9,7 @@ import {
   EXAMPLE,
   endpoint,
   invalidRequest,
+  keepAliveOf,
 } from '#http';
 import { AndroidFile, AppleFile, type ServerSideRecorded } from './answers.ts';
 import { androidFile, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
@@ -40,9 +41,7 @@ const visitorOf = (c: AppContext): Visitor => ({
 /** The link in the path. One that opens an app names its application, too. */
 async function linkOf(c: AppContext): Promise<Link | null> {
   const [token = '', application] = [c.req.param('token'), c.req.param('application')];
-  const link = await findLink(c.env, token, callerNetwork(c), Date.now(), (work) =>
-    c.executionCtx.waitUntil(work),
-  );
+  const link = await findLink(c.env, token, callerNetwork(c), Date.now(), keepAliveOf(c));
   return application === undefined || link?.applicationId === application ? link : null;
 }
 
@@ -95,7 +94,8 @@ async function follow(c: AppContext) {
   const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
-    c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
+    const keepAlive = keepAliveOf(c);
+    keepAlive(recordClick(c.env, keepAlive, link, clickId, visitor, details, now));
   }
   const { osFamily, isRobot } = visitor.browser;
   if (isRobot && link.preview) {
@@ -120,7 +120,8 @@ async function measure(c: AppContext, measurement: Measurement) {
     throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
   if (link.dataCollection && (await isWithinLimit(c))) {
     const visitor = visitorOf(c);
-    c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
+    const keepAlive = keepAliveOf(c);
+    keepAlive(recordMeasurement(c.env, keepAlive, link, clickId, measurement, visitor));
   }
   return c.body(null, 204);
 }
@@ -134,7 +135,7 @@ const unlessServer = async (c: AppContext, next: () => Promise<void>) => {
 
 /** What each system reads to learn which apps open links. Without a redirect, as both require, and cached by Apple for about a day. */
 const answerFile = (render: (linked: LinkedApp[], base: string) => unknown) => async (c: AppContext) => {
-  const linked = await listLinkedApps(c.env, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  const linked = await listLinkedApps(c.env, Date.now(), keepAliveOf(c));
   const base = baseOf(settingsOf(c.env).TRACKING_BASE_URL);
   const folder = base?.host === new URL(c.req.url).host ? base.folder : DEFAULT_FOLDER;
   c.header('Cache-Control', 'public, max-age=300');

@@ -5,6 +5,7 @@ import {
   AppError,
   callerNetwork,
   isCountryCode,
+  keepAliveOf,
   oneOf,
   optionalText,
   readAs,
@@ -114,7 +115,9 @@ export async function recordServerSide(
     country: country?.toLowerCase(),
     params: clickParams(query.filter(([name]) => !NOT_STORED.has(name))),
   };
-  if (!(await recordClick(c.env, link, touchId, { browser, address: ip }, details, now, at))) {
+  if (
+    !(await recordClick(c.env, keepAliveOf(c), link, touchId, { browser, address: ip }, details, now, at))
+  ) {
     throw unavailable();
   }
   return {

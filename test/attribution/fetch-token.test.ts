@@ -13,7 +13,7 @@ import {
 import { createCreative } from '../helpers/creatives.ts';
 import { claimsOf, storedDevice } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { clicksIn, fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const HOUR = 3_600_000;
@@ -292,8 +292,8 @@ it('hashes one address differently in every application', async () => {
   const hashes: string[] = [];
   for (const path of paths) {
     const [message] = (await follow(worker, path, ANDROID_AGENT)).messages;
-    const { clicks } = (message?.body ?? { clicks: [] }) as { clicks: { ip_hash: string }[] };
-    hashes.push(...clicks.map(({ ip_hash }) => ip_hash));
+    const clicks = message ? clicksIn(message.body) : [];
+    hashes.push(...clicks.map(({ ip_hash }) => ip_hash ?? ''));
   }
   expect(new Set(hashes).size).toBe(2);
 });

@@ -5,10 +5,11 @@ import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../
 import { versionOf } from '../../src/env.ts';
 import { filePrefix } from '../../src/lake/index.ts';
 import { saveSharedRates } from '../../src/money/exchange-rates.ts';
-import { type EventLine, eventText, measureEvent, messageHead } from '../../src/rollup/index.ts';
+import { type EventLine, eventLine, eventText, messageHead } from '../../src/rollup/index.ts';
 import { packMessages } from '../../src/rollup/message.ts';
 import { ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 import type { BenchCounter } from './bench-counter.ts';
+import { operationsOf } from './queue-meter.ts';
 import { addTimings, type Timing, timed } from './stopwatch.ts';
 import {
   ACQUISITION_DAYS,
@@ -23,8 +24,6 @@ import { fillYear, type YearSize } from './year.ts';
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
 
 /** The queue's operations: each 64 KB of a message is one to write, one to read and one to delete. */
-const OPERATION_BYTES = 65_536;
-const OPERATIONS = 3;
 const MAX_BATCH_MESSAGES = 100;
 
 let logLines = 0;
@@ -109,10 +108,7 @@ const toMessage = (body: unknown, id: number) =>
     },
   }) as unknown as Message;
 
-function lineOf(event: LoggedEvent): EventLine {
-  const text = eventText(event);
-  return { text, bytes: measureEvent(text) };
-}
+const lineOf = (event: LoggedEvent): EventLine => eventLine(eventText(event));
 
 /** Feeds the consumer as the queue would; the making of the events is not timed. */
 async function consume(env: Env, load: Load): Promise<Consumed> {
@@ -134,7 +130,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
       made += size;
       for (const { body, bytes } of packMessages(head, events.map(lineOf))) {
         batch.push(toMessage(body, messages++));
-        queueOperations += OPERATIONS * Math.ceil(bytes / OPERATION_BYTES);
+        queueOperations += operationsOf(bytes);
       }
     }
     batches++;

@@ -39,6 +39,39 @@ export async function putLoad(
   return { requests: sent, perSecond: sent / elapsed, p50: at(0.5), p99: at(0.99), failures };
 }
 
+/**
+ * Sends requests at random moments (a Poisson process) of this rate, whether earlier ones have been answered or not. Throws if one is not
+ * answered with 200.
+ */
+export async function sendAtRate(
+  url: URL,
+  requests: readonly Buffer[],
+  { perSecond, seconds, random }: { perSecond: number; seconds: number; random: () => number },
+): Promise<{ requests: number; perSecond: number }> {
+  const idle: Socket[] = [];
+  const answers: Promise<void>[] = [];
+  const startedAt = performance.now();
+  const sendOne = async (request: Buffer) => {
+    const socket = idle.pop() ?? (await open(url));
+    const status = await exchange(socket, request);
+    idle.push(socket);
+    if (status !== 200) throw new Error(`${url} answered ${status}`);
+  };
+  let due = startedAt;
+  for (let next = 0; ; next++) {
+    due += (-Math.log(1 - random()) / perSecond) * 1000;
+    const request = requests[next % requests.length];
+    if (!request || due - startedAt > seconds * 1000) break;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    answers.push(sendOne(request));
+  }
+  const elapsed = (performance.now() - startedAt) / 1000;
+  await Promise.all(answers);
+  for (const socket of idle) socket.destroy();
+  return { requests: answers.length, perSecond: answers.length / elapsed };
+}
+
 /** Sends each of these requests once, over so many connections; throws if one is not answered with 200. */
 export async function sendAll(url: URL, requests: readonly Buffer[], connections: number): Promise<void> {
   let next = 0;

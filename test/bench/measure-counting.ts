@@ -324,7 +324,7 @@ export class CountingBench {
         rows_in_object_per_event_batch: batched.rowsInObject,
         rows_in_d1_per_event_batch: batched.rowsInD1,
         rows_deleted_per_event_batch: batched.rowsDeleted,
-        queue_ops_per_event_single: single.queueOperations,
+        queue_ops_per_event_single_alone: single.queueOperations,
         queue_ops_per_event_batch: batched.queueOperations,
         d1_bytes_per_event: (full.d1Bytes - empty.d1Bytes) / size.large,
         d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),

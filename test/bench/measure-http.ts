@@ -143,6 +143,10 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     const response = await fetch(new URL('/d1', await rig.url('service')));
     return (await response.json()) as { statements: number; rowsWritten: number };
   };
+  const queue = async () => {
+    const response = await fetch(new URL('/queue', await rig.url('service')));
+    return (await response.json()) as { messages: number; operations: number };
+  };
   /** Rows that the application's counter has written. */
   const counterRows = async () => {
     const response = await fetch(new URL(`/costs/${applicationId}`, await rig.url('control')));
@@ -150,18 +154,25 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
   };
   const statementsPerRequest: number[] = [];
   const tokenRows: number[] = [];
+  const shared: { perMessage: number; operations: number }[] = [];
   for (let round = 0; round < pace.rounds; round++) {
     for (const name of shuffled(random, groups).flatMap((group) => shuffled(random, group))) {
       step(`HTTP, round ${round + 1} of ${pace.rounds}: ${name}`);
-      const [before, counterBefore] = [await d1(), await counterRows()];
+      const [before, counterBefore, queueBefore] = [await d1(), await counterRows(), await queue()];
       await rig.untilIdle();
       const cpuBefore = await rig.cpuSeconds();
       const result = await parts[name]();
       const cpuSeconds = (await rig.cpuSeconds()) - cpuBefore;
       const [after, counterAfter] = [await d1(), await counterRows()];
       const { requests } = result;
-      if (name === 'service')
+      if (name === 'service') {
         statementsPerRequest.push(Math.round(after.statements - before.statements) / requests);
+        const { messages, operations } = await queue();
+        shared.push({
+          perMessage: requests / (messages - queueBefore.messages),
+          operations: (operations - queueBefore.operations) / requests,
+        });
+      }
       if (name === 'fetchToken') {
         const rows = after.rowsWritten - before.rowsWritten + counterAfter - counterBefore;
         tokenRows.push(rows / requests);
@@ -181,6 +192,8 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     // Of a round in which no remembered credential was renewed in the background, as happens once in 40 s.
     d1_statements_per_warm_webhook: median(statementsPerRequest),
     webhook_rps: rate('service'),
+    events_per_message_64: median(shared.map(({ perMessage }) => perMessage)),
+    queue_ops_per_event_single: median(shared.map(({ operations }) => operations)),
     webhook_cpu_us: cpuMicroseconds('service'),
     enqueue_only_cpu_us: cpuMicroseconds('enqueueOnly'),
     webhook_vs_enqueue_only: ratio('service', 'enqueueOnly'),

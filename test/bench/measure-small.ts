@@ -89,12 +89,13 @@ export async function measureSmall(rig: Rig, tenant: Tenant, isQuick: boolean, s
     figures[`${prefix}_rows_per_event_watched`] = all(watched);
     figures[`${prefix}_rows_per_event_unwatched`] = all(unwatched);
     const day = mixed(watched, unwatched);
-    for (const [sent, eventsPerRequest] of [
-      ['', 1],
-      ['_batched', BATCH_EVENTS],
+    for (const [sent, eventsPerRequest, isShared] of [
+      ['', 1, false],
+      ['_single', 1, true],
+      ['_batched', BATCH_EVENTS, false],
     ] as const) {
-      const bill = priceOfAMonth(eventsPerDay, eventsPerRequest, day);
-      bills[`${name} events a day, ${eventsPerRequest} per request`] = bill;
+      const bill = priceOfAMonth(eventsPerDay, eventsPerRequest, day, isShared);
+      bills[`${name} events a day, ${eventsPerRequest} per request${isShared ? ', shared' : ''}`] = bill;
       figures[`usd_per_month_${name}_per_day${sent}`] = bill.total ?? Number.NaN;
     }
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Measured, priceOfAMonth } from './month-price.ts';
+import { eventsPerMessage, type Measured, priceOfAMonth } from './month-price.ts';
 
 const MEASURED: Measured = {
   rows: { d1: 0.5, object: 0.5 },
@@ -28,4 +28,23 @@ it('charges less for batches', () => {
   const { requests, queue } = priceOfAMonth(2_000_000, 500, MEASURED);
   expect(requests).toBe(0);
   expect(queue).toBeCloseTo(((60 / 71 + 0.9) * 3 - 1) * 0.4);
+});
+
+it.each([
+  // All that arrive while a message is on its way; seldom any.
+  [1_160, 0.1, 116],
+  [1, 0.005, 1],
+  // One arrives on average: none in 37 of 100 cases, and then the next one is alone.
+  [100, 0.01, 1 + Math.exp(-1)],
+])(
+  'shares messages of %d requests per second whose send takes %d s among %d events',
+  (rate, seconds, expected) => {
+    expect(eventsPerMessage(rate, seconds)).toBeCloseTo(expected, 4);
+  },
+);
+
+it('charges less for requests that share messages', () => {
+  const perMessage = eventsPerMessage(2_000_000 / 86_400, 0.03);
+  const { queue } = priceOfAMonth(2_000_000, 1, MEASURED, true);
+  expect(queue).toBeCloseTo(((60 / perMessage + 0.9) * 3 - 1) * 0.4);
 });

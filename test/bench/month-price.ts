@@ -36,6 +36,16 @@ const ALARM_ROWS = 2;
 /** Milliseconds of a request before its queue, on the safe side of what the HTTP part measures. */
 const REQUEST_CPU = 0.25;
 
+/** How long the queue takes to accept a message, in seconds: assumed. */
+const SEND_SECONDS = 0.03;
+
+/**
+ * How many events of requests with one event share a message, in one isolate: those that arrive, at random, while another message is on its way,
+ * and if none does, the next one alone.
+ */
+export const eventsPerMessage = (perSecond: number, sendSeconds: number): number =>
+  perSecond * sendSeconds + Math.exp(-perSecond * sendSeconds);
+
 /** What was measured per event, for a share of the day. */
 export type Measured = {
   rows: { d1: number; object: number };
@@ -46,17 +56,24 @@ export type Measured = {
   runsPerDay: number;
 };
 
-/** Dollars of a month: in total, and for what exceeds the plan. */
+/**
+ * Dollars of a month: in total, and for what exceeds the plan. `isShared`: whether requests share messages, as if one isolate took them all, evenly
+ * over the day.
+ */
 export function priceOfAMonth(
   eventsPerDay: number,
   eventsPerRequest: number,
   measured: Measured,
+  isShared = false,
 ): Record<string, number> {
   const events = eventsPerDay * DAYS;
   const installs = events / EVENTS_PER_INSTALL;
   const clicks = installs * CLICKS_PER_INSTALL;
   const requests = events / eventsPerRequest + installs + clicks;
-  const messages = events / Math.min(eventsPerRequest, EVENTS_PER_OPERATION) + installs + clicks;
+  const perMessage = isShared
+    ? eventsPerMessage(eventsPerDay / eventsPerRequest / DAY_SECONDS, SEND_SECONDS) * eventsPerRequest
+    : eventsPerRequest;
+  const messages = events / Math.min(perMessage, EVENTS_PER_OPERATION) + installs + clicks;
   const batches = Math.max(
     Math.min(messages, (DAYS * DAY_SECONDS) / BATCH_SECONDS),
     messages / BATCH_MESSAGES,

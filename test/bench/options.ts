@@ -9,6 +9,7 @@ export type Figures = Record<string, number>;
 export const PARTS = [
   'script',
   'http',
+  'sharing',
   'counting',
   'burst',
   'small',

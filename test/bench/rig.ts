@@ -12,6 +12,7 @@ export const OUT = path.join(ROOT, '.wrangler/bench');
 const ROLES = [
   'service',
   'service-without-queue',
+  'service-with-slow-queue',
   'enqueue-only',
   'two-round-trips',
   'bare',

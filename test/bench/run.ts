@@ -12,6 +12,7 @@ import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pag
 import { measureReceivers, RECEIVER_STEPS } from './measure-receivers.ts';
 import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
+import { measureSharing, SHARING_STEPS } from './measure-sharing.ts';
 import { measureSmall, SMALL_STEPS } from './measure-small.ts';
 import { BENCH_OPTIONS, type Figures, medianFigures, PARTS, type Part, readOptions } from './options.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
@@ -47,11 +48,12 @@ function pricesOf(http: Http, { figures, live }: Counting) {
     of: (typeof live)['single'],
     requests: number,
     webhookMilliseconds: number,
+    queueOperations = of.queueOperations,
   ): Consumption => ({
     requests,
     // Counting is the object's, which is billed by the second and not by the CPU; so this is on the safe side.
     cpuMilliseconds: webhookMilliseconds + counted,
-    queueOperations: of.queueOperations,
+    queueOperations,
     rows: of.rows,
     logLines: of.logLines + requests / LOG_SAMPLE,
     objectCalls: of.calls,
@@ -64,8 +66,11 @@ function pricesOf(http: Http, { figures, live }: Counting) {
       file: figures.lake_bytes_per_event + 0.75 * figures.d1_cube_bytes_per_event_of_a_day,
     },
   });
+  const webhook = 1000 / http.webhook_without_queue_rps;
   return {
-    single: priceOfAMillion(consumption(live.single, 1, 1000 / http.webhook_without_queue_rps)),
+    // Messages are shared; what else they cost is as if each event had its own, on the safe side.
+    single: priceOfAMillion(consumption(live.single, 1, webhook, http.queue_ops_per_event_single)),
+    single_alone: priceOfAMillion(consumption(live.single, 1, webhook)),
     batch: priceOfAMillion(consumption(live.batched, 1 / BATCH_EVENTS, 1000 / http.batch_events_per_s)),
   };
 }
@@ -89,6 +94,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
   const steps: Record<Part, number> = {
     script: SCRIPT_STEPS,
     http: rounds * httpSteps(pace),
+    sharing: SHARING_STEPS,
     counting: countingSteps(size),
     burst: BURST_STEPS,
     small: SMALL_STEPS,
@@ -119,6 +125,9 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
   try {
     const script = has('script') ? await measureScript(isQuick ? 5 : 15, step) : {};
     const http = has('http') ? await repeat((rig, tenant) => measureHttp(rig, tenant, pace, step)) : null;
+    const sharing = has('sharing')
+      ? await onFreshRig((rig, tenant) => measureSharing(rig, tenant, isQuick, step))
+      : {};
     const counting = has('counting')
       ? await onFreshRig((rig, tenant) => new CountingBench(rig, tenant, step).measure(size))
       : null;
@@ -148,6 +157,7 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
     const prices = http && counting ? pricesOf(http, counting) : null;
     const figures: Figures = {
       ...http,
+      ...sharing,
       ...counting?.figures,
       ...burst,
       ...small?.figures,
@@ -157,7 +167,11 @@ async function main({ parts, rounds, isQuick, isJson }: ReturnType<typeof readOp
       ...growth,
       ...deliveries,
       ...(prices
-        ? { usd_per_million_single: prices.single.total, usd_per_million_batch: prices.batch.total }
+        ? {
+            usd_per_million_single: prices.single.total,
+            usd_per_million_single_alone: prices.single_alone.total,
+            usd_per_million_batch: prices.batch.total,
+          }
         : {}),
       ...script,
     };

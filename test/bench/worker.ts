@@ -3,6 +3,7 @@ import { answerRequest } from '../../src/answer-request.ts';
 import { countingLimit, unlimited } from '../helpers/limits.ts';
 import { control } from './control.ts';
 import { DatabaseMeter } from './meter.ts';
+import { QueueMeter } from './queue-meter.ts';
 
 // A bundle has to export what wrangler.toml binds.
 export { CreativeRegistry } from '../../src/creatives/registry.ts';
@@ -39,32 +40,48 @@ const twoRoundTrips = new Hono<{ Bindings: BenchEnv }>().post('/fetch-token', as
 const ROLES = {
   service,
   'service-without-queue': service,
+  'service-with-slow-queue': service,
   'enqueue-only': enqueueOnly,
   'two-round-trips': twoRoundTrips,
   bare,
   control,
 };
 
-let prepared: { bindings: BenchEnv; meter: DatabaseMeter } | null = null;
+type Prepared = { bindings: BenchEnv; meter: DatabaseMeter; queueMeter: QueueMeter };
+
+let prepared: Prepared | null = null;
+
+/** Only what the service sends is watched: the routes that it is measured against send as simply as they can. */
+function queueOf(env: BenchEnv, { binding }: QueueMeter): Queue {
+  if (env.ROLE === 'service-without-queue') return instantQueue as unknown as Queue;
+  return env.ROLE.startsWith('service') ? binding : env.EVENTS;
+}
 
 /** The bindings as a role has them, with a database that is watched: once an isolate, as a deployment's are. */
-function prepare(env: BenchEnv): { bindings: BenchEnv; meter: DatabaseMeter } {
+function prepare(env: BenchEnv): Prepared {
   if (prepared) return prepared;
   const meter = new DatabaseMeter(env.DB);
-  const queue = env.ROLE === 'service-without-queue' ? { EVENTS: instantQueue as unknown as Queue } : {};
+  const queueMeter = new QueueMeter(env.ROLE === 'service-with-slow-queue' ? null : env.EVENTS);
+  const queue = { EVENTS: queueOf(env, queueMeter) };
   const limits = { ...unlimited, CLICK_LIMIT: countingLimit(Number.POSITIVE_INFINITY) };
   // Watched for the routes that the service is measured against too, so that watching costs both sides of a ratio the same.
   const db = env.ROLE === 'control' ? {} : { DB: meter.binding };
-  prepared = { bindings: { ...env, ...limits, ...queue, ...db }, meter };
+  prepared = { bindings: { ...env, ...limits, ...queue, ...db }, meter, queueMeter };
   return prepared;
 }
 
 export default {
   fetch: (request: Request, env: BenchEnv, ctx: ExecutionContext) => {
-    const { bindings, meter } = prepare(env);
+    const { bindings, meter, queueMeter } = prepare(env);
     if (request.url.endsWith('/d1')) {
       const { statements, rowsWritten, rowsRead } = meter;
       return Response.json({ statements, rowsWritten, rowsRead });
+    }
+    if (request.url.includes('/queue')) {
+      const [, sendMs] = /\/queue\/(\d+)$/.exec(request.url) ?? [];
+      if (sendMs !== undefined) queueMeter.sendMs = Number(sendMs);
+      const { messages, operations } = queueMeter;
+      return Response.json({ messages, operations });
     }
     return ROLES[env.ROLE].fetch(request, bindings, ctx);
   },

@@ -3,7 +3,7 @@ import { NETWORKS } from '#networks';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { messageIn, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
@@ -39,7 +39,7 @@ it('offers a link for each network, whose parameters come with the click', async
     link.replace('__CLICKID__', 'E.C.P.1').replace('__CAMPAIGN_NAME__', 'Spring%20sale'),
   );
   const { messages } = await follow(worker, filled.pathname + filled.search, ANDROID_AGENT);
-  expect(messages[0]?.body).toMatchObject({
+  expect(messageIn(messages[0]?.body)).toMatchObject({
     clicks: [{ params: { network: 'tiktok', ttclid: 'E.C.P.1', campaign_name: 'Spring sale' } }],
   });
 });
@@ -64,7 +64,7 @@ it('offers links for the servers of a network that reports from them, which are 
     const answer = await worker.request(pathname + search, { redirect: 'manual' });
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ counted: true })]);
     const [message] = worker.queue.take();
-    expect(message?.body).toMatchObject({
+    expect(messageIn(message?.body)).toMatchObject({
       clicks: [
         {
           ...{ os_family: 'android', device_model: 'Pixel 8', ip_hash: expect.any(String) },

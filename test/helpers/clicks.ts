@@ -1,4 +1,4 @@
-import type { TestWorker } from './worker.ts';
+import { clicksIn, type TestWorker } from './worker.ts';
 
 export const ANDROID_AGENT =
   'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36';
@@ -50,8 +50,7 @@ export async function follow(
     headers: { 'User-Agent': agent, 'cf-connecting-ip': address },
   });
   const messages: Sent[] = worker.queue.take();
-  const [{ body } = { body: {} }] = messages;
-  const clickId = (body as { clicks?: { id: string }[] }).clicks?.[0]?.id ?? '';
+  const clickId = messages.flatMap(({ body }) => clicksIn(body))[0]?.id ?? '';
   const answer = `${response.headers.get('Location') ?? ''}${await response.text()}`;
   const publicId = /clk_[0-9a-f]{32}\.[\w-]{22}\.[\w-]{16}/.exec(answer)?.[0] ?? '';
   return { clickId, publicId, messages };

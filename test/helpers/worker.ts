@@ -5,6 +5,7 @@ import {
   waitOnExecutionContext,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { ClickRecord } from '#attribution';
 import type { DeviceEvent } from '#catalogue';
 import { EventMessage, readMessage } from '#rollup';
 import worker from '../../src/index.ts';
@@ -55,11 +56,18 @@ export class JournalQueue {
   }
 }
 
+/** The body of a message, as the consumer reads it. */
+export const messageIn = (body: unknown) => EventMessage.parse(readMessage(body).message);
+
 /** The events in the body of a message, each with its application. */
 export function eventsIn<Event = DeviceEvent>(body: unknown): Event[] {
-  const { application_id, events } = EventMessage.parse(readMessage(body).message);
+  const { application_id, events } = messageIn(body);
   return events.map((event) => ({ application_id, ...(event as Event) }));
 }
+
+/** The clicks in the body of a message. */
+export const clicksIn = (body: unknown): ClickRecord[] =>
+  messageIn(body).clicks.map((click) => ClickRecord.parse(click));
 
 /** The Worker as a deployment runs it, but for its event queue, which the test holds. `of` is a Worker with modules of its own. */
 export function startWorker(

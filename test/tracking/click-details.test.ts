@@ -6,11 +6,9 @@ import { parseQuery } from '../../src/tracking/query.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { clicksIn, eventsIn, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
-
-type ClickMessage = { events: LoggedEvent[]; clicks: ClickRecord[] };
 
 /** The one message of a click, as the consumer checks it. */
 async function clickMessage(path: string, init: RequestInit<RequestInitCfProperties> = {}) {
@@ -19,11 +17,11 @@ async function clickMessage(path: string, init: RequestInit<RequestInitCfPropert
     ...init,
     headers: { 'User-Agent': ANDROID_AGENT, 'cf-connecting-ip': '203.0.113.9', ...init.headers },
   });
-  const [message = { body: { events: [], clicks: [] } }] = worker.queue.take();
-  const { events, clicks } = message.body as ClickMessage;
+  const [message] = worker.queue.take();
+  const [click] = clicksIn(message?.body);
   return {
-    event: LoggedEvent.parse(events[0]),
-    click: ClickRecord.parse(clicks[0]),
+    event: LoggedEvent.parse(eventsIn(message?.body)[0]),
+    click: ClickRecord.parse(click),
     location: response.headers.get('Location') ?? '',
   };
 }
@@ -107,7 +105,7 @@ it('accepts measurements that fit a record, and no others', async () => {
   const { publicId } = await follow(worker, path, IPHONE_AGENT);
   const largest = { screen_width: 1e5, screen_height: 1e5, pixel_ratio: 1e5 };
   const { messages } = await measure(worker, path, publicId, { measures: largest });
-  const clicks = messages.map(({ body }) => ClickRecord.parse((body as ClickMessage).clicks[0]));
+  const clicks = messages.flatMap(({ body }) => clicksIn(body));
   expect(clicks).toEqual([expect.objectContaining(largest)]);
   for (const name of ['screen_width', 'screen_height', 'pixel_ratio']) {
     const answer = await measure(worker, path, publicId, { measures: { [name]: 1e5 + 1 } });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { messageIn, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
@@ -31,7 +31,10 @@ async function open(path: string, agent: string, init: RequestInit = {}) {
     ...init,
     headers: { 'User-Agent': agent, 'cf-connecting-ip': '203.0.113.9', ...init.headers },
   });
-  const messages = worker.queue.take().map(({ body }) => body as ClickMessage);
+  const messages = worker.queue.take().map(({ body }) => {
+    const { v, events, clicks } = messageIn(body);
+    return { v, events, clicks } as ClickMessage;
+  });
   return { response, messages, location: response.headers.get('Location') };
 }
 
