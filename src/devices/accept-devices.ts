@@ -1,5 +1,5 @@
 import { type AuthenticatedApplication, type Fault, invalidRequest, toFaults } from '#http';
-import { DeviceMetrics } from './device-metrics.ts';
+import { DeviceMetrics, deviceWarnings } from './device-metrics.ts';
 import { fetchTokens } from './fetch-token.ts';
 
 export type DeviceResult =
@@ -21,7 +21,7 @@ export async function acceptDevices(
       const { message, details } = invalidRequest(toFaults(result.error));
       return { index, error: message, details };
     }
-    const { warnings } = result.data;
+    const warnings = deviceWarnings(result.data, now);
     return { index, token: tokens.next().value?.token ?? '', ...(warnings.length > 0 ? { warnings } : {}) };
   });
 }
