@@ -132,8 +132,8 @@ export const ingestionEndpoints: Endpoint[] = [
     },
     errors: { 403: collectionOff },
     checks: [requireDataCollection],
-    async handle(c, { body: { devices } }) {
-      const results = await acceptDevices(c.env, c.get('application'), devices, Date.now());
+    async handle(c, { body: { devices, import: isImport } }) {
+      const results = await acceptDevices(c.env, c.get('application'), devices, isImport, Date.now());
       const accepted = results.filter((result) => 'token' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, devices, results);
@@ -220,9 +220,9 @@ ${kinds}`,
     },
     errors: { 403: collectionOff },
     checks: [requireDataCollection],
-    async handle(c, { body: { events } }) {
-      const header = idempotencyKeyOf(c);
-      const results = await acceptBatch(c.env, c.get('application'), events, header, Date.now());
+    async handle(c, { body: { events, import: isImport } }) {
+      const sending = { header: idempotencyKeyOf(c), isImport };
+      const results = await acceptBatch(c.env, c.get('application'), events, sending, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, events, results);
