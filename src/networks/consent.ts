@@ -56,12 +56,10 @@ const ATT_PREFIX = /^(?:attrackingmanager)?(?:authorizationstatus|trackingstatus
 /** Reads `att_status`; undefined for nothing, null if it is not understood. */
 export function readAttStatus(value: unknown): AttStatus | null | undefined {
   if (isAbsent(value)) return undefined;
-  const name =
-    wordsOf(value)
-      ?.replaceAll(/[\s._-]/g, '')
-      .replace(ATT_PREFIX, '') ?? '';
-  const isPlain = typeof value !== 'number' || Number.isInteger(value);
-  return isPlain && Object.hasOwn(ATT_NAMES, name) ? (ATT_NAMES[name] ?? null) : null;
+  const words = wordsOf(value) ?? '';
+  // A sign or a point of a number is no separator.
+  const name = /\d/.test(words) ? words : words.replaceAll(/[\s._-]/g, '').replace(ATT_PREFIX, '');
+  return Object.hasOwn(ATT_NAMES, name) ? (ATT_NAMES[name] ?? null) : null;
 }
 
 const NAMES = ['lat', 'att_status', 'ad_user_data', 'ad_personalization'] as const;

@@ -17,6 +17,7 @@ beforeAll(async () => {
 });
 
 async function send(body: unknown) {
+  worker.queue.take();
   const answer = await worker.post(tenant, '/webhook', body);
   const { details, warnings }: Item = await answer.json();
   const [event] = worker.queue.take().flatMap(({ body }) => eventsIn(body));
