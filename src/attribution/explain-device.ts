@@ -1,6 +1,8 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Segment } from '#catalogue';
 import { clicks, creatives, type Database, database, impressions } from '#db';
+import type { Fault } from '#lib/input/fields';
+import type { ToldConsent } from '#networks';
 import type { Attribution } from './match.ts';
 import { isImpressionId } from './rules/rule.ts';
 
@@ -12,6 +14,8 @@ type Acquisition = {
   description: {
     segment: Pick<Segment, 'country' | 'network'>;
     countrySource: 'data' | 'click' | 'timezone' | null;
+    consent?: ToldConsent | undefined;
+    warnings?: readonly Fault[] | undefined;
   };
 };
 
@@ -69,6 +73,10 @@ export async function explainDevice(
     place: { country: description.segment.country || null, countrySource: description.countrySource ?? null },
     /** The network that brought the device; null if unknown. */
     network: description.segment.network || null,
+    /** What its message told of the person's choices. */
+    consent: description.consent ?? null,
+    /** What of its message was dropped or replaced. */
+    warnings: description.warnings ?? [],
     attribution,
     /** The credited click or impression. Null if there is none, or if it is no longer in any window. */
     click: click ? { ...click, params } : null,

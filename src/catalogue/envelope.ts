@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { currencyDayFault, isEndedCurrency } from '#lib/currencies';
 import { isObject, readObject } from '#lib/encoding/json-object';
 import { withWarnings } from '#lib/input/leniency';
+import { iso } from '#lib/time';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventKind } from './kind.ts';
 import { type DeviceEvent, findKind } from './logged-event.ts';
@@ -54,6 +56,17 @@ const typeError = (issue: { input?: unknown }) => {
   return absent ? 'is required' : `must be one of ${SENT_TYPES.join(', ')}`;
 };
 
+const CURRENCY_PATH = ['payload', 'currency'];
+/** A time that cannot be meant is dated when received, after every currency that has ended. */
+const AFTER_ALL = '9999-12-31';
+
+/** Why the currency of an amount was not in force on its day; null if it was, or if there is none. */
+function currencyFaultOf({ payload, created_at }: z.output<WireSchema>): string | null {
+  const currency = 'currency' in payload ? payload.currency : undefined;
+  if (typeof currency !== 'string' || !isEndedCurrency(currency)) return null;
+  return currencyDayFault(currency, created_at.at === null ? AFTER_ALL : iso(created_at.at).slice(0, 10));
+}
+
 /**
  * Body of `POST /webhook`, and an item of `POST /webhook/batch`. The payload's fields depend on `type`. `warnings` names malformed
  * descriptive fields.
@@ -65,7 +78,19 @@ export const EventEnvelope = z
       error: typeError,
     }),
   )
-  .transform(withWarnings);
+  .transform((body, ctx) => {
+    const fault = currencyFaultOf(body);
+    const isDropped = fault !== null && 'source' in body.payload;
+    if (fault !== null && !isDropped) {
+      ctx.issues.push({ code: 'custom', path: CURRENCY_PATH, message: fault, input: body });
+    }
+    const kept = withWarnings(body);
+    if (isDropped && 'currency' in kept.payload) {
+      kept.payload.currency = '';
+      kept.warnings.push({ path: CURRENCY_PATH.join('.'), message: `${fault}; revenue counted as 0` });
+    }
+    return kept;
+  });
 export type EventEnvelope = z.infer<typeof EventEnvelope>;
 
 /** The type and kind-specific fields of the event in an envelope. `age` is whole days since the device's acquisition, at least 0. */

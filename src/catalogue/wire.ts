@@ -4,14 +4,14 @@ import {
   optionalName,
   optionalNameOrNumber,
   optionalNumber,
-  optionalText,
   optionalTextOrNumber,
   requiredNameOrNumber,
   requiredText,
 } from '#lib/input/fields';
-import { descriptive, replaceable } from '#lib/input/leniency';
+import { keeps } from '#lib/input/keeps';
+import { descriptive, replaceable, replacedIfMalformed } from '#lib/input/leniency';
 import { timestamp } from '#lib/timestamp';
-import { ATT_STATUSES, limitsTracking } from '#networks';
+import { ATT_STATUSES, limitsTracking, NOT_UNDERSTOOD, readAttStatus, readGrant, readLimit } from '#networks';
 
 // What clients send: the envelope of every event, and the parts of payloads.
 
@@ -72,16 +72,28 @@ export const applicationProperties = {
   sdk_type: descriptive(optionalNameOrNumber()),
 };
 
-const NO_YES_OR_NO = 'must be true or false';
-const isTrue = () => z.boolean({ error: NO_YES_OR_NO }).nullish();
-const attStatus = () =>
-  optionalText(32).pipe(
-    z
-      .string()
-      .toLowerCase()
-      .pipe(z.enum(ATT_STATUSES, { error: `must be one of ${ATT_STATUSES.join(', ')}` }))
-      .optional(),
-  );
+/** A choice of the person. One that is sent and not understood is kept as such, because it withholds the ids: `read` returns null for it. */
+function choice(read: (value: unknown) => string | null | undefined, forms: string) {
+  const error = `must be ${forms}`;
+  const sent = z.union([z.boolean(), z.number(), z.string(), z.null()], { error }).optional();
+  const understood = sent.transform((value, ctx): string | undefined => {
+    const told = read(value);
+    if (told === null) ctx.issues.push({ code: 'custom', message: error, input: value });
+    return told ?? undefined;
+  });
+  const schema = keeps(understood, (value) => value === undefined);
+  return replacedIfMalformed(schema, NOT_UNDERSTOOD, 'every id is withheld from destinations');
+}
+
+const YES_OR_NO = 'true or false';
+const grant = () => choice((value) => asText(readGrant(value)), `${YES_OR_NO}, granted or denied`);
+const asText = (answer: boolean | null | undefined) =>
+  answer?.toString() ?? (answer === null ? null : undefined);
+/** Only that it is on is stored. */
+const limit = (value: unknown) => {
+  const answer = readLimit(value);
+  return answer === false ? undefined : asText(answer);
+};
 
 /**
  * What a new device and each event say of the person's choices, and the ids that may be passed on to destinations. Stored with the event like
@@ -89,11 +101,13 @@ const attStatus = () =>
  */
 export const sharingProperties = {
   /** Whether the person limits ad tracking. */
-  lat: descriptive(isTrue().transform((value) => (value ? 'true' : undefined))),
+  lat: choice(limit, YES_OR_NO),
   /** The person's answer to Apple's App Tracking Transparency. */
-  att_status: descriptive(attStatus()),
+  att_status: choice(readAttStatus, `one of ${ATT_STATUSES.join(', ')}`),
   /** Whether the person consents to sending data to ad networks. */
-  ad_user_data: descriptive(isTrue().transform((value) => value?.toString())),
+  ad_user_data: grant(),
+  /** Whether the person consents to personalized ads. */
+  ad_personalization: grant(),
   /** The advertising id (IDFA or Google's). It is given to be passed on, so unlike the ids of an installation it is stored as it is. */
   advertising_id: descriptive(optionalName(64)),
   /** Apple's id for the vendor, likewise. */

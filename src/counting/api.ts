@@ -2,6 +2,7 @@ import type { AppleAnswer } from '#attribution';
 import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, WrittenParts } from '#lake';
+import type { Fault } from '#lib/input/fields';
 import type { ToldConsent } from '#networks';
 import type { StoredRevenue, TransactionStep } from '#rollup';
 import type {
@@ -49,6 +50,8 @@ export type DeviceDescription = {
   test: boolean;
   /** What its message told of the person's choices. */
   consent?: ToldConsent | undefined;
+  /** What of its message was dropped or replaced. */
+  warnings?: readonly Fault[] | undefined;
 };
 
 /** What a token says about a device. */

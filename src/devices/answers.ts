@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { APPLE_FIELDS, METHODS, PLAY_TIMES } from '#attribution';
 import { DOUBT_ACTIONS } from '#catalogue';
-import { nullableText, time } from '#http/answers';
+import { faults, nullableText, time } from '#http/answers';
 
 export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
 
@@ -130,6 +130,22 @@ export const AttributionExplained = z.object({
       facts: z.record(z.string(), z.number()),
     }),
   ),
+  consent: z
+    .object({
+      lat: z.string().optional(),
+      att_status: z.string().optional(),
+      ad_user_data: z.string().optional(),
+      ad_personalization: z.string().optional(),
+    })
+    .optional()
+    .meta({
+      description:
+        "What the device told of the person's choices at its acquisition. `unknown` is a choice that was sent and not understood: it withholds every id from every destination.",
+    }),
+  warnings: faults.optional().meta({
+    description:
+      'What was dropped or replaced of the message that created the device. Absent if nothing was.',
+  }),
 });
 export type AttributionExplained = z.input<typeof AttributionExplained>;
 

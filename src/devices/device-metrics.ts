@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { PLAY_TIMES } from '#attribution';
 import { applicationProperties, sharingProperties } from '#catalogue';
 import {
+  type Fault,
   oneOf,
   optionalCount,
   optionalName,
@@ -13,7 +14,7 @@ import {
 } from '#http';
 import { descriptive, replaceable, withWarnings } from '#lib/input/leniency';
 import { isTimezone } from '#lib/time';
-import { timestamp } from '#lib/timestamp';
+import { timestamp, timeWarnings } from '#lib/timestamp';
 
 const pixels = () => descriptive(optionalNumber(1e6));
 /** Seconds since 1970, up to the year 5138. */
@@ -88,6 +89,12 @@ export const DeviceMetrics = z.lazy(() =>
     .transform(withWarnings),
 );
 export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
+
+/** What of a device's message was dropped or replaced, as the answer and the device's explanation list it. */
+export const deviceWarnings = ({ created_at, warnings }: DeviceMetrics, now: number): Fault[] => [
+  ...timeWarnings(created_at, now),
+  ...warnings,
+];
 
 /** What clients send if they have no id. The last is an id that many early Android devices share. */
 const NOT_AN_ID = /^(?:[0-]*|null|undefined|unknown|none|nan|9774d56d682e549c)$/i;

@@ -17,7 +17,7 @@ import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { toOccurredAt } from '#lib/timestamp';
 import { countryOfTimezone } from '#lib/zone-countries';
 import { consentIn } from '#networks';
-import { type DeviceMetrics, identityOf } from './device-metrics.ts';
+import { type DeviceMetrics, deviceWarnings, identityOf } from './device-metrics.ts';
 
 /** The device and token that one message creates, unless the device is already known. Its ids are minted before the first attempt. */
 export type Draft = Installation & {
@@ -108,9 +108,10 @@ function acquiredSegmentOf(draft: NewDraft): Segment {
   };
 }
 
-export function newDeviceOf(draft: NewDraft): NewDevice {
+export function newDeviceOf(draft: NewDraft, now: number): NewDevice {
   const { data } = draft.metrics;
   const consent = consentIn(draft.metrics);
+  const warnings = deviceWarnings(draft.metrics, now);
   return {
     id: draft.deviceId,
     acquiredDay: draft.acquiredDay,
@@ -128,6 +129,7 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
       windowWidth: data.window_width ?? null,
       test: draft.test,
       consent,
+      ...(warnings.length > 0 ? { warnings } : {}),
     },
     attribution: JSON.stringify(draft.attribution),
   };

@@ -66,7 +66,7 @@ export async function explainAttribution(env: Env, teamId: string, token: string
   const device = application && (await readStored(env, application.id, claims.deviceId, [claims.shard]));
   const explanation = device && (await explainDevice(env.DB, application.id, device));
   if (!explanation) throw new AppError('not_found', 'Device not found');
-  const { acquiredAt, place, network, attribution, click } = explanation;
+  const { acquiredAt, place, network, consent, warnings, attribution, click } = explanation;
   const {
     candidates = [],
     refused_clicks = [],
@@ -97,5 +97,7 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     doubts_not_checked,
     refused_clicks: refused_clicks.map(withTime),
     candidates: candidates.map(withTime),
+    ...(consent ? { consent } : {}),
+    ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
   };
 }

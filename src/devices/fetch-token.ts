@@ -90,7 +90,7 @@ async function makeDevices(
   if (made.length === 0) return [];
   const wanted = made.map((draft) => ({
     alias: draft.alias,
-    device: newDeviceOf(draft),
+    device: newDeviceOf(draft, now),
     install: (shard: number) => installOf(application.id, draft, shard, now),
     appleToken: appleTokenOf(application, draft),
   }));

@@ -1,7 +1,7 @@
 export { acceptDevices, type DeviceResult } from './accept-devices.ts';
 export { isOfCredit } from './apple/open-credit.ts';
 export { deepLinkOf } from './deep-link.ts';
-export { DeviceMetrics } from './device-metrics.ts';
+export { DeviceMetrics, deviceWarnings } from './device-metrics.ts';
 export { ERASED, ErasedDevice, eraseDevice } from './erase-device.ts';
 export { explainDeviceById, findDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';

@@ -39,3 +39,4 @@ export { LookupCache } from './lookup-cache.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
 export { exactJsonBody, jsonBody, limitBody, MAX_JSON_BODY_BYTES, readAs, toFaults } from './validate.ts';
+export { addWarnings } from './warnings-header.ts';

@@ -1,7 +1,8 @@
 import { type Fault, invalidRequest } from '#http';
-import { CURRENCIES } from '#lib/currencies';
+import { currencyDayFault, isCurrencyOfAnyDay } from '#lib/currencies';
 import { divideRounded, parseDecimal } from '#lib/decimal';
 import { NANOS_LIMIT, toNanos } from '#lib/money';
+import { iso } from '#lib/time';
 import { EARLIEST, readEpochOrText } from '#lib/timestamp';
 import { type ImpressionTemplate, toNetwork } from '#networks';
 
@@ -71,16 +72,21 @@ export function readCallback(
     if (nanos >= BigInt(NANOS_LIMIT)) faults.push({ path: template.amount, message: 'is too large' });
   }
   const currency = (parameter(template.currency) || template.default_currency).toLowerCase();
-  if (!CURRENCIES.has(currency)) {
+  if (!isCurrencyOfAnyDay(currency)) {
     faults.push({
       path: template.currency ?? '',
       message: 'must be a currency code (ISO 4217), such as eur',
     });
   }
   if (faults.length > 0) throw invalidRequest(faults);
-  const country = parameter(template.country).toLowerCase();
   const time = parameter(template.time);
   const occurredAt = time === '' ? now : pastTime(time, now);
+  const untimely = currencyDayFault(currency, iso(occurredAt ?? now).slice(0, 10));
+  if (untimely !== null) {
+    nanos = 0n;
+    warnings.push({ path: template.currency ?? '', message: `${untimely}; revenue counted as 0` });
+  }
+  const country = parameter(template.country).toLowerCase();
   if (occurredAt === null && template.time !== null) {
     warnings.push({ path: template.time, message: 'is not a time in the past; dated when received' });
   }

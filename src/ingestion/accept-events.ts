@@ -16,7 +16,7 @@ import {
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { daysBetween, eventTimes } from '#lib/time';
-import { timeWarnings, toOccurredAt } from '#lib/timestamp';
+import { importFault, timeWarnings, toOccurredAt } from '#lib/timestamp';
 import {
   type EventLine,
   enqueueEvent,
@@ -179,7 +179,7 @@ export async function acceptBatch(
   env: Env,
   application: AuthenticatedApplication,
   items: unknown[],
-  header: string | undefined,
+  { header, isImport }: { header: string | undefined; isImport: boolean },
   now: number,
 ): Promise<ItemResult[]> {
   const headerKeys = header ? await batchKeys(header, items) : [];
@@ -193,6 +193,8 @@ export async function acceptBatch(
   const [settled, open] = [headOf(env, application), headOf(env, application, true)];
   const outcomes = parsed.map(({ data: envelope, error }, index): ItemOutcome => {
     if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
+    const untimely = isImport ? importFault(envelope.created_at) : null;
+    if (untimely) return { result: rejected(index, invalidRequest([untimely])) };
     const claims = claimsByToken.get(envelope.creativeToken);
     if (!claims || claims instanceof AppError) return { result: rejected(index, claims) };
     const own = keysOfEnvelope(undefined, envelope);

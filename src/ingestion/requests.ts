@@ -8,6 +8,16 @@ export const MAX_KEY_LENGTH = 512;
 
 export const VerifyToken = z.lazy(() => z.object({ token: z.unknown().optional() }));
 
-export const Batch = z.lazy(() => z.object({ events: listOfUpTo(500, z.unknown(), 'events') }));
+/** Whether a batch is of an import: its times are then meant, and one that cannot be is refused instead of being dated when received. */
+const isImport = z.boolean({ error: 'must be true or false' }).default(false).meta({
+  description:
+    'Whether these are imported: a time before 2010 is then refused, not taken for a clock that is not set.',
+});
 
-export const DeviceBatch = z.lazy(() => z.object({ devices: listOfUpTo(200, z.unknown(), 'devices') }));
+export const Batch = z.lazy(() =>
+  z.object({ events: listOfUpTo(500, z.unknown(), 'events'), import: isImport }),
+);
+
+export const DeviceBatch = z.lazy(() =>
+  z.object({ devices: listOfUpTo(200, z.unknown(), 'devices'), import: isImport }),
+);

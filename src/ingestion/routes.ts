@@ -4,12 +4,21 @@ import {
   acceptDevices,
   DeviceMetrics,
   deepLinkOf,
+  deviceWarnings,
   fetchTokens,
   tokenRequired,
   VerifiedToken,
   verifyToken,
 } from '#devices';
-import { type AppContext, answerJson, type Endpoint, EXAMPLE, endpoint, requireDataCollection } from '#http';
+import {
+  type AppContext,
+  addWarnings,
+  answerJson,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
+  requireDataCollection,
+} from '#http';
 import { acceptBatch, acceptEvent, idempotencyKeyOf } from './accept-events.ts';
 import {
   BatchAccepted,
@@ -84,7 +93,7 @@ export const ingestionEndpoints: Endpoint[] = [
     path: '/fetch-token',
     summary: 'Register a device and fetch its token',
     description:
-      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device. The header `X-Deep-Link` has what the app opens, if the creative has a `deep_link`.',
+      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device. The header `X-Deep-Link` has what the app opens, if the creative has a `deep_link`. What was dropped or replaced is listed in the header `X-Warnings`, a JSON list of `{path, message}` that is present only if there is any.',
     body: { schema: DeviceMetrics, examples: { device: DEVICE_METRICS } },
     answer: { description: 'The token to send as `creativeToken`.', schema: Token },
     errors: { 403: collectionOff },
@@ -92,9 +101,11 @@ export const ingestionEndpoints: Endpoint[] = [
     checks: [requireDataCollection],
     async handle(c, { body: metrics }) {
       const application = c.get('application');
-      const [issued] = await fetchTokens(c.env, application, [metrics], Date.now());
+      const now = Date.now();
+      const [issued] = await fetchTokens(c.env, application, [metrics], now);
       if (issued === undefined) throw new Error('the device got no token');
       const answer = answerJson<Token>(c, { token: issued.token });
+      addWarnings(answer, deviceWarnings(metrics, now));
       const opened = [metrics.data.creative_token, issued.creativeId];
       const deepLink = await deepLinkOf(c.env, application.id, opened, (work) =>
         c.executionCtx.waitUntil(work),
@@ -121,8 +132,8 @@ export const ingestionEndpoints: Endpoint[] = [
     },
     errors: { 403: collectionOff },
     checks: [requireDataCollection],
-    async handle(c, { body: { devices } }) {
-      const results = await acceptDevices(c.env, c.get('application'), devices, Date.now());
+    async handle(c, { body: { devices, import: isImport } }) {
+      const results = await acceptDevices(c.env, c.get('application'), devices, isImport, Date.now());
       const accepted = results.filter((result) => 'token' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, devices, results);
@@ -209,9 +220,9 @@ ${kinds}`,
     },
     errors: { 403: collectionOff },
     checks: [requireDataCollection],
-    async handle(c, { body: { events } }) {
-      const header = idempotencyKeyOf(c);
-      const results = await acceptBatch(c.env, c.get('application'), events, header, Date.now());
+    async handle(c, { body: { events, import: isImport } }) {
+      const sending = { header: idempotencyKeyOf(c), isImport };
+      const results = await acceptBatch(c.env, c.get('application'), events, sending, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, events, results);

@@ -9,3 +9,53 @@ const CODES =
 
 /** Lower-case ISO 4217 codes. */
 export const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(' '));
+
+/**
+ * Codes that are no longer in force, each with its last day; `from` where an amount of another time would be of another currency. Source: ISO 4217
+ * list three (historic denominations), which names the month, and the laws that replaced them, which name the day.
+ */
+const ENDED: ReadonlyMap<string, { from?: string; to: string }> = new Map([
+  ['ang', { to: '2025-03-31' }],
+  ['azm', { to: '2006-12-31' }],
+  ['bgn', { to: '2025-12-31' }],
+  ['byr', { to: '2016-12-31' }],
+  ['cuc', { to: '2021-06-30' }],
+  ['cyp', { to: '2007-12-31' }],
+  ['eek', { to: '2010-12-31' }],
+  ['ghc', { to: '2007-12-31' }],
+  ['hrk', { to: '2022-12-31' }],
+  ['ltl', { to: '2014-12-31' }],
+  ['lvl', { to: '2013-12-31' }],
+  ['mro', { to: '2017-12-31' }],
+  ['mtl', { to: '2007-12-31' }],
+  ['mzm', { to: '2006-12-31' }],
+  ['rol', { to: '2006-12-31' }],
+  ['sdd', { to: '2007-06-30' }],
+  ['sit', { to: '2006-12-31' }],
+  ['skk', { to: '2008-12-31' }],
+  ['sll', { to: '2024-03-31' }],
+  ['srg', { to: '2003-12-31' }],
+  ['std', { to: '2017-12-31' }],
+  ['tmm', { to: '2009-12-31' }],
+  ['trl', { to: '2005-12-31' }],
+  ['veb', { to: '2007-12-31' }],
+  ['vef', { from: '2008-01-01', to: '2018-08-19' }],
+  ['zmk', { to: '2012-12-31' }],
+  ['zwd', { to: '2008-07-31' }],
+  ['zwl', { from: '2009-02-02', to: '2024-08-31' }],
+  ['zwr', { from: '2008-08-01', to: '2009-02-01' }],
+]);
+
+/** Whether a text is a code that is or was in force. */
+export const isCurrencyOfAnyDay = (code: string): boolean => CURRENCIES.has(code) || ENDED.has(code);
+
+/** Why a code was not in force on a day (`YYYY-MM-DD`); null if it was, or is none. */
+export function currencyDayFault(code: string, day: string): string | null {
+  const ended = ENDED.get(code);
+  if (!ended || (day <= ended.to && day >= (ended.from ?? ''))) return null;
+  const from = ended.from ? `from ${ended.from} ` : '';
+  return `must be a currency of its day: ${code} was in force ${from}until ${ended.to}`;
+}
+
+/** Whether a code may have been out of force: the day of an amount then matters. */
+export const isEndedCurrency = (code: string): boolean => ENDED.has(code);

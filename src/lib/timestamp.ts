@@ -1,15 +1,17 @@
 import { type Fault, requiredText } from './input/fields.ts';
 import { DAY_MS } from './time.ts';
 
-/** Before this, a time cannot be meant. Epoch milliseconds. */
+/** Before this, a time is that of a clock that was not set, unless it is imported. Epoch milliseconds. */
 export const EARLIEST = Date.UTC(2010, 0, 1);
 /** Other calendars are in other years: 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */
 const GREGORIAN_YEARS = { first: 1900, last: 2400 };
 
 /** When something happened, according to its sender. */
 export type SentTime = {
-  /** Epoch milliseconds. Null if the sender's calendar is not Gregorian. */
+  /** Epoch milliseconds. Null if it cannot be meant: the sender's calendar is not Gregorian, or its clock is not set. */
   at: number | null;
+  /** Whether the clock is not set: the time is before 2010. */
+  isUnset?: true;
   /** The UTC day as sent, in days since 1970. It is the same for every retry of an event, whatever the calendar. */
   day: number;
 };
@@ -59,7 +61,7 @@ export function readTimestamp(text: string): SentTime | { fault: string } {
   const { first, last } = GREGORIAN_YEARS;
   if (year < first || year > last) {
     if (month < 1 || month > 13 || date < 1 || date > 32) return { fault: NO_SUCH_DAY };
-    return { at: null, day: year * 400 + month * 32 + date };
+    return { at: null, day: dayOfUnknown(year, month, date) };
   }
   const millis = fraction === undefined ? 0 : Math.floor(Number(`0.${fraction}`) * 1000);
   const local = Date.UTC(year, month - 1, date, hour, minute, second, millis);
@@ -78,29 +80,43 @@ export function readEpochOrText(text: string): number | null {
   return 'fault' in sent ? null : sent.at;
 }
 
-/** A `created_at`, 2010 or later. */
+/** A day that is like no real one, of a calendar or clock that is not ours. The same for every retry. */
+const dayOfUnknown = (year: number, month: number, date: number) => year * 400 + month * 32 + date;
+
+/** A time as its sender's clock tells it: null if that was not set. */
+function fromClock(sent: SentTime): SentTime {
+  if (sent.at === null || sent.at >= EARLIEST) return sent;
+  const date = new Date(sent.at);
+  const day = dayOfUnknown(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate());
+  return { at: null, day, isUnset: true };
+}
+
+/** A `created_at`. */
 export const timestamp = () =>
   requiredText(128).transform((text, ctx): SentTime => {
     const sent = readTimestamp(text);
-    const fault =
-      'fault' in sent
-        ? sent.fault
-        : sent.at !== null && sent.at < EARLIEST
-          ? 'must not be before 2010-01-01'
-          : null;
-    if (fault !== null) ctx.issues.push({ code: 'custom', message: fault, input: text });
-    return 'fault' in sent ? { at: null, day: 0 } : sent;
+    if (!('fault' in sent)) return fromClock(sent);
+    ctx.issues.push({ code: 'custom', message: sent.fault, input: text });
+    return { at: null, day: 0 };
   });
 
-/** The time that an event counts for: never later than `now`, and `now` if the sender's calendar is unknown. */
+/** Why a time cannot be imported, which is never dated when received; null if it can. */
+export const importFault = ({ isUnset }: SentTime): Fault | null =>
+  isUnset ? { path: 'created_at', message: 'must not be before 2010-01-01' } : null;
+
+/** The time that an event counts for: never later than `now`, and `now` if the sender's calendar is unknown or its clock not set. */
 export function toOccurredAt(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
   const clockAhead = sent.at === null || sent.at > now;
   return { occurredAt: clockAhead ? now : (sent.at ?? now), clockAhead };
 }
 
 /** What to tell a sender whose time `toOccurredAt` replaced. */
-export function timeWarnings({ at }: SentTime, now: number): Fault[] {
+export function timeWarnings({ at, isUnset }: SentTime, now: number): Fault[] {
   if (at !== null && at <= now) return [];
-  const reason = at === null ? 'has a year that cannot be meant' : 'is in the future';
+  const reason = isUnset
+    ? 'is before 2010, as of a clock that is not set'
+    : at === null
+      ? 'has a year that cannot be meant'
+      : 'is in the future';
   return [{ path: 'created_at', message: `${reason}; dated when received` }];
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { type Database, database, exchangeRates, jsonValues } from '#db';
 import { CURRENCY_FAULT, currencyCode, dayText } from '#http';
-import { CURRENCIES } from '#lib/currencies';
+import { isCurrencyOfAnyDay } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { FURTHER_RANKS_DAYS_OLDER, type Rate, RateBook, type RateSource } from './rate-book.ts';
 
@@ -27,7 +27,7 @@ export const ExchangeRates = z
     const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (codes.length === 0) fault(['rates'], 'must have at least one rate');
     for (const code of codes) {
-      if (!CURRENCIES.has(code)) fault(['rates', code], CURRENCY_FAULT);
+      if (!isCurrencyOfAnyDay(code)) fault(['rates', code], CURRENCY_FAULT);
       if (code === base) fault(['rates', code], 'must not be the base currency');
     }
   });

@@ -1,4 +1,4 @@
-import { CURRENCIES } from '#lib/currencies';
+import { isCurrencyOfAnyDay } from '#lib/currencies';
 import { parseDecimal } from '#lib/decimal';
 import { isDay } from '#lib/time';
 import type { NewRate } from './exchange-rates.ts';
@@ -20,7 +20,7 @@ export function parseReferenceRates(xml: string): NewRate[] {
     );
     if (found.time !== undefined) day = found.time;
     const currency = found.currency?.toLowerCase();
-    if (currency === undefined || !CURRENCIES.has(currency) || !isDay(day)) continue;
+    if (currency === undefined || !isCurrencyOfAnyDay(currency) || !isDay(day)) continue;
     if (found.rate === undefined || parseDecimal(found.rate) === null) continue;
     rates.push({ currency, base: 'eur', day, units: found.rate, worth: '1' });
   }

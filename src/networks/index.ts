@@ -2,7 +2,16 @@ import { NETWORKS } from './list.ts';
 import type { Network } from './network.ts';
 
 export { CLICK_ID_PARAMETERS, MAX_NETWORK_CHARACTERS, networkOfParams, toNetwork } from './acquisition.ts';
-export { ATT_STATUSES, consentIn, limitsTracking, type ToldConsent } from './consent.ts';
+export {
+  ATT_STATUSES,
+  consentIn,
+  limitsTracking,
+  NOT_UNDERSTOOD,
+  readAttStatus,
+  readGrant,
+  readLimit,
+  type ToldConsent,
+} from './consent.ts';
 export {
   exampleAddress,
   IMPRESSION_PRESETS,

@@ -50,6 +50,10 @@ export type OutboundEvent = {
     limitAdTracking: boolean | null;
     attStatus: AttStatus | null;
     adUserData: boolean | null;
+    /** `ad_personalization` is refused. */
+    refusesPersonalization?: boolean;
+    /** A choice was sent and not understood: no id of the person leaves. */
+    isWithheld?: boolean;
   };
 };
 

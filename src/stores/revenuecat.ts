@@ -64,6 +64,8 @@ function kindOf(event: RevenueCatEvent, nanos: bigint | undefined): StoreNotific
   if (isRefund) return nanos === undefined || nanos < 0n ? 'refund' : 'other';
   const kind = Object.hasOwn(KINDS, event.type) ? KINDS[event.type] : undefined;
   if (!kind) return 'other';
+  // Nobody pays less than nothing: such a price tells of money that was given back, and of no payment that could be taken back.
+  if (kind !== 'refund_reversed' && nanos !== undefined && nanos < 0n) return 'other';
   return kind !== 'refund_reversed' && event.period_type === 'TRIAL' ? 'trial' : kind;
 }
 

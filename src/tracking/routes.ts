@@ -52,9 +52,12 @@ function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 2
   return c.html(page.body, status);
 }
 
+/** In which browsers say that they load a page before anybody asked for it: the standard, then Chrome, Safari and Firefox as they did. */
+const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'];
+
 /** Whether a person clicked: not a bot, not a preview (`HEAD`, a browser's prefetch), and the application collects data. */
 function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
-  const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
+  const purpose = PURPOSE_HEADERS.map((name) => c.req.header(name) ?? '').join(' ');
   return (
     link.dataCollection &&
     c.req.method !== 'HEAD' &&

@@ -329,12 +329,12 @@ describe('alternative forms that clients send', () => {
     const { event, warnings } = await send(
       envelope.ad(token, {
         att_status: 'maybe',
-        ad_user_data: 'yes',
-        lat: 'no',
+        ad_user_data: 'perhaps',
+        lat: 'granted',
         advertising_id: 'x'.repeat(65),
       }),
     );
-    expect(event.device).toBeUndefined();
+    expect(event.device).toEqual({ att_status: 'unknown', ad_user_data: 'unknown', lat: 'unknown' });
     expect(warnings?.map(({ path }) => path).sort()).toEqual([
       'ad_user_data',
       'advertising_id',

@@ -219,7 +219,6 @@ describe('POST /webhook', () => {
     ['type', 7, ad],
     ['created_at', undefined, ad],
     ['created_at', '2026-02-30 10:00:00', ad],
-    ['created_at', '2009-12-31 23:59:59', ad],
     ['created_at', 5, ad],
     ['creativeToken', undefined, ad],
     ['creativeToken', '', ad],

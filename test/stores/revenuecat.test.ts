@@ -50,6 +50,10 @@ it.each([
   [{ type: 'NON_RENEWING_PURCHASE' }, 'purchase', 4_990_000_000n],
   [{ period_type: 'TRIAL', price: 0, price_in_purchased_currency: 0 }, 'trial', 0n],
   [REFUND, 'refund', 9_990_000_000n],
+  [{ price: -5, price_in_purchased_currency: -5 }, 'other', null],
+  [{ type: 'RENEWAL', price_in_purchased_currency: -0.01 }, 'other', null],
+  [{ type: 'NON_RENEWING_PURCHASE', price: -5, price_in_purchased_currency: null }, 'other', null],
+  [{ period_type: 'TRIAL', price_in_purchased_currency: -5 }, 'other', null],
   [{ type: 'REFUND_REVERSED', price_in_purchased_currency: 5 }, 'refund_reversed', 5_000_000_000n],
   [{ type: 'CANCELLATION', cancel_reason: 'UNSUBSCRIBE', price: 0 }, 'other', null],
   [

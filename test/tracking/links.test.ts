@@ -141,6 +141,9 @@ it.each([
   ['HEAD of Android', AGENT.android, { method: 'HEAD' }, PLAY],
   ['HEAD of iOS', AGENT.ios, { method: 'HEAD' }, APPLE],
   ['a prefetch', AGENT.ios, { headers: { 'Sec-Purpose': 'prefetch;prerender' } }, APPLE],
+  ['a prefetch of Chrome', AGENT.android, { headers: { Purpose: 'prefetch' } }, PLAY],
+  ['a preview of Safari', AGENT.ios, { headers: { 'X-Purpose': 'preview' } }, APPLE],
+  ['a prefetch of Firefox', AGENT.android, { headers: { 'X-Moz': 'prefetch' } }, PLAY],
 ])('redirects %s without counting it', async (_, agent, init, expected) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);

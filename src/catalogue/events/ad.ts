@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import {
-  currencyCode,
+  currencyCodeOfAnyDay,
   optionalNameOrNumber,
   optionalNumber,
   requiredNameOrNumber,
@@ -45,7 +45,10 @@ const asAd = wireForm(
       effect: 'revenue counted as 0',
       isAbsent: isUndefined,
     }),
-    currency: replaceable(currencyCode(), '', { effect: 'revenue counted as 0', isAbsent: isUndefined }),
+    currency: replaceable(currencyCodeOfAnyDay(), '', {
+      effect: 'revenue counted as 0',
+      isAbsent: isUndefined,
+    }),
     total_ad_value: runningTotal(),
   }),
   {

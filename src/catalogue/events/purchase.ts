@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currencyCode, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/input/fields';
+import { currencyCodeOfAnyDay, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/input/fields';
 import { descriptive, dropped } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
@@ -12,7 +12,7 @@ const PurchaseEvent = storedOfDevice('custom.purchase', () => ({
   value_nanos: nanos,
   currency: text,
   /** Of a refund and its reversal, `value_nanos` is 0 if all of the purchase is meant. */
-  status: z.enum(['completed', 'success', 'failed', 'refunded', 'refund_reversed']),
+  status: z.enum(['completed', 'success', 'failed', 'refunded', 'refund_reversed', 'restored']),
   tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 }));
@@ -28,6 +28,8 @@ const STATUSES = {
   pending: 'failed',
   refunded: 'refunded',
   refund_reversed: 'refund_reversed',
+  /** Bought earlier, and given again on another device. */
+  restored: 'restored',
 } as const;
 
 const STEPS = {
@@ -46,6 +48,7 @@ const SCOPES: Readonly<Record<PurchaseEvent['status'], string>> = {
   failed: 'failed',
   refunded: 'refunded',
   refund_reversed: 'reversed',
+  restored: 'restored',
 };
 
 const asPurchase = wireForm(
@@ -54,7 +57,7 @@ const asPurchase = wireForm(
     item_id: grouping(),
     item_name: descriptive(optionalNameOrNumber()),
     value: requiredNumber(MAX_AMOUNT),
-    currency: currencyCode(),
+    currency: currencyCodeOfAnyDay(),
     status: oneOf(Object.keys(STATUSES) as [keyof typeof STATUSES]).transform((status) => STATUSES[status]),
     total_purchase_value: runningTotal(),
     tr_id: key(),
@@ -75,10 +78,13 @@ const asPurchase = wireForm(
         tr_id: 'GPA.3345-1122',
       },
     },
-    /** All of the purchase is refunded without a value. */
+    /** All of the purchase is refunded without a value, and nothing is paid for one that is restored. */
     readPayload({ value, ...rest }) {
       const isAbsent = value === undefined || value === null || value === '';
-      return isAbsent && isOfRefund(statusIn(rest.status)) ? { ...rest, value: 0 } : { ...rest, value };
+      const status = statusIn(rest.status);
+      return isAbsent && (isOfRefund(status) || status === 'restored')
+        ? { ...rest, value: 0 }
+        : { ...rest, value };
     },
     // A purchase may be refunded in parts. A retry is sent with the same time.
     transactionOf({ tr_id: id, status, value }, { created_at }) {
@@ -98,7 +104,7 @@ const statusIn = (sent: unknown) => (typeof sent === 'string' ? sent.trim().toLo
 const isPaid = ({ status }: PurchaseEvent) => status === 'completed' || status === 'success';
 
 const transactionOf = ({ status, tr_id: id }: PurchaseEvent) =>
-  status === 'failed' || id === undefined ? null : { id, is: STEPS[status] };
+  status === 'failed' || status === 'restored' || id === undefined ? null : { id, is: STEPS[status] };
 
 /** A purchase, successful or not, its refund, or the reversal of a refund. */
 export const purchase = {
@@ -126,6 +132,7 @@ export const purchase = {
     currencyOf: ({ currency }) => currency,
   },
   count(event, into) {
+    if (event.status === 'restored') return;
     const { item_id } = event;
     const sent = { nanos: event.value_nanos, currency: event.currency };
     const transaction = transactionOf(event);

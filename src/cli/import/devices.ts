@@ -119,7 +119,10 @@ async function fetchTokens(
     data: { ...data, device_id: id },
   }));
   const headers = { [target.headerName]: target.apiKey };
-  const { results } = await post<DeviceAnswer>(`${target.url}/fetch-token/batch`, headers, { devices });
+  const { results } = await post<DeviceAnswer>(`${target.url}/fetch-token/batch`, headers, {
+    devices,
+    import: true,
+  });
   if (results.length < ids.length) throw new Error(`${target.url} did not answer for every device`);
   for (const result of results) {
     const id = ids[result.index] ?? '';

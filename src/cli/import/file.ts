@@ -164,7 +164,7 @@ async function sendBatch(
   const events = items.map(({ event }) => event);
   const answer =
     items.length > 0
-      ? await post<BatchAnswer>(`${target.url}/webhook/batch`, headers, { events })
+      ? await post<BatchAnswer>(`${target.url}/webhook/batch`, headers, { events, import: true })
       : { accepted: 0, results: [] };
   for (const result of answer.results) {
     const item = items[result.index];

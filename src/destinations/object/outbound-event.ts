@@ -3,7 +3,7 @@ import { segmentWithoutDevice } from '#catalogue';
 import type { OutboundItem } from '#counting';
 import { idTime } from '#lib/ids';
 import type { OutboundEvent } from '#networks/outbound';
-import { consentOf } from '#networks/outbound/consent';
+import { consentOf, withoutWithheldIds } from '#networks/outbound/consent';
 import type { AdNames } from './names.ts';
 import type { Setup } from './setup.ts';
 
@@ -60,7 +60,7 @@ export function toOutbound(
   const told: SendableFields = event;
   const segment = device?.segment ?? segmentWithoutDevice(event);
   const isPurchase = type === 'purchase' || type === 'refund';
-  return {
+  return withoutWithheldIds({
     ...{ id: event.id, type, at: event.occurred_at },
     application: { id: application.id, name: application.name, storeId: storeIdOf(application, segment.os) },
     os: orNull(segment.os),
@@ -77,5 +77,5 @@ export function toOutbound(
     properties: told.params ?? {},
     attribution: attributionOf(item, segment.network, known),
     consent: consentOf(told.device, device?.consent),
-  };
+  });
 }

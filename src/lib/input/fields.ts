@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CURRENCIES } from '../currencies.ts';
+import { CURRENCIES, isCurrencyOfAnyDay } from '../currencies.ts';
 import { type IdPrefix, isId } from '../ids.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
 import { type DayRange, daysBetween, isDay } from '../time.ts';
@@ -193,14 +193,17 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 
 export const CURRENCY_FAULT = 'must be a currency code (ISO 4217), such as eur';
 
-/** An ISO 4217 code, in any case. */
-export const currencyCode = () =>
+const currencyOf = (isCode: (code: string) => boolean) =>
   keeps(
-    requiredText(3)
-      .toLowerCase()
-      .refine((code) => CURRENCIES.has(code), CURRENCY_FAULT),
-    (value) => typeof value === 'string' && CURRENCIES.has(value),
+    requiredText(3).toLowerCase().refine(isCode, CURRENCY_FAULT),
+    (value) => typeof value === 'string' && isCode(value),
   );
+
+/** An ISO 4217 code that is in force, in any case. */
+export const currencyCode = () => currencyOf((code) => CURRENCIES.has(code));
+
+/** The ISO 4217 code of an amount of the past, in any case. Whoever takes it checks its day: `currencyDayFault`. */
+export const currencyCodeOfAnyDay = () => currencyOf(isCurrencyOfAnyDay);
 
 export const COUNTRY_FAULT = 'must be a two-letter ISO 3166 country code such as DE, or unknown';
 const COUNTRY = /^(?:[a-z]{2}|unknown|other)$/;

@@ -61,6 +61,18 @@ export function replaceable<Schema extends z.ZodType>(
   return keeps(checked, (value) => isKept(value) && !isAbsent(value));
 }
 
+/** An optional field that is not ignored if it is malformed, but replaced. `effect`: what that leads to. */
+export function replacedIfMalformed<Schema extends z.ZodType>(
+  schema: Schema,
+  replacement: z.output<Schema>,
+  effect: string,
+) {
+  return keeps(
+    schema.catch((caught) => new Dropped(`${reasonOf(caught)}; ${effect}`, replacement) as never),
+    keptBy(schema),
+  );
+}
+
 /** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
 

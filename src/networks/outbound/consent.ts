@@ -1,12 +1,21 @@
-import { ATT_STATUSES, limitsTracking, type ToldConsent } from '../consent.ts';
+import {
+  ATT_STATUSES,
+  isNotUnderstood,
+  limitsTracking,
+  NOT_UNDERSTOOD,
+  type ToldConsent,
+} from '../consent.ts';
 import type { OutboundEvent } from '../outbound.ts';
 
 /** What devices send in place of an advertising id that the person does not share. */
 const NO_ID = /^[0-]*$/;
 
+const grantOf = (told: string | undefined): boolean | null =>
+  told === undefined || told === NOT_UNDERSTOOD ? null : told === 'true';
+
 /**
  * The person's choices: what the event tells of each, else what the device told at its acquisition. `lat: true` lasts: events do not store that it
- * is off again.
+ * is off again. So does a `lat` that is not understood.
  */
 export function consentOf(
   event: ToldConsent | undefined,
@@ -16,13 +25,30 @@ export function consentOf(
   return {
     limitAdTracking: told.lat === 'true' ? true : null,
     attStatus: ATT_STATUSES.find((status) => status === told.att_status) ?? null,
-    adUserData: told.ad_user_data === undefined ? null : told.ad_user_data === 'true',
+    adUserData: grantOf(told.ad_user_data),
+    ...(told.ad_personalization === 'false' ? { refusesPersonalization: true } : {}),
+    ...(isNotUnderstood(told) ? { isWithheld: true } : {}),
   };
 }
 
 /** Whether the person does not want to be tracked: see `limitsTracking`. */
-export const isTrackingLimited = ({ consent: { limitAdTracking, attStatus } }: OutboundEvent): boolean =>
-  limitsTracking({ lat: limitAdTracking ? 'true' : undefined, att_status: attStatus ?? undefined });
+export const isTrackingLimited = ({ consent }: OutboundEvent): boolean =>
+  consent.isWithheld === true ||
+  limitsTracking({
+    lat: consent.limitAdTracking ? 'true' : undefined,
+    att_status: consent.attStatus ?? undefined,
+    ad_personalization: consent.refusesPersonalization ? 'false' : undefined,
+  });
+
+/** An event as a destination may know it: without any id of the person if a choice of theirs was not understood. */
+export const withoutWithheldIds = (event: OutboundEvent): OutboundEvent =>
+  event.consent.isWithheld
+    ? {
+        ...event,
+        ...{ deviceId: null, advertisingId: null, vendorId: null },
+        attribution: event.attribution && { ...event.attribution, click: {} },
+      }
+    : event;
 
 /**
  * The advertising id as networks expect it, in upper case on iOS and else in lower case; null without one, and where tracking is limited,
@@ -35,5 +61,9 @@ export function advertisingIdOf(event: OutboundEvent): string | null {
 }
 
 /** Why a person's event does not go to an ad network; null if it may. */
-export const refusalOf = ({ consent: { adUserData } }: OutboundEvent): string | null =>
-  adUserData === false ? 'The person does not consent to sharing data with ad networks (ad_user_data)' : null;
+export function refusalOf({ consent: { adUserData, isWithheld } }: OutboundEvent): string | null {
+  if (adUserData === false) {
+    return 'The person does not consent to sharing data with ad networks (ad_user_data)';
+  }
+  return isWithheld ? 'A choice of the person about tracking was not understood, so no id may leave' : null;
+}

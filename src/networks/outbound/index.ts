@@ -8,6 +8,6 @@ export type {
   PreparedRequest,
 } from '../outbound.ts';
 export { clickOf, isHiddenParameter } from './click.ts';
-export { advertisingIdOf, consentOf, isTrackingLimited, refusalOf } from './consent.ts';
+export { advertisingIdOf, consentOf, isTrackingLimited, refusalOf, withoutWithheldIds } from './consent.ts';
 export { CONVERSIONS } from './list.ts';
 export { readStatus } from './read-answer.ts';

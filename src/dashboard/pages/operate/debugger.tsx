@@ -36,7 +36,7 @@ type Rejection = Awaited<ReturnType<typeof listRejections>>[number];
 const FLAGS: readonly (readonly [string, string])[] = [
   ['test', 'Test event: not counted'],
   ['token_expired', 'Token expired'],
-  ['clock_ahead', 'Clock ahead: dated when received'],
+  ['clock_ahead', 'Clock ahead or not set: dated when received'],
 ];
 
 /** Things worth noting about an event: its flags and what was dropped from it. */

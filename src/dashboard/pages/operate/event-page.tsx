@@ -164,6 +164,20 @@ const Doubts = ({
 );
 
 /** Why a device is attributed as it is, with times in `zone`. */
+const Warnings = ({ warnings }: Pick<Explanation, 'warnings'>) =>
+  warnings.length === 0 ? null : (
+    <>
+      <p>Dropped or replaced when the device was created:</p>
+      <ul>
+        {warnings.map(({ path, message }) => (
+          <li>
+            <code>{path}</code> {message}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
 export const ExplanationCard = ({ explanation, zone }: { explanation: Explanation; zone: string }) => {
   const { attribution, creatives, click } = explanation;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
@@ -224,6 +238,7 @@ export const ExplanationCard = ({ explanation, zone }: { explanation: Explanatio
           />
         </details>
       )}
+      <Warnings warnings={explanation.warnings} />
       {candidates.length === 0 && !click && <p class="empty">There were no candidate clicks.</p>}
     </Card>
   );
