@@ -1,6 +1,7 @@
 import { type Fault, invalidRequest } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { divideRounded, parseDecimal } from '#lib/decimal';
+import { COUNTRY_CODE_FAULT, toCountryCode } from '#lib/input/country';
 import { NANOS_LIMIT, toNanos } from '#lib/money';
 import { EARLIEST, readEpochOrText } from '#lib/timestamp';
 import { type ImpressionTemplate, toNetwork } from '#networks';
@@ -78,7 +79,10 @@ export function readCallback(
     });
   }
   if (faults.length > 0) throw invalidRequest(faults);
-  const country = parameter(template.country).toLowerCase();
+  const country = toCountryCode(parameter(template.country));
+  if (country === null && template.country !== null && parameter(template.country) !== '') {
+    warnings.push({ path: template.country, message: `${COUNTRY_CODE_FAULT}; ignored` });
+  }
   const time = parameter(template.time);
   const occurredAt = time === '' ? now : pastTime(time, now);
   if (occurredAt === null && template.time !== null) {
@@ -93,7 +97,7 @@ export function readCallback(
     network: toNetwork(parameter(template.network)),
     placement: name(template.placement),
     adFormat: name(template.ad_format).toLowerCase(),
-    country: /^[a-z]{2}$/.test(country) ? country : null,
+    country,
     occurredAt: occurredAt ?? now,
     warnings,
   };

@@ -4,8 +4,8 @@ import {
   type AppContext,
   AppError,
   callerNetwork,
-  isCountryCode,
   oneOf,
+  optionalCountry,
   optionalText,
   readAs,
   requireWithin,
@@ -47,10 +47,7 @@ const ServerSideQuery = z.lazy(() =>
       'must be the IP address of the device',
     ),
     ua: optionalText(2048),
-    country: optionalText(2).refine(
-      (code) => code === undefined || isCountryCode(code),
-      'must be a two-letter country code',
-    ),
+    country: optionalCountry(),
     time: optionalText(64).refine((text) => text === undefined || isPossible(text), TIME_FAULT),
     id: optionalText(256),
   }),
@@ -111,7 +108,7 @@ export async function recordServerSide(
   const prefix = event === 'impression' ? 'imp' : 'clk';
   const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
   const details = {
-    country: country?.toLowerCase(),
+    country,
     params: clickParams(query.filter(([name]) => !NOT_STORED.has(name))),
   };
   if (!(await recordClick(c.env, link, touchId, { browser, address: ip }, details, now, at))) {
