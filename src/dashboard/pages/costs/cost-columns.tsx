@@ -100,7 +100,7 @@ export const ColumnForm = ({
           maxlength={3}
           required
         />
-        <textarea name="csv" hidden aria-hidden="true">
+        <textarea name="csv" hidden>
           {`\n${text}`}
         </textarea>
         <button type="submit">Upload</button>
