@@ -10,7 +10,7 @@ import {
 } from '#db';
 import { composed, nameForms } from '#lib/input/name-forms';
 
-type Names = Record<InventoryLevel, string>;
+type SentNames = Record<InventoryLevel, string>;
 
 const pick = (rows: readonly { name: string }[], name: string): string => rows[0]?.name ?? composed(name);
 
@@ -18,7 +18,11 @@ const pick = (rows: readonly { name: string }[], name: string): string => rows[0
  * The names under which the application has a creative, its ad set and campaign, whichever form of Unicode they are sent in; those that are new in
  * the composed form. Reads nothing for names that have only one form.
  */
-export async function findStoredNames(db: Database, applicationId: string, names: Names): Promise<Names> {
+export async function findStoredNames(
+  db: Database,
+  applicationId: string,
+  names: SentNames,
+): Promise<SentNames> {
   const forms = {
     campaign: nameForms(names.campaign),
     adset: nameForms(names.adset),

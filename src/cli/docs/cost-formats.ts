@@ -1,9 +1,4 @@
-import {
-  COST_FORMATS,
-  COST_LANGUAGES,
-  type CostFormat,
-  definitionOf,
-} from '../../money/cost-files/formats/index.ts';
+import { COST_FORMATS, COST_LANGUAGES, type CostFormat, definitionOf } from '#money';
 
 const BEGIN = '<!-- formats: begin (npm run docs:networks) -->';
 const END = '<!-- formats: end -->';

@@ -48,18 +48,18 @@ export type CostFileOptions = {
 };
 
 type Line = { number: number; cells: readonly string[] };
-type Cell = (field: CostField) => string;
+type ReadCell = (field: CostField) => string;
 type Style = { decimals: DecimalStyle; days: DayOrder };
 
 const cellOf =
-  ({ at }: Layout, { cells }: Line): Cell =>
+  ({ at }: Layout, { cells }: Line): ReadCell =>
   (field) => {
     const text = at[field] === undefined ? '' : (cells[at[field]]?.trim() ?? '');
     return isBlank(text) && field !== 'amount' ? '' : text;
   };
 
 /** The first day of a row, of files with days and of those with periods. */
-const dayCell = ({ at }: Layout, cell: Cell) => cell(at.date === undefined ? 'start' : 'date');
+const dayCell = ({ at }: Layout, cell: ReadCell) => cell(at.date === undefined ? 'start' : 'date');
 
 /** What a file shows of how it writes amounts and days. */
 function findStyles(layout: Layout, lines: readonly Line[]): Style {
@@ -74,7 +74,7 @@ type Money = { amount: number; currency: string };
 
 /** The amount of a row and its currency, or why there is none. */
 function readMoney(
-  cell: Cell,
+  cell: ReadCell,
   { currency: ofHeading }: Layout,
   style: Style,
   fallback: string,
@@ -102,7 +102,7 @@ function isNote({ at }: Layout, { cells }: Line): boolean {
 type TotalCell = 'label' | 'unnamed' | 'undated' | null;
 
 /** How much a line looks like the sum of others: by its label; by having neither day nor name; or only by having no day. */
-function totalSign(layout: Layout, cell: Cell, { cells }: Line): TotalCell {
+function totalSign(layout: Layout, cell: ReadCell, { cells }: Line): TotalCell {
   const day = dayCell(layout, cell);
   const isDated = isDay(parseDate(day)) || /^\d/.test(day);
   const isLabelled =
@@ -116,7 +116,12 @@ function totalSign(layout: Layout, cell: Cell, { cells }: Line): TotalCell {
   return day === '' && layout.format !== 'own' ? 'undated' : null;
 }
 
-const factsOf = (layout: Layout, cell: Cell, currency: string, parse: (text: string) => string): string[] => {
+const factsOf = (
+  layout: Layout,
+  cell: ReadCell,
+  currency: string,
+  parse: (text: string) => string,
+): string[] => {
   const day = parse(dayCell(layout, cell));
   return [
     isDay(day) ? day : '',
@@ -148,12 +153,12 @@ export function parseCostFile(
   const style = findStyles(layout, lines);
   const dayOf = (text: string) => parseDate(text, style.days);
   const facts: RowFacts[] = [];
-  const totals: { line: Line; cell: Cell; sign: TotalCell }[] = [];
+  const totals: { line: Line; cell: ReadCell; sign: TotalCell }[] = [];
   const skip = ({ number }: Line, reason: string) => result.skipped.push({ line: number, reason });
   const refuse = ({ number }: Line, message: string) =>
     result.faults.push({ path: `Line ${number}:`, message });
 
-  const readLine = (line: Line, cell: Cell) => {
+  const readLine = (line: Line, cell: ReadCell) => {
     if (line.cells.slice(headings.length).some((text) => text.trim() !== '')) {
       return refuse(line, 'has more fields than the header line');
     }
@@ -210,10 +215,10 @@ export function parseCostFile(
   return result;
 }
 
-type Counted = Money & { cell: Cell; network: string | null };
+type CountedRow = Money & { cell: ReadCell; network: string | null };
 
 /** Adds the row of each of a line's days. */
-function addRows(result: ParsedCosts, line: number, days: readonly string[], row: Counted): void {
+function addRows(result: ParsedCosts, line: number, days: readonly string[], row: CountedRow): void {
   const { amount, currency, cell, network } = row;
   const names = [...NAMES, ...COST_DIMENSIONS].flatMap((field) => {
     const text = field === 'country' ? readCountry(cell(field)) : cell(field);

@@ -28,13 +28,18 @@ export type CostTable = {
 /** Why the headings are not understood. `headings` are those of the line that comes closest. */
 export type UnknownTable = { fault: Fault; headings: readonly string[] };
 
-type Candidate = { heading: number; cells: readonly string[]; layout: Layout; missing: readonly string[] };
+type HeadingCandidate = {
+  heading: number;
+  cells: readonly string[];
+  layout: Layout;
+  missing: readonly string[];
+};
 
 const isEmpty = (cells: readonly string[]) => cells.every((cell) => cell.trim() === '');
 
-function candidatesIn(lines: readonly (readonly string[])[], map: CostMap | null): Candidate[] {
+function candidatesIn(lines: readonly (readonly string[])[], map: CostMap | null): HeadingCandidate[] {
   let hasTitle = false;
-  return lines.slice(0, MAX_LINES_BEFORE_HEADING).flatMap((cells, heading): Candidate[] => {
+  return lines.slice(0, MAX_LINES_BEFORE_HEADING).flatMap((cells, heading): HeadingCandidate[] => {
     if (isEmpty(cells)) return [];
     const layout = map ? readMapped(cells, map) : readLayout(cells, hasTitle);
     hasTitle = true;
@@ -42,10 +47,10 @@ function candidatesIn(lines: readonly (readonly string[])[], map: CostMap | null
   });
 }
 
-const found = ({ layout }: Candidate) => Object.keys(layout.at).length;
+const found = ({ layout }: HeadingCandidate) => Object.keys(layout.at).length;
 
 /** The candidate with the fewest missing fields and, among those, the most found; the first of several. */
-const bestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
+const bestOf = (candidates: readonly HeadingCandidate[]): HeadingCandidate | undefined =>
   [...candidates].sort(
     (left, right) =>
       left.missing.length - right.missing.length ||
@@ -57,7 +62,7 @@ const parse = (text: string, delimiter: string, preview = 0): string[][] =>
   Papa.parse<string[]>(text, { delimiter, preview, skipEmptyLines: false }).data;
 
 /** The cells of a text by the delimiter that makes a line readable as headings, whatever characters its names have. */
-function readText(text: string, map: CostMap | null): { lines: string[][]; candidates: Candidate[] } {
+function readText(text: string, map: CostMap | null): { lines: string[][]; candidates: HeadingCandidate[] } {
   const plain = text.replace(/^\uFEFF/, '').trimEnd();
   const [best] = DELIMITERS.map((delimiter) => {
     const candidates = candidatesIn(parse(plain, delimiter, MAX_LINES_BEFORE_HEADING), map);
