@@ -1,6 +1,6 @@
 export type { CostFileSaved } from './answers.ts';
 export { COST_FORMATS, COST_LANGUAGES, type CostFormat, definitionOf } from './cost-files/formats/index.ts';
-export { COST_FIELDS, type CostMap } from './cost-files/layout.ts';
+export type { CostMap } from './cost-files/layout.ts';
 export {
   listCostNames,
   listUnmatchedNames,

@@ -17,7 +17,7 @@ type CostFileOutcome =
   | { saved: null; faults: readonly Fault[]; unknownHeadings: readonly string[] | null };
 
 /** Reads a cost file: text in UTF-8 or UTF-16, or the first readable sheet of a workbook. */
-export async function readCostFile(
+async function readCostFile(
   file: string | Uint8Array,
   options: CostFileOptions,
 ): Promise<ParsedCosts | Fault> {

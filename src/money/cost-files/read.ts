@@ -18,7 +18,7 @@ const MAX_SPREAD_DAYS = 366;
 const NAMES = ['campaign', 'adset', 'creative'] as const;
 
 /** A line that is not stored, and why. */
-export type SkippedLine = { line: number; reason: string };
+type SkippedLine = { line: number; reason: string };
 
 type UploadedRow = Record<string, unknown>;
 export type ParsedCosts = {
