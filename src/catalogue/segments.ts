@@ -1,3 +1,4 @@
+import { toCountryCode } from '#lib/input/country';
 import { murmur128 } from '#lib/murmur';
 import { MAX_NETWORK_CHARACTERS, toNetwork } from '#networks';
 
@@ -143,6 +144,7 @@ export const shownValue = (name: SegmentDimension, stored: string): string =>
 export function normalised(name: SegmentDimension, value: string): string {
   const { form } = DEFINITIONS[name];
   if (form === 'name') return value;
+  if (form === 'country') return toCountryCode(value) ?? value.toLowerCase();
   return (form === 'network' && toNetwork(value)) || value.toLowerCase();
 }
 

@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { database } from '#db';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 import { keepMade, missingCreatives } from './made-creatives.ts';
+import { findStoredNames } from './stored-names.ts';
 
 /** Storage key of the ids of failed calls, for which it is unknown whether D1 committed them. */
 const UNCONFIRMED = 'unconfirmed';
@@ -58,10 +59,11 @@ export class CreativeRegistry extends DurableObject<Env> {
   private async createNext(wanted: WantedCreative): Promise<MadeCreative> {
     const unconfirmed = (await this.ctx.storage.get<Minted[]>(UNCONFIRMED)) ?? [];
     try {
-      const made = await getOrCreate(this.db, wanted, unconfirmed);
+      const names = await findStoredNames(database(this.db), wanted.applicationId, wanted.names);
+      const made = await getOrCreate(this.db, { ...wanted, names }, unconfirmed);
       if (made.isIdTaken) return made;
       if (unconfirmed.length > 0) await this.ctx.storage.delete(UNCONFIRMED);
-      if (made.replayed === null) await keepMade(this.ctx.storage, wanted, Date.now());
+      if (made.replayed === null) await keepMade(this.ctx.storage, { ...wanted, names }, Date.now());
       return made;
     } catch (error) {
       const left = [...unconfirmed, wanted.minted].slice(-MAX_UNCONFIRMED);

@@ -5,6 +5,7 @@ import {
   type Fault,
   oneOf,
   optionalCount,
+  optionalCountry,
   optionalName,
   optionalNumber,
   optionalText,
@@ -47,16 +48,8 @@ export const DeviceMetrics = z.lazy(() =>
             window_width: pixels(),
             /** The backend's own name for the device. The same name returns the same device. */
             device_id: optionalTextOrNumber(),
-            /** ISO 3166, two letters. */
-            country: descriptive(
-              optionalText().pipe(
-                z
-                  .string()
-                  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code')
-                  .toLowerCase()
-                  .optional(),
-              ),
-            ),
+            /** ISO 3166, in any form of `toCountryCode`. */
+            country: descriptive(optionalCountry()),
             /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
             install_referrer: descriptive(optionalText(4096)),
             /** What the Play Install Referrer reports beside it. */

@@ -1,6 +1,7 @@
 import { type Fault, invalidRequest } from '#http';
 import { currencyDayFault, isCurrencyOfAnyDay } from '#lib/currencies';
 import { divideRounded, parseDecimal } from '#lib/decimal';
+import { COUNTRY_CODE_FAULT, toCountryCode } from '#lib/input/country';
 import { NANOS_LIMIT, toNanos } from '#lib/money';
 import { iso } from '#lib/time';
 import { EARLIEST, readEpochOrText } from '#lib/timestamp';
@@ -79,6 +80,10 @@ export function readCallback(
     });
   }
   if (faults.length > 0) throw invalidRequest(faults);
+  const country = toCountryCode(parameter(template.country));
+  if (country === null && template.country !== null && parameter(template.country) !== '') {
+    warnings.push({ path: template.country, message: `${COUNTRY_CODE_FAULT}; ignored` });
+  }
   const time = parameter(template.time);
   const occurredAt = time === '' ? now : pastTime(time, now);
   const untimely = currencyDayFault(currency, iso(occurredAt ?? now).slice(0, 10));
@@ -86,7 +91,6 @@ export function readCallback(
     nanos = 0n;
     warnings.push({ path: template.currency ?? '', message: `${untimely}; revenue counted as 0` });
   }
-  const country = parameter(template.country).toLowerCase();
   if (occurredAt === null && template.time !== null) {
     warnings.push({ path: template.time, message: 'is not a time in the past; dated when received' });
   }
@@ -99,7 +103,7 @@ export function readCallback(
     network: toNetwork(parameter(template.network)),
     placement: name(template.placement),
     adFormat: name(template.ad_format).toLowerCase(),
-    country: /^[a-z]{2}$/.test(country) ? country : null,
+    country,
     occurredAt: occurredAt ?? now,
     warnings,
   };

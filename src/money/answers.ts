@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
 import { day, list, nullableText, time } from '#http/answers';
+import { COST_FORMATS, type CostFormat } from './cost-files/formats/index.ts';
 import { RATE_SOURCES } from './rate-book.ts';
 
 const amount = {
@@ -27,8 +28,16 @@ const Cost = z.object({
 export const CostsListed = list(Cost);
 export type CostsListed = z.input<typeof CostsListed>;
 
+const Amounts = z.array(z.object({ currency: z.string(), ...amount }));
+
 export const CostsSaved = z.object({
-  rows: z.int(),
+  rows: z.int().meta({ description: 'The same as `stored`.' }),
+  read: z.int().meta({ description: 'Rows that were sent.' }),
+  stored: z.int().meta({ description: 'Rows that are stored: those of the same key are added up to one.' }),
+  skipped: z
+    .array(z.object({ line: z.int(), reason: z.string() }))
+    .meta({ description: 'Lines of a file that are not stored, such as its totals, and why.' }),
+  amounts: Amounts.meta({ description: 'What is stored, by currency.' }),
   replaced: z.int().meta({
     description:
       'Rows of earlier uploads that were deleted, because they state more or fewer of country, OS and network for the same money: see the request.',
@@ -41,14 +50,22 @@ export const CostsSaved = z.object({
 });
 export type CostsSaved = z.input<typeof CostsSaved>;
 
+export const CostFileSaved = CostsSaved.extend({
+  format: z
+    .enum(Object.keys(COST_FORMATS) as CostFormat[])
+    .nullable()
+    .meta({
+      description: 'Whose export it was read as. Null if the request said which column is which.',
+    }),
+  network: nullableText().meta({
+    description: 'The network of its rows, if only its exports look like this.',
+  }),
+});
+export type CostFileSaved = z.input<typeof CostFileSaved>;
+
 export const CostsDeleted = z.object({
   deleted: z.int(),
-  amounts: z.array(
-    z.object({
-      currency: z.string(),
-      ...amount,
-    }),
-  ),
+  amounts: Amounts,
 });
 export type CostsDeleted = z.input<typeof CostsDeleted>;
 

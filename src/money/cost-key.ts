@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import { COST_DIMENSIONS, type CostDimension, normalised, ofDimensions, SEGMENT } from '#catalogue';
 import { costs } from '#db';
-import { dayText, isCountryCode, optionalText, requiredText } from '#http';
+import { dayText, optionalText, requiredText } from '#http';
+import { COUNTRY_CODE_FAULT, toCountryCode } from '#lib/input/country';
 
 /** A value of a dimension as devices have it; absent if the row does not state it. */
 const stated = (name: CostDimension) =>
   optionalText(SEGMENT[name].maxCharacters)
     .refine(
-      (value) => SEGMENT[name].form !== 'country' || value === undefined || isCountryCode(value),
-      'must be a two-letter ISO 3166 country code such as DE',
+      (value) => SEGMENT[name].form !== 'country' || value === undefined || toCountryCode(value) !== null,
+      COUNTRY_CODE_FAULT,
     )
     .transform((value) => value && normalised(name, value));
 

@@ -4,8 +4,9 @@ import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { COST_DIMENSIONS } from '#catalogue';
 import { adsets, campaigns, columnList, costNames, costs, creatives, type Database } from '#db';
-import { AppError, optionalText, requiredText } from '#http';
+import { AppError, invalidRequest, optionalText, requiredText } from '#http';
 import { isolate } from '#lib/input/isolate';
+import { composed } from '#lib/input/name-forms';
 import { toNanos } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import { ROW_COLUMNS } from './cost-key.ts';
@@ -47,8 +48,7 @@ const add = (left: number | null, right: number | null) =>
   left === null && right === null ? null : (left ?? 0) + (right ?? 0);
 
 /**
- * Replaces mapped names in rows. If this gives several rows of one upload the same key, their amounts are added, because they are costs of
- * different things; without a mapping, a later row with the same key replaces the earlier one. Throws `invalid_request` if amounts in two
+ * Replaces mapped names in rows. The amounts of rows with the same key are added, because they are costs of different things. Throws `invalid_request` if amounts in two
  * currencies would have to be added, or if a sum is above `MAX_COST`. Pure.
  */
 export function applyNames(
@@ -56,24 +56,26 @@ export function applyNames(
   names: readonly (typeof costNames.$inferSelect)[],
 ): CostValues[] {
   const bySource = new Map(
-    names.map((name) => [[name.campaign, name.adset, name.creative].join('\0'), name]),
+    names.map((name) => [composed([name.campaign, name.adset, name.creative].join('\0')), name]),
   );
   const result = new Map<string, CostValues>();
   for (const row of rows) {
     const { currency, nanos } = row;
     const [day = '', campaign, adset, creative, ...dimensions] = row.key;
     const names = [campaign, adset, creative];
-    const to = bySource.get(names.join('\0'));
+    const to = bySource.get(composed(names.join('\0')));
     const key = [day, ...(to ? [to.toCampaign, to.toAdset, to.toCreative] : names), ...dimensions].map(
       (text = '') => text,
     );
     const earlier = result.get(key.join('\0'));
     const sum = nanos + (earlier?.nanos ?? 0n);
     const fault =
-      earlier && earlier.currency !== currency ? 'are in two currencies' : sum > MAX_NANOS && TOO_MUCH;
+      earlier && earlier.currency !== currency
+        ? 'are in two currencies: upload them under different names or networks'
+        : sum > MAX_NANOS && TOO_MUCH;
     if (fault) {
       const name = key.slice(1, 4).filter(Boolean).join(' › ');
-      throw new AppError('invalid_request', `${day}: rows mapped to ${name} ${fault}`);
+      throw invalidRequest([{ path: `${day}:`, message: `rows of ${name} ${fault}` }]);
     }
     result.set(key.join('\0'), {
       ...{ key, currency, nanos: sum },

@@ -1,7 +1,7 @@
 import { not, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
-import { costs } from '#db';
+import { costs, type Database } from '#db';
 import {
   currencyCode,
   invalidRequest,
@@ -12,14 +12,15 @@ import {
   requiredNumber,
   requiredText,
 } from '#http';
-import { toNanos } from '#lib/money';
+import { amountField, toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsSaved } from './answers.ts';
 import { CostKey, keyOf } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
+import { otherForms, toStoredForms } from './name-forms.ts';
 import { areKnown } from './names.ts';
-import { insertCosts, replacedByUpload, toParameter } from './store-costs.ts';
+import { insertCosts, partsOf, replacedByUpload, replacedForms, toParameter } from './store-costs.ts';
 
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
@@ -43,11 +44,26 @@ export const CostEntry = CostKey.extend({
 export const Costs = z.object({ application_id: requiredText(128), rows: costRows(CostEntry) });
 export type Costs = z.infer<typeof Costs>;
 
+/** More rows than a request of JSON has: those of a file, in one transaction. */
+export const MAX_FILE_ROWS = 50_000;
+/** Of a file: the number of rows is checked before. */
+export const CostRows = z.object({
+  rows: z.array(CostEntry).min(1, `must be a list of 1 to ${MAX_FILE_ROWS} rows`),
+});
+
+/** Spend by currency. */
+function amountsOf(values: readonly CostValues[]): CostsSaved['amounts'] {
+  const sums = new Map<string, bigint>();
+  for (const { currency, nanos } of values) sums.set(currency, (sums.get(currency) ?? 0n) + nanos);
+  return [...sums].sort().map(([currency, nanos]) => ({ currency, ...amountField('amount', nanos) }));
+}
+
 /**
- * Stores ad spend. A row overwrites the one with the same key; of two such rows in one upload, the later one wins. It also replaces stored rows
+ * Stores ad spend, in one transaction. Rows of the same key add up. What they add up to overwrites the stored row of that key. It also replaces stored rows
  * that may be of the same money, whether uploaded or fetched by a connector, unless the upload has them too, so that a day uploaded first as a total
  * and then by country is not counted twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
- * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones. Idempotent.
+ * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones, and for amounts in two currencies
+ * under one key. Idempotent.
  */
 export async function saveCosts(
   caller: Caller,
@@ -63,44 +79,77 @@ export async function saveCosts(
       : [],
   );
   if (faults.length > 0) throw invalidRequest(faults);
-  const byKey = new Map<string, CostValues>(
-    rows.map((row) => {
-      const { currency, amount, impressions = null, clicks = null } = row;
-      const values = { key: keyOf(row), currency, nanos: toNanos(amount), impressions, clicks };
-      return [values.key.join('\0'), values];
-    }),
+  const sent = rows.map((row): CostValues => {
+    const { currency, amount, impressions = null, clicks = null } = row;
+    return { key: keyOf(row), currency, nanos: toNanos(amount), impressions, clicks };
+  });
+  const [names, spelled] = await Promise.all([
+    listCostNames(db, application.id),
+    toStoredForms(db, application.id, sent),
+  ]);
+  const values = applyNames(spelled, names);
+  const earlier = values.flatMap(({ key, ...row }) => otherForms(key).map((form) => ({ key: form, ...row })));
+  const parts = partsOf(values).map(toParameter);
+  // Everything is deleted before anything is stored, so that no part deletes what another one stores.
+  const deletions = parts.map((part) =>
+    db.delete(costs).where(replacedByUpload(application.id, part, corrects)),
   );
-  const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
-  const parameter = toParameter(mapped);
+  const forms = partsOf(earlier).map((part) =>
+    db.delete(costs).where(replacedForms(application.id, toParameter(part), corrects)),
+  );
+  const results: unknown[] = await db.batch([
+    auditStatement(caller, 'costs.uploaded', `${values.length} rows of ${application.name}`),
+    ...deletions,
+    ...forms,
+    ...parts.map((part) =>
+      insertCosts(db, { applicationId: application.id, connectorId: '' }, part, { now }),
+    ),
+    ...parts.map((part) => unmatchedStatement(db, application.id, part)),
+  ]);
+  const replaced = results
+    .slice(1, 1 + parts.length + forms.length)
+    .reduce<number>((total, result) => total + (result as D1Result).meta.changes, 0);
+  const unmatched = results
+    .slice(1 + 2 * parts.length + forms.length)
+    .flatMap((result) => result as UnmatchedRow[]);
+  const count = unmatched.reduce((total, row) => total + row.rows, 0);
+  return {
+    rows: values.length,
+    read: rows.length,
+    stored: values.length,
+    skipped: [],
+    amounts: amountsOf(values),
+    replaced,
+    matched: values.length - count,
+    unmatched: count,
+    unmatched_names: firstNames(unmatched),
+  };
+}
+
+type UnmatchedRow = { campaign: string; adset: string | null; creative: string | null; rows: number };
+
+function unmatchedStatement(db: Database, applicationId: string, parameter: string) {
   const wanted = {
     campaign: sql<string>`wanted.value ->> 1`,
     adset: sql<string>`wanted.value ->> 2`,
     creative: sql<string>`wanted.value ->> 3`,
   };
-  const [{ meta }, , unmatched] = await db.batch([
-    db.delete(costs).where(replacedByUpload(application.id, parameter, corrects)),
-    insertCosts(db, { applicationId: application.id, connectorId: '' }, parameter, { now }),
-    db
-      .select({
-        campaign: wanted.campaign.as('campaign'),
-        adset: sql<string | null>`nullif(${wanted.adset}, '')`.as('adset'),
-        creative: sql<string | null>`nullif(${wanted.creative}, '')`.as('creative'),
-        rows: sql<number>`count(*)`.as('rows'),
-      })
-      .from(sql`json_each(${parameter}) AS wanted`)
-      .where(not(areKnown(db, application.id, wanted)))
-      .groupBy(sql`1, 2, 3`)
-      .orderBy(sql`1, 2, 3`),
-    auditStatement(caller, 'costs.uploaded', `${byKey.size} rows of ${application.name}`),
-  ]);
-  const count = unmatched.reduce((total, row) => total + row.rows, 0);
-  return {
-    rows: byKey.size,
-    replaced: meta.changes,
-    matched: byKey.size - count,
-    unmatched: count,
-    unmatched_names: unmatched
-      .slice(0, NAMES_SHOWN)
-      .map(({ campaign, adset, creative }) => ({ campaign, adset, creative })),
-  };
+  return db
+    .select({
+      campaign: wanted.campaign.as('campaign'),
+      adset: sql<string | null>`nullif(${wanted.adset}, '')`.as('adset'),
+      creative: sql<string | null>`nullif(${wanted.creative}, '')`.as('creative'),
+      rows: sql<number>`count(*)`.as('rows'),
+    })
+    .from(sql`json_each(${parameter}) AS wanted`)
+    .where(not(areKnown(db, applicationId, wanted)))
+    .groupBy(sql`1, 2, 3`)
+    .orderBy(sql`1, 2, 3`);
+}
+
+/** The first names of all parts, each once. */
+function firstNames(unmatched: readonly UnmatchedRow[]): CostsSaved['unmatched_names'] {
+  const names = unmatched.map(({ campaign, adset, creative }) => ({ campaign, adset, creative }));
+  const byText = new Map(names.map((name) => [JSON.stringify(name), name]));
+  return [...byText.values()].slice(0, NAMES_SHOWN);
 }

@@ -1,14 +1,16 @@
 import { and, eq, gte, lte, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
-import { commaList, costs, hasRow } from '#db';
+import { commaList, costs, hasRow, isAmong } from '#db';
 import { optionalText, requiredText } from '#http';
+import { nameForms } from '#lib/input/name-forms';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import type { CostsDeleted } from './answers.ts';
 import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
 import { costRows } from './costs.ts';
 import { dayRange } from './list-costs.ts';
+import { otherForms } from './name-forms.ts';
 
 /** Body of `DELETE /v1/costs`: either the rows with these keys, or all rows in a range of days. */
 export const CostsToDelete = z
@@ -71,11 +73,15 @@ export async function deleteCosts(
 function chosen({ rows, from = '', to = '', campaign }: CostsToDelete): SQL | undefined {
   const { day, campaign: name } = costs;
   if (rows) {
-    const keys = JSON.stringify(rows.map(keyOf));
+    const keys = JSON.stringify(rows.map(keyOf).flatMap((key) => [key, ...otherForms(key)]));
     const values = commaList(KEY_COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`)));
     return sql`(${commaList(KEY_COLUMNS)}) IN (SELECT ${values} FROM json_each(${keys}))`;
   }
-  return and(gte(day, from), lte(day, to), campaign === undefined ? undefined : eq(name, campaign));
+  return and(
+    gte(day, from),
+    lte(day, to),
+    campaign === undefined ? undefined : isAmong(name, nameForms(campaign)),
+  );
 }
 
 const subjectOf = ({ name }: ApplicationRow, { rows, from, to, campaign }: CostsToDelete) =>

@@ -8,6 +8,7 @@ import { daysBetween } from '#lib/time';
 import type { CostRow } from '#networks/costs';
 import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
 import { readNamesByIds } from './match-ids.ts';
+import { toStoredForms } from './name-forms.ts';
 import { insertCosts, replacedByFetched, toParameter } from './store-costs.ts';
 
 const MAX_NAME = 255;
@@ -104,7 +105,7 @@ export async function replaceFetchedCosts(
     listCostNames(db, applicationId),
     readSums(db, own),
   ]);
-  const values = applyNames(fetched, names);
+  const values = applyNames(await toStoredForms(db, applicationId, fetched), names);
   const after = sumsOf(values);
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
     (place) => (before.get(place) ?? 0n) !== (after.get(place) ?? 0n),

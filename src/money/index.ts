@@ -1,5 +1,6 @@
-export type { CostsSaved } from './answers.ts';
-export { COST_FORMATS, COST_LANGUAGES, type CostFormat } from './cost-headings.ts';
+export type { CostFileSaved } from './answers.ts';
+export { COST_FORMATS, COST_LANGUAGES, type CostFormat, definitionOf } from './cost-files/formats/index.ts';
+export type { CostMap } from './cost-files/layout.ts';
 export {
   listCostNames,
   listUnmatchedNames,
@@ -28,5 +29,5 @@ export {
   type RateSource,
 } from './rate-book.ts';
 export { parseReferenceRates } from './reference-rates.ts';
-export { saveCostFile } from './save-cost-file.ts';
+export { costFileText, saveCostFile } from './save-cost-file.ts';
 export { writeNames } from './write-names.ts';

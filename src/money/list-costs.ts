@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions, shownValue } from '#catalogue';
-import { costs, type Database } from '#db';
+import { costs, type Database, isAmong } from '#db';
 import {
   afterKeyCursor,
   keyCursor,
@@ -13,6 +13,7 @@ import {
   requiredText,
   toKeyCursor,
 } from '#http';
+import { nameForms } from '#lib/input/name-forms';
 import { amountField } from '#lib/money';
 import { iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
@@ -59,7 +60,7 @@ export async function listCosts(
           eq(costs.applicationId, application.id),
           query.from === undefined ? undefined : gte(day, query.from),
           query.to === undefined ? undefined : lte(day, query.to),
-          query.campaign === undefined ? undefined : eq(campaign, query.campaign),
+          query.campaign === undefined ? undefined : isAmong(campaign, nameForms(query.campaign)),
           query.unmatched === 'true' ? not(isKnown) : undefined,
           afterKeyCursor(query.cursor, ROW_COLUMNS, query.order === 'newest'),
         ),

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { toFaults } from '#http';
-import { parseCostFile } from './cost-file.ts';
+import { parseCostFile } from './cost-files/read.ts';
 import { CostEntry } from './costs.ts';
 
 /** Rows in our own columns. */

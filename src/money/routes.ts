@@ -2,9 +2,9 @@ import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, invalidRequest, missing } from '#http';
 import { ownApplication } from '#teams';
-import { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
-import { CostFileQuery } from './cost-file.ts';
-import { COST_LANGUAGES } from './cost-headings.ts';
+import { CostFileSaved, CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
+import { CostFileQuery, readCostMap } from './cost-file-query.ts';
+import { COST_FORMATS, COST_LANGUAGES } from './cost-files/formats/index.ts';
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
@@ -13,6 +13,13 @@ import { listRates, RatesQuery } from './list-rates.ts';
 import { saveCostFile } from './save-cost-file.ts';
 
 const UPLOAD_BYTES = 1024 * 1024;
+/** 50,000 rows of an export with some twenty columns. */
+const FILE_BYTES = 8 * 1024 * 1024;
+
+const FORMATS = Object.values(COST_FORMATS)
+  .slice(1)
+  .map(({ label }) => label)
+  .join(', ');
 
 const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
 
@@ -105,7 +112,7 @@ export const moneyEndpoints: Endpoint[] = [
     path: '/v1/costs',
     summary: 'Upload costs',
     description:
-      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once. Use the dates of the advertising platform; none may be later than tomorrow.',
+      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload with the same date, names, country, OS and network add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once. Use the dates of the advertising platform; none may be later than tomorrow.',
     body: {
       schema: Costs,
       examples: {
@@ -149,26 +156,31 @@ export const moneyEndpoints: Endpoint[] = [
     method: 'put',
     path: '/v1/costs/file',
     summary: 'Upload a cost file',
-    description: `The same reader as the dashboard's: an export of an advertising network in ${COST_LANGUAGES}, or the columns of \`PUT /v1/costs\`, as CSV with commas, semicolons or tabs, in UTF-8 or UTF-16. It is stored whole or not at all, and faults name its lines. A row that covers several days is refused, or spread evenly over them with \`spread=true\`. \`currency\` is for files that name none.`,
+    description: `The same reader as the dashboard's: an export of ${FORMATS} in ${COST_LANGUAGES}, or the columns of \`PUT /v1/costs\`, as CSV with commas, semicolons, tabs or pipes in UTF-8 or UTF-16, or as an Excel file (.xlsx). The export of a network gives its rows this network. A file is stored whole or not at all, up to 50,000 rows, and faults name its lines. Totals are compared with their rows and not stored: \`skipped\` names them and whether they agree. A row that covers several days is refused, or spread evenly over them with \`spread=true\`. \`currency\` is for files that name none, \`map\` for headings that nobody knows.`,
     query: {
       schema: CostFileQuery,
       example: {
         application_id: EXAMPLE.application,
         currency: 'usd',
         spread: 'false',
+        map: 'date=Päivä',
       },
     },
     text: { 'text/csv': 'Day;Campaign name;Amount spent (EUR)\n2026-03-02;Spring;120,50\n' },
-    maxBytes: UPLOAD_BYTES,
+    maxBytes: FILE_BYTES,
     answer: {
-      description: 'The number of stored rows, and the names that the application does not have.',
-      schema: CostsSaved,
+      description: 'What is stored and what is not, and the names that the application does not have.',
+      schema: CostFileSaved,
     },
-    errors: { ...notFound, 413: 'The file is larger than 1 MiB.' },
-    async handle(c, { query: { application_id, currency, spread } }) {
+    errors: { ...notFound, 413: 'The file is larger than 8 MiB.' },
+    async handle(c, { query: { application_id, currency, spread, map } }) {
       const application = await ownApplication(c, application_id);
       const file = new Uint8Array(await c.req.arrayBuffer());
-      const options = { currency: currency ?? application.currency, spread: spread === 'true' };
+      const options = {
+        currency: currency ?? application.currency,
+        spread: spread === 'true',
+        map: readCostMap(map),
+      };
       const { saved, faults } = await saveCostFile(apiCaller(c), application, file, options);
       if (faults) throw invalidRequest(faults);
       return saved;

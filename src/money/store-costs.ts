@@ -21,6 +21,33 @@ export const toParameter = (rows: readonly CostValues[]): string =>
     rows.map(({ key, nanos, ...row }) => [...key, row.currency, `${nanos}`, row.impressions, row.clicks]),
   );
 
+/** A parameter takes 2 MB. */
+const CHARACTERS_PER_PART = 400_000;
+
+/**
+ * Rows in parts that each fit into a parameter, sorted by their keys. Rows of the same day and names stay together, because they may be of the same
+ * money.
+ */
+export function partsOf(rows: readonly CostValues[]): CostValues[][] {
+  const sorted = rows
+    .map((row) => ({ row, text: row.key.join('\0'), names: row.key.slice(0, 4).join('\0') }))
+    .sort((left, right) => (left.text < right.text ? -1 : left.text > right.text ? 1 : 0));
+  const parts: CostValues[][] = [];
+  let [characters, last] = [Number.POSITIVE_INFINITY, ''];
+  for (const { row, text, names } of sorted) {
+    const isFull = characters > CHARACTERS_PER_PART && names !== last;
+    if (isFull || characters > 2 * CHARACTERS_PER_PART) {
+      parts.push([]);
+      characters = 0;
+    }
+    parts.at(-1)?.push(row);
+    // Besides the key, a row has up to 60 characters.
+    characters += text.length + 60;
+    last = names;
+  }
+  return parts;
+}
+
 /** The values of a stored row, in the order of the table's columns. */
 const insertedInto = (applicationId: string, connectorId: string, now: number): SQL[] =>
   Object.values(getTableColumns(costs)).map((column) => {
@@ -82,6 +109,10 @@ export function replacedByUpload(applicationId: string, rows: string, corrects: 
   const isOther = sql`(${commaList(KEY_COLUMNS)}) NOT IN (SELECT ${commaList(keys)} FROM json_each(${rows}))`;
   return and(ofSameMoney(applicationId, rows, corrects), or(ne(costs.connectorId, ''), isOther));
 }
+
+/** What an upload replaces of rows that have its names in another form of Unicode. */
+export const replacedForms = (applicationId: string, rows: string, corrects: boolean): SQL | undefined =>
+  ofSameMoney(applicationId, rows, corrects);
 
 /** What fetched rows replace of uploads. Those of another connector are of another account. */
 export const replacedByFetched = (applicationId: string, rows: string): SQL | undefined =>

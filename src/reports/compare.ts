@@ -7,9 +7,9 @@ import {
   COUNTRY_FAULT,
   currencyCode,
   invalidRequest,
-  isCountryFilter,
   optionalDay,
   optionalText,
+  toCountryFilter,
 } from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
@@ -52,7 +52,7 @@ function checkSides({ by, a, b, b_from, b_to }: SidesQuery, ctx: z.RefinementCtx
   require({ b_from, b_to }, by === 'period');
   if (b_from && b_to && b_from > b_to) fault('b_to', 'must not be before b_from');
   for (const [path, value] of Object.entries({ a, b })) {
-    if (by === 'country' && value !== undefined && !isCountryFilter(value.toLowerCase())) {
+    if (by === 'country' && value !== undefined && toCountryFilter(value) === null) {
       fault(path, COUNTRY_FAULT);
     }
   }

@@ -4,9 +4,9 @@ import {
   type AppContext,
   AppError,
   callerNetwork,
-  isCountryCode,
   keepAliveOf,
   oneOf,
+  optionalCountry,
   optionalText,
   readAs,
   requireWithin,
@@ -48,10 +48,7 @@ const ServerSideQuery = z.lazy(() =>
       'must be the IP address of the device',
     ),
     ua: optionalText(2048),
-    country: optionalText(2).refine(
-      (code) => code === undefined || isCountryCode(code),
-      'must be a two-letter country code',
-    ),
+    country: optionalCountry(),
     time: optionalText(64).refine((text) => text === undefined || isPossible(text), TIME_FAULT),
     id: optionalText(256),
   }),
@@ -112,7 +109,7 @@ export async function recordServerSide(
   const prefix = event === 'impression' ? 'imp' : 'clk';
   const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
   const details = {
-    country: country?.toLowerCase(),
+    country,
     params: clickParams(query.filter(([name]) => !NOT_STORED.has(name))),
   };
   if (

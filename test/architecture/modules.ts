@@ -320,6 +320,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'env',
       'lake',
       'lib',
+      'money',
       'members',
       'networks',
       'skan',

@@ -97,6 +97,17 @@ it('costs uploads a file as it is, and prints the faults of its lines', async ()
   expect(
     service.asked.map(({ path: where, headers, bytes }) => [where, headers['service-token'], [...bytes]]),
   ).toEqual([['/v1/costs/file?application_id=app_1&spread=true', 'team', [0xff, 0xfe, 0x61, 0]]]);
+  const skipped = [{ line: 4, reason: 'is a total, which the rows add up to' }];
+  const amounts = [{ currency: 'eur', amount: 12.5 }];
+  service.intercept = () => ({ status: 200, body: { rows: 3, unmatched: 0, skipped, amounts } });
+  args.push('--map', 'date=Päivä', '--map', 'amount=Summa');
+  expect((await upload()).output.split('\n').slice(1)).toEqual([
+    'Spend: 12.5 EUR',
+    'Line 4 is a total, which the rows add up to; not stored.',
+  ]);
+  expect(new URL(`http://x${service.asked.at(-1)?.path}`).searchParams.getAll('map')).toEqual([
+    ...['date=Päivä', 'amount=Summa'],
+  ]);
   service.intercept = () => ({ status: 400, body: { message: 'Line 2: a; Line 3: b' } });
   expect(await upload()).toEqual({ code: 1, output: 'Nothing was stored (400): Line 2: a\nLine 3: b' });
   await service.stop();

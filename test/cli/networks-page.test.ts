@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { IMPRESSION_PRESETS, type ImpressionPreset, NETWORKS } from '#networks';
+import { withCostFormats } from '../../src/cli/docs/cost-formats.ts';
 import { networkPages } from '../../src/cli/docs/networks-page.ts';
 
 const pages = networkPages();
@@ -11,6 +12,12 @@ it('keeps docs/networks.md and the page of each network current: run `npm run do
   expect(Object.fromEntries(written.map((file) => [file, readFileSync(`docs/${file}`, 'utf8')]))).toEqual(
     pages,
   );
+});
+
+it('keeps the table of exports in docs/costs.md current', () => {
+  const page = readFileSync('docs/costs.md', 'utf8');
+  expect(withCostFormats(page)).toBe(page);
+  expect(() => withCostFormats('')).toThrow('no place');
 });
 
 it.each(NETWORKS)('describes $name: its link, ids, and what is not verified', (network) => {

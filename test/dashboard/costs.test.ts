@@ -47,7 +47,7 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
     ),
   );
   expect(page.notices).toEqual([
-    '2 rows stored. Rows with unmatched names: 1. Their spend counts in totals only, until you map the names below.',
+    '2 rows stored. Rows with unmatched names: 1. Their spend counts in totals only, until you map the names below. Spend: €5.00 (EUR), $10.00 (USD).',
     'Not included, because there is no exchange rate: €5.00 (EUR). Add exchange rates',
   ]);
   expect(page.link('Add exchange rates')).toBe('/costs/rates');
@@ -179,7 +179,7 @@ it('edits a row without replacing those beside it, which an upload does', async 
   ]);
   const page = await pageOf(await upload('date,campaign,currency,amount\n2026-03-02,Spring,usd,20'));
   expect(page.notices).toEqual([
-    '1 row stored. All names match. Earlier rows of the same costs that were replaced: 1.',
+    '1 row stored. All names match. Earlier rows of the same costs that were replaced: 1. Spend: $20.00 (USD).',
   ]);
   expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,20000000000,,']);
 });
@@ -278,4 +278,29 @@ it.each([
   const rate = { date: '2026-03-02', currency: 'EUR', rate: '1.25', base: 'usd', [field]: value };
   const refused = await admin.post(`/costs/rates?${PERIOD}`, rate);
   expect([refused.status, (await pageOf(refused)).faults]).toEqual([400, { [field]: fault }]);
+});
+
+it('asks which column is which of a file that nobody knows, and remembers it', async () => {
+  const csv = 'Päivä;Kampanja;Summa\n2026-03-02;Spring;12,50';
+  const asked = await upload(csv);
+  expect(asked.status).toBe(400);
+  const page = await pageOf(asked);
+  expect(page.cards).toContain('Which column is which?');
+  expect(page.texts('#field-map_date option')).toEqual(['Choose …', 'Päivä', 'Kampanja', 'Summa']);
+  const chosen = { map_date: 'Päivä', map_campaign: 'Kampanja', map_amount: 'Summa' };
+  const answer = await admin.post(`/costs?${PERIOD}`, { csv, file_currency: 'usd', ...chosen });
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('Set-Cookie')).toContain('cost_columns=');
+  expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,12500000000,,']);
+});
+
+it('says which lines are not stored, and how a total differs', async () => {
+  const page = await pageOf(
+    await upload(
+      'Day,Campaign,Currency code,Cost,Impr.\n2026-03-02,Spring,USD,1.50,1\nTotal: Account,--,USD,2.00,1',
+    ),
+  );
+  expect(page.notices).toEqual([
+    '1 row stored, read as an export of Google Ads. All names match. Spend: $1.50 (USD). Line 3 is a total of 2, but its rows add up to 1.5; not stored.',
+  ]);
 });

@@ -148,7 +148,12 @@ describe('a day that is uploaded with other details', () => {
               rows.map((row) => ({ date: day.date, ...row }) as CostRow),
             );
             const kept = [...model].filter(([, stored]) => !rows.some((row) => isSame(row as Row, stored)));
-            model = new Map([...kept, ...rows.map((row) => [keyOf(row as Row), row as Row] as const)]);
+            const sums = new Map<string, Row>();
+            for (const row of rows as Row[]) {
+              const earlier = sums.get(keyOf(row))?.amount ?? 0;
+              sums.set(keyOf(row), { ...row, amount: row.amount + earlier });
+            }
+            model = new Map([...kept, ...sums]);
           }
           expect(await storedIn(tenant)).toEqual(
             [...model].map(([key, { amount }]) => `${key} ${amount}`).sort(),

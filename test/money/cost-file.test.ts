@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { COST_FORMATS } from '#money';
-import { decodeCostFile, parseAmount, parseCostFile } from '../../src/money/cost-file.ts';
+import { parseAmount } from '../../src/money/cost-files/amounts.ts';
+import { decodeCostFile } from '../../src/money/cost-files/decode.ts';
+import { parseCostFile } from '../../src/money/cost-files/read.ts';
 
 describe('an amount', () => {
   it.each([
@@ -30,9 +32,14 @@ describe('an amount', () => {
 });
 
 const only = (text: string, { currency = 'usd', spread = false } = {}) => {
-  const { format, rows, faults } = parseCostFile(text, { currency, spread });
+  const { format, network, rows, faults } = parseCostFile(text, { currency, spread });
   expect(faults).toEqual([]);
-  return { format, rows };
+  return { format, network, rows };
+};
+
+/** Whose exports give their rows a network. */
+const NETWORKS_OF: Record<string, string> = {
+  ...{ meta: 'meta', google: 'google', tiktok: 'tiktok', applovin: 'applovin', unity: 'unity_ads' },
 };
 
 describe('an export of', () => {
@@ -78,7 +85,11 @@ describe('an export of', () => {
       },
     ],
   ])('%s is accepted as exported', (format, text, expected) => {
-    expect(only(`\uFEFF${text}\n`)).toEqual({ format, rows: [expected] });
+    const network = NETWORKS_OF[format] ?? null;
+    expect(only(`\uFEFF${text}\n`)).toEqual({
+      ...{ format, network },
+      rows: [network === null ? expected : { ...expected, network }],
+    });
   });
 });
 
@@ -87,22 +98,22 @@ const faultsOf = (text: string, spread = false) =>
     `${path} ${message}`.trim(),
   );
 
-const LANGUAGES =
-  'Exports are read in English, German, French, Spanish, Italian, Portuguese, Polish, Turkish and Japanese; in other languages, rename the columns to date, campaign, adset, creative, country, os, network, currency, amount, impressions, clicks.';
+const languages = (heading: string) =>
+  `Exports are read in English, German, French, Spanish, Italian, Portuguese, Polish, Turkish, Japanese, Dutch, Korean, Arabic, Russian and Chinese; for other headings, say which column is which, such as date=${heading} and amount=…, with date, campaign, adset, creative, currency, amount, impressions, clicks, country, os, network.`;
 
 it.each([
-  ['', `The header line has no column for date, campaign, amount. It is empty. ${LANGUAGES}`],
+  ['', `The header line has no column for date, campaign, amount. It is empty. ${languages('Datum')}`],
   [
     'date,campaign\n2026-01-01,x',
-    `The header line has no column for amount. It has: “date”, “campaign”. ${LANGUAGES}`,
+    `The header line has no column for amount. It has: “date”, “campaign”. ${languages('date')}`,
   ],
   [
     'Päivä,Kampanjan nimi,Käytetty summa (EUR)\n2026-01-01,x,1',
-    `The header line has no column for date, campaign, amount. It has: “Päivä”, “Kampanjan nimi”, “Käytetty summa (EUR)”. ${LANGUAGES}`,
+    `The header line has no column for date, campaign, amount. It has: “Päivä”, “Kampanjan nimi”, “Käytetty summa (EUR)”. ${languages('Päivä')}`,
   ],
   [
     'Reporting starts,Campaign name,Amount spent (EUR)\n2026-01-01,x,1',
-    `The header line has no column for date: export by day. It has: “Reporting starts”, “Campaign name”, “Amount spent (EUR)”. ${LANGUAGES}`,
+    `The header line has no column for date: export by day. It has: “Reporting starts”, “Campaign name”, “Amount spent (EUR)”. ${languages('Reporting starts')}`,
   ],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1,2', 'Line 2: has more fields than the header line'],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1\n\n2026-01-02,x,usd,', 'Line 4: amount is required'],
@@ -151,10 +162,10 @@ describe('an export of Meta Ads in', () => {
     // The same in Unicode's decomposed form, as some systems write it.
     for (const text of [file, file.normalize('NFD')]) {
       expect(only(text)).toEqual({
-        format: 'meta',
+        ...{ format: 'meta', network: 'meta' },
         rows: [
           {
-            ...{ date: '2026-11-19', campaign: 'Summer', adset: 'Broad', creative: 'Cat' },
+            ...{ date: '2026-11-19', campaign: 'Summer', adset: 'Broad', creative: 'Cat', network: 'meta' },
             ...{ currency: 'eur', amount: 1234.5, impressions: '1000', clicks: '20' },
           },
         ],
@@ -187,7 +198,7 @@ it.each([
 it('reads all clicks where there are no link clicks, and takes them for no currency', () => {
   const { rows } = only('Day,Campaign name,Amount spent (EUR),Clicks (all)\n2026-11-19,Summer,1,20');
   expect(rows).toEqual([
-    { date: '2026-11-19', campaign: 'Summer', currency: 'eur', amount: 1, clicks: '20' },
+    { date: '2026-11-19', campaign: 'Summer', network: 'meta', currency: 'eur', amount: 1, clicks: '20' },
   ]);
 });
 
@@ -252,6 +263,8 @@ it('reads UTF-8 and UTF-16, and refuses other encodings', () => {
 
 it('has every heading once per field', () => {
   for (const { columns } of Object.values(COST_FORMATS)) {
-    for (const names of Object.values(columns)) expect(new Set(names).size).toBe(names.length);
+    for (const names of Object.values<readonly string[]>(columns)) {
+      expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    }
   }
 });

@@ -25,7 +25,7 @@ async function performance(tenant: Tenant, more = '') {
 }
 
 describe('PUT /v1/costs', () => {
-  it('overwrites the row of the same date and names', async () => {
+  it('overwrites the row of the same date and names, and adds up those of one upload', async () => {
     const tenant = await createTenant();
     const row = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 10 };
     const upload = (rows: unknown[]) =>
@@ -37,7 +37,7 @@ describe('PUT /v1/costs', () => {
       { ...row, amount: 1 },
       { ...row, amount: 2 },
     ]);
-    expect((await performance(tenant)).totals.spend).toBe(12);
+    expect((await performance(tenant)).totals.spend).toBe(13);
   });
 
   it('overwrites the currency with the amount', async () => {
@@ -70,7 +70,7 @@ describe('PUT /v1/costs', () => {
       ],
     });
     expect(await answer.json()).toEqual({
-      rows: 8,
+      ...{ rows: 8, read: 8, stored: 8, skipped: [], amounts: [{ currency: 'usd', amount: 8 }] },
       replaced: 0,
       matched: 4,
       unmatched: 4,
@@ -123,7 +123,8 @@ describe('PUT /v1/costs/file', () => {
     expect([answer.status, await answer.json()]).toEqual([
       200,
       {
-        ...{ rows: 1, replaced: 0, matched: 0, unmatched: 1 },
+        ...{ rows: 1, read: 1, stored: 1, skipped: [], amounts: [{ currency: 'usd', amount: 1234.5 }] },
+        ...{ format: 'meta', network: 'meta', replaced: 0, matched: 0, unmatched: 1 },
         unmatched_names: [{ campaign: 'Spring', adset: null, creative: null }],
       },
     ]);
@@ -148,7 +149,9 @@ describe('PUT /v1/costs/file', () => {
     const { message }: { message: string } = await (await putFile(tenant, late)).json();
     expect(message).toMatch(/^Line 4: date must not be later than tomorrow, \d{4}-\d\d-\d\d$/);
     const latin = await putFile(tenant, Uint8Array.of(0x44, 0xed, 0x61));
-    expect(await latin.json()).toEqual({ message: 'The file must be in UTF-8 or UTF-16' });
+    expect(await latin.json()).toEqual({
+      message: 'The file must be in UTF-8 or UTF-16, or an Excel file (.xlsx)',
+    });
     expect((await performance(tenant)).totals.spend).toBe(10);
   });
 });
@@ -300,4 +303,45 @@ describe('large amounts', () => {
     expect(totals.purchase_revenue_exact).toBe('24000000000.360000000');
     expect(totals.purchases).toBe(120_000_000);
   });
+});
+
+it('takes names in either form of Unicode for the same', async () => {
+  const tenant = await createTenant();
+  const id = tenant.application.id;
+  const names = { creative: 'Été', adset: 'Señal', campaign: 'Café' };
+  const inForm = (form: 'NFC' | 'NFD') =>
+    Object.fromEntries(Object.entries(names).map(([level, name]) => [level, name.normalize(form)]));
+  const created = await createCreative(at, tenant, inForm('NFD'));
+  await createCreative(at, tenant, inForm('NFC'));
+  const campaigns = await at.team(tenant, `/v1/campaigns?application_id=${id}`);
+  expect((await campaigns.json<{ data: unknown[] }>()).data).toHaveLength(1);
+  const upload = async (form: 'NFC' | 'NFD', amount: number) => {
+    const row = {
+      date: '2026-03-02',
+      currency: 'usd',
+      amount,
+      ...inForm(form),
+      campaign: 'Café'.normalize(form),
+    };
+    const answer = await put(tenant, '/v1/costs', { application_id: id, rows: [row] });
+    return answer.json<{ unmatched: number }>();
+  };
+  expect(await upload('NFD', 5)).toMatchObject({ unmatched: 0 });
+  expect(await upload('NFC', 7)).toMatchObject({ unmatched: 0 });
+  const { data, totals } = await performance(tenant, '&group_by=campaign');
+  expect([data.length, totals.spend]).toEqual([1, 7]);
+  expect(created.id).toBeTruthy();
+  // As an earlier release stored it.
+  await env.DB.prepare('UPDATE costs SET campaign = ?, adset = ?, creative = ? WHERE application_id = ?')
+    .bind(...['Café', 'Señal', 'Été'].map((name) => name.normalize('NFD')), id)
+    .run();
+  await upload('NFC', 9);
+  expect((await performance(tenant)).totals.spend).toBe(9);
+  for (const form of ['NFC', 'NFD'] as const) {
+    const listed = await at.team(
+      tenant,
+      `/v1/costs?application_id=${id}&campaign=${encodeURIComponent('Café'.normalize(form))}`,
+    );
+    expect((await listed.json<{ data: unknown[] }>()).data).toHaveLength(1);
+  }
 });

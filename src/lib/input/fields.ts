@@ -3,6 +3,7 @@ import { CURRENCIES, isCurrencyOfAnyDay } from '../currencies.ts';
 import { type IdPrefix, isId } from '../ids.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
 import { type DayRange, daysBetween, isDay } from '../time.ts';
+import { COUNTRY_CODE_FAULT, toCountryCode } from './country.ts';
 import { keeps, keptBy } from './keeps.ts';
 import { CONTROL_FAULT, hasControlCharacters } from './one-line.ts';
 
@@ -206,16 +207,31 @@ export const currencyCode = () => currencyOf((code) => CURRENCIES.has(code));
 export const currencyCodeOfAnyDay = () => currencyOf(isCurrencyOfAnyDay);
 
 export const COUNTRY_FAULT = 'must be a two-letter ISO 3166 country code such as DE, or unknown';
-const COUNTRY = /^(?:[a-z]{2}|unknown|other)$/;
+const COUNTRY_WORDS: ReadonlySet<string> = new Set(['unknown', 'other']);
 
-/** Whether a text is a two-letter code, in any case. */
-export const isCountryCode = (text: string): boolean => /^[a-z]{2}$/i.test(text);
+/** A country code in any case and any form of `toCountryCode`, as two letters in lower case. */
+export const optionalCountry = () =>
+  optionalText(16).transform((text, ctx) => {
+    const code = text === undefined ? undefined : toCountryCode(text);
+    if (code !== null) return code;
+    ctx.addIssue({ code: 'custom', message: COUNTRY_CODE_FAULT });
+    return z.NEVER;
+  });
 
-/** Whether a text can be a country in a filter: a two-letter code in lower case, `unknown`, or `other` for those beyond the limit of segments. */
-export const isCountryFilter = (text: string): boolean => COUNTRY.test(text);
+/**
+ * A country as filters have it: a two-letter code in lower case, `unknown`, or `other` for those beyond the limit of segments. Null for any other
+ * text.
+ */
+export function toCountryFilter(text: string): string | null {
+  const word = text.trim().toLowerCase();
+  return COUNTRY_WORDS.has(word) ? word : toCountryCode(word);
+}
 
-/** A country in a filter, in any case. */
-export const countryFilter = () => requiredText(128).toLowerCase().refine(isCountryFilter, COUNTRY_FAULT);
+/** A country in a filter, in any form that is read elsewhere. */
+export const countryFilter = () =>
+  requiredText(128)
+    .overwrite((text) => toCountryFilter(text) ?? text)
+    .refine((text) => toCountryFilter(text) !== null, COUNTRY_FAULT);
 
 export const EMAIL_FAULT = 'must be a complete email address, such as ann@example.com';
 

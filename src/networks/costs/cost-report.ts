@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
+import { toCountryCode } from '#lib/input/country';
 import { nanosOf } from '#lib/money';
 import type { IdAndName } from '../id-and-name.ts';
 
@@ -171,4 +172,4 @@ export const amountField = z.union([z.number(), z.string()]).transform((amount, 
 export const countryField = z
   .string()
   .nullish()
-  .transform((text) => (text && /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : ''));
+  .transform((text) => toCountryCode(text ?? '')?.toUpperCase() ?? '');

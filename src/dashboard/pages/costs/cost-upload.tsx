@@ -1,6 +1,15 @@
 import type { Fault } from '#http';
-import { count } from '#lib/format';
-import { COST_FORMATS, COST_LANGUAGES, type CostFormat, type CostsSaved, saveCostFile } from '#money';
+import { CURRENCIES } from '#lib/currencies';
+import { count, money } from '#lib/format';
+import {
+  COST_FORMATS,
+  COST_LANGUAGES,
+  type CostFileSaved,
+  type CostFormat,
+  type CostMap,
+  costFileText,
+  saveCostFile,
+} from '#money';
 import { Field } from '../../forms/field.tsx';
 import { readFields } from '../../forms/form.ts';
 import { callerOf } from '../../shell/guard.ts';
@@ -8,12 +17,24 @@ import type { DashboardContext } from '../../shell/page-record.ts';
 import { FormMenu, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
+import { keepCostMap, readFormMap, rememberedMap } from './cost-columns.tsx';
 
 const FAULTS_SHOWN = 10;
+const SKIPPED_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type StoredCosts = Pick<CostsSaved, 'rows' | 'replaced' | 'unmatched'> & { format: CostFormat | null };
-export type RefusedUpload = { faults: readonly Fault[]; text: string };
+type Skipped = CostFileSaved['skipped'][number];
+type StoredCosts = Pick<CostFileSaved, 'rows' | 'replaced' | 'unmatched'> & {
+  format: CostFormat | null;
+  amounts: readonly { currency: string; amount: number }[];
+  skipped: readonly Skipped[];
+};
+/** `unknownHeadings`: the headings of a file of which a person is to say which column is which. */
+export type RefusedUpload = {
+  faults: readonly Fault[];
+  text: string;
+  unknownHeadings: readonly string[] | null;
+};
 
 export const RefusedNotice = ({ faults }: RefusedUpload) => (
   <Notice kind="bad">
@@ -29,22 +50,39 @@ export const RefusedNotice = ({ faults }: RefusedUpload) => (
   </Notice>
 );
 
+/** The reasons that a link may show: they are text of this service. */
+const REASON =
+  /^(?:repeats the headings|is a line of text|has neither a day nor an amount|is a total, which the rows add up to|is a total of [\d.]+, but its rows add up to [\d.]+)$/;
+
+const readSkipped = (text: string): Skipped[] => {
+  const [, line = '', reason = ''] = /^(\d{1,6}):(.*)$/.exec(text) ?? [];
+  return REASON.test(reason) ? [{ line: Number(line), reason }] : [];
+};
+
+const readAmount = (text: string) => {
+  const [, currency = '', amount = ''] = /^([a-z]{3}):(\d{1,15}(?:\.\d{1,9})?)$/.exec(text) ?? [];
+  return CURRENCIES.has(currency) ? [{ currency, amount: Number(amount) }] : [];
+};
+
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
 export function readStored(c: DashboardContext): StoredCosts | null {
-  const { stored = '', replaced = '', unknown = '', format = '' } = c.req.query();
+  const { stored = '', replaced = '', unknown = '', format = '', sums = '', skipped = '' } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
   return {
     rows: Number(stored),
     replaced: /^\d{1,6}$/.test(replaced) ? Number(replaced) : 0,
     unmatched: Number(unknown),
     format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFormat) : null,
+    amounts: sums.split('_').flatMap(readAmount),
+    skipped: skipped.split('_').flatMap(readSkipped),
   };
 }
 
-export const StoredNotice = ({ rows, replaced, unmatched, format }: StoredCosts) => {
+export const StoredNotice = ({ rows, replaced, unmatched, format, amounts, skipped }: StoredCosts) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
+  const isOdd = skipped.some(({ reason }) => reason.includes(', but '));
   return (
-    <Notice kind={unmatched > 0 ? 'info' : 'good'}>
+    <Notice kind={unmatched > 0 || isOdd ? 'info' : 'good'}>
       <p>
         {`${rowsText(rows)} stored${source}. `}
         {unmatched > 0
@@ -52,6 +90,16 @@ export const StoredNotice = ({ rows, replaced, unmatched, format }: StoredCosts)
           : 'All names match.'}
         {replaced > 0 && ` Earlier rows of the same costs that were replaced: ${count(replaced)}.`}
       </p>
+      {amounts.length > 0 && (
+        <p>{`Spend: ${amounts.map(({ amount, currency }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ')}.`}</p>
+      )}
+      {skipped.length > 0 && (
+        <ul>
+          {skipped.map(({ line, reason }) => (
+            <li>{`Line ${line} ${reason}; not stored.`}</li>
+          ))}
+        </ul>
+      )}
     </Notice>
   );
 };
@@ -75,7 +123,7 @@ export const UploadForm = ({
           id="field-file"
           type="file"
           name="file"
-          accept=".csv,.tsv,.txt,text/csv"
+          accept=".csv,.tsv,.txt,.xlsx,text/csv"
           aria-describedby="csv-hint"
         />
         <p class="hint" id="csv-hint">
@@ -84,9 +132,9 @@ export const UploadForm = ({
             .map(({ label }) => label)
             .slice(1)
             .join(', ')}{' '}
-          by day in {COST_LANGUAGES}, as they are, or a CSV with the columns date, campaign, currency, amount
-          and, if you have them, adset, creative, country, os, network, impressions, clicks. A day’s rows
-          replace those uploaded before for the same names.
+          by day in {COST_LANGUAGES}, as they are, in CSV or Excel, or a CSV with the columns date, campaign,
+          currency, amount and, if you have them, adset, creative, country, os, network, impressions, clicks.
+          A day’s rows replace those uploaded before for the same names.
         </p>
       </div>
       <Field
@@ -117,23 +165,36 @@ export const UploadForm = ({
 
 /** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */
 export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | RefusedUpload> {
-  const { csv, file, file_currency, spread } = await readFields(c);
+  const fields = await readFields(c);
+  const { csv, file, file_currency, spread } = fields;
   const text = typeof csv === 'string' ? csv : '';
   const currency = typeof file_currency === 'string' ? file_currency.trim() : '';
-  const isFile = file instanceof File && file.size > 0;
-  const outcome = await saveCostFile(
-    callerOf(c),
-    view.application,
-    isFile ? new Uint8Array(await file.arrayBuffer()) : text,
-    { currency: currency || view.application.currency, spread: spread === 'true' },
-  );
-  if (outcome.faults) return { faults: outcome.faults, text: isFile ? await file.text() : text };
-  const { saved, format } = outcome;
+  const bytes = file instanceof File && file.size > 0 ? new Uint8Array(await file.arrayBuffer()) : null;
+  const chosen = readFormMap(fields);
+  const save = (map: CostMap | null) =>
+    saveCostFile(callerOf(c), view.application, bytes ?? text, {
+      ...{ currency: currency || view.application.currency, spread: spread === 'true', map },
+    });
+  let outcome = await save(chosen);
+  const unknown = outcome.faults === null ? null : outcome.unknownHeadings;
+  const remembered = chosen === null && unknown ? rememberedMap(c, unknown) : null;
+  if (remembered) outcome = await save(remembered);
+  if (outcome.faults) {
+    const { faults, unknownHeadings } = outcome;
+    return { faults, text: bytes ? await costFileText(bytes) : text, unknownHeadings };
+  }
+  if (chosen) keepCostMap(c, chosen);
+  const { saved } = outcome;
   const stored = {
     stored: String(saved.rows),
     replaced: String(saved.replaced),
     unknown: String(saved.unmatched),
-    format: format ?? '',
+    format: saved.format ?? '',
+    sums: saved.amounts.map(({ currency: of, amount }) => `${of}:${amount}`).join('_'),
+    skipped: saved.skipped
+      .slice(0, SKIPPED_SHOWN)
+      .map(({ line, reason }) => `${line}:${reason}`)
+      .join('_'),
   };
   return c.redirect(`/costs${viewQuery(view, stored)}`, 303);
 }

@@ -16,6 +16,7 @@ import { EmptyReport } from '../../tables/empty-report.tsx';
 import { LeftOut } from '../../tables/left-out.tsx';
 import { placesIn } from '../../tables/places.ts';
 import { TimeTable } from '../../tables/time-table.tsx';
+import { ColumnForm } from './cost-columns.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
 import { MappedNames, UnmatchedNames } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -79,11 +80,19 @@ function costsPage(c: DashboardContext, refused?: RefusedUpload) {
                 view={view}
                 text={refused?.text ?? ''}
                 currency={view.application.currency}
-                open={refused !== undefined}
+                open={refused !== undefined && !refused.unknownHeadings?.length}
               />
             </>
           )}
         </CostTabs>
+        {refused?.unknownHeadings && refused.text !== '' && (
+          <ColumnForm
+            view={view}
+            text={refused.text}
+            headings={refused.unknownHeadings}
+            currency={view.application.currency}
+          />
+        )}
         {!restricted && <UnmatchedNames db={db} view={view} mayChange={mayChange} />}
         {isEmpty ? (
           <NoCosts db={db} view={view} mayChange={mayChange} />
@@ -167,8 +176,8 @@ const routes = pageRoutes()
   .get('/rates', (c) => ratesPage(c))
   .post('/rates', admin, again(ratesPage), uploadRates);
 
-/** A year of costs of a few hundred creatives. */
-const MAX_UPLOAD_BYTES = 2 * 1024 * 1024;
+/** A file as `PUT /v1/costs/file` takes it, beside the other fields of the form. */
+const MAX_UPLOAD_BYTES = 9 * 1024 * 1024;
 
 export const costs: PageRecord = {
   path: '/costs',
