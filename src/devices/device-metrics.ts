@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { PLAY_TIMES } from '#attribution';
+import { PLAY_TIMES, referrerWarnings } from '#attribution';
 import { applicationProperties, sharingProperties } from '#catalogue';
 import {
+  type Fault,
   oneOf,
   optionalCount,
   optionalName,
@@ -11,7 +12,16 @@ import {
   requiredName,
   requiredText,
 } from '#http';
-import { descriptive, replaceable, withWarnings } from '#lib/input/leniency';
+import {
+  addWarning,
+  descriptive,
+  dropped,
+  identifier,
+  naming,
+  replaceable,
+  withWarnings,
+} from '#lib/input/leniency';
+import { addressIn } from '#lib/network';
 import { isTimezone } from '#lib/time';
 import { timestamp } from '#lib/timestamp';
 
@@ -23,7 +33,16 @@ const playTimes = () =>
     (typeof PLAY_TIMES)[number],
     ReturnType<typeof playTime>
   >;
-const identity = () => descriptive(optionalTextOrNumber(128));
+const identity = () => descriptive(identifier(optionalTextOrNumber(128)));
+
+/** As long as a body may be. */
+const MAX_REFERRER_SENT = 65_536;
+
+const deviceAddress = () =>
+  identifier(optionalText(512)).transform((sent) => {
+    if (typeof sent !== 'string') return sent;
+    return addressIn(sent) ?? (dropped('is not an IP address; counted as absent') as never);
+  });
 
 /** Body of `POST /fetch-token`, and an item of `POST /fetch-token/batch`. */
 export const DeviceMetrics = z.lazy(() =>
@@ -45,7 +64,7 @@ export const DeviceMetrics = z.lazy(() =>
             window_height: pixels(),
             window_width: pixels(),
             /** The backend's own name for the device. The same name returns the same device. */
-            device_id: optionalTextOrNumber(),
+            device_id: identifier(optionalTextOrNumber()),
             /** ISO 3166, two letters. */
             country: descriptive(
               optionalText().pipe(
@@ -56,19 +75,19 @@ export const DeviceMetrics = z.lazy(() =>
                   .optional(),
               ),
             ),
-            /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
-            install_referrer: descriptive(optionalText(4096)),
+            /** The result of the Play Install Referrer, of which attribution reads the first part if it is long. */
+            install_referrer: descriptive(optionalText(MAX_REFERRER_SENT)),
             /** What the Play Install Referrer reports beside it. */
             ...playTimes(),
-            click_id: descriptive(optionalText(128)),
+            click_id: descriptive(identifier(optionalText(128))),
             /** The AdServices token of an iOS app, which Apple resolves to an ad of Apple Ads. */
-            adservices_token: descriptive(optionalText(8192)),
+            adservices_token: descriptive(identifier(optionalText(8192))),
             /** The last segment of a tracking link, if the application was opened by a deep link. */
-            creative_token: descriptive(optionalText(128)),
+            creative_token: descriptive(identifier(optionalText(128))),
             /** The network that brought the device, if the sender knows it, as an import does. */
-            network: descriptive(optionalName(64)),
+            network: descriptive(naming(optionalName(64))),
             /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
-            ip: descriptive(optionalText(64)),
+            ip: descriptive(deviceAddress()),
           },
           { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
         ),
@@ -85,12 +104,21 @@ export const DeviceMetrics = z.lazy(() =>
       },
       { error: 'The body must be a JSON object' },
     )
-    .transform(withWarnings),
+    .transform(withWarnings)
+    .transform(withReferrerWarnings),
 );
-export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 
-/** What clients send if they have no id. The last is an id that many early Android devices share. */
-const NOT_AN_ID = /^(?:[0-]*|null|undefined|unknown|none|nan|9774d56d682e549c)$/i;
+/** Names what of the referrer is not read, or not as it was meant. */
+function withReferrerWarnings<
+  Metrics extends { data: { install_referrer?: string | undefined }; warnings: Fault[] },
+>(metrics: Metrics): Metrics {
+  const path = 'data.install_referrer';
+  for (const message of referrerWarnings(metrics.data.install_referrer))
+    addWarning(metrics, { path, message });
+  return metrics;
+}
+
+export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 
 /**
  * The name by which the sender knows the device: the backend's own id, or else the installation's identity. Null if there is neither.
@@ -101,7 +129,7 @@ export function identityOf({ data, asid, ifv, ga, aid, lat, dev }: DeviceMetrics
   if (data.device_id) return `${scope}${data.device_id}`;
   const installation = { asid, ifv, ...(lat ? {} : { ga, aid }) };
   for (const [kind, id] of Object.entries(installation)) {
-    if (id && !NOT_AN_ID.test(id)) return `${scope}${kind}:${id}`;
+    if (id) return `${scope}${kind}:${id}`;
   }
   return null;
 }

@@ -65,5 +65,5 @@ export async function addCrossOrigin(c: AppContext): Promise<void> {
   headers.set('Vary', 'Origin');
   if (!(await isAllowed(c, origin).catch(() => false))) return;
   headers.set('Access-Control-Allow-Origin', origin);
-  headers.set('Access-Control-Expose-Headers', 'X-Request-Id, X-Deep-Link, Retry-After');
+  headers.set('Access-Control-Expose-Headers', 'X-Request-Id, X-Deep-Link, X-Warnings, Retry-After');
 }

@@ -74,7 +74,7 @@ async function shardWithout(
 }
 
 /**
- * Sends the event of an impression to the queue, and returns its id. The platform's id is its key, so a repeated callback counts once. Throws
+ * Sends the event of an impression to the queue, and returns its id and what is to be said of it. The platform's id is its key, so a repeated callback counts once. Throws
  * `unavailable` if the queue does not accept it.
  */
 export async function receiveImpression(
@@ -83,7 +83,7 @@ export async function receiveImpression(
   template: ImpressionTemplate,
   impression: Impression,
   now: number,
-): Promise<string> {
+): Promise<{ id: string; warnings: Fault[] }> {
   const { device, fault } = await deviceOf(env, application, template, impression, now);
   const shard = device?.shard ?? (await shardWithout(env, application, template, impression));
   const { occurredAt, currency, country } = impression;
@@ -93,7 +93,7 @@ export async function receiveImpression(
     application_id: application.id,
     ...eventTimes(application.timezone, occurredAt, now),
     // Without a day, the key matches at any time.
-    keys: [`i:${impression.id}`],
+    ...(impression.id === null ? {} : { keys: [`i:${impression.id}`] }),
     ad_id: impression.placement,
     source: impression.adFormat,
     ...(impression.network ? { media_source: impression.network } : {}),
@@ -113,5 +113,5 @@ export async function receiveImpression(
       }
     : { ...shared, type: 'mediation.ad', creative_id: null, ...(country ? { country } : {}) };
   await sendEvent(env, event, device?.creditOpen === true);
-  return event.id;
+  return { id: event.id, warnings };
 }

@@ -9,7 +9,17 @@ import {
   VerifiedToken,
   verifyToken,
 } from '#devices';
-import { type AppContext, answerJson, type Endpoint, EXAMPLE, endpoint, requireDataCollection } from '#http';
+import {
+  type AppContext,
+  answerJson,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
+  type Fault,
+  noteAbsent,
+  requireDataCollection,
+  setWarnings,
+} from '#http';
 import { acceptBatch, acceptEvent, idempotencyKeyOf } from './accept-events.ts';
 import {
   BatchAccepted,
@@ -77,6 +87,12 @@ function collectionStatus(c: AppContext): CollectionStatus {
   };
 }
 
+/** Notes the placeholders of the accepted items of a batch. */
+function noteAbsentInItems(c: AppContext, results: readonly object[]): void {
+  const warnings = results.flatMap((result: { warnings?: Fault[] }) => result.warnings ?? []);
+  if (warnings.length > 0) noteAbsent(c, c.get('application').id, warnings);
+}
+
 export const ingestionEndpoints: Endpoint[] = [
   endpoint({
     ...shared,
@@ -84,7 +100,7 @@ export const ingestionEndpoints: Endpoint[] = [
     path: '/fetch-token',
     summary: 'Register a device and fetch its token',
     description:
-      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device. The header `X-Deep-Link` has what the app opens, if the creative has a `deep_link`.',
+      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device. The header `X-Deep-Link` has what the app opens, if the creative has a `deep_link`. The header `X-Warnings` lists what was dropped of the request, as JSON: `[{"path", "message"}]`.',
     body: { schema: DeviceMetrics, examples: { device: DEVICE_METRICS } },
     answer: { description: 'The token to send as `creativeToken`.', schema: Token },
     errors: { 403: collectionOff },
@@ -95,7 +111,9 @@ export const ingestionEndpoints: Endpoint[] = [
       const [issued] = await fetchTokens(c.env, application, [metrics], Date.now());
       if (issued === undefined) throw new Error('the device got no token');
       const answer = answerJson<Token>(c, { token: issued.token });
-      const opened = [metrics.data.creative_token, issued.creativeId];
+      setWarnings(answer, metrics.warnings);
+      noteAbsent(c, application.id, metrics.warnings);
+      const opened = [metrics.data.creative_token, issued.followedId, issued.creativeId];
       const deepLink = await deepLinkOf(c.env, application.id, opened, (work) =>
         c.executionCtx.waitUntil(work),
       );
@@ -126,6 +144,7 @@ export const ingestionEndpoints: Endpoint[] = [
       const accepted = results.filter((result) => 'token' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, devices, results);
+      noteAbsentInItems(c, results);
       return answerJson<TokenBatch>(c, { success: true, accepted, rejected, results });
     },
   }),
@@ -215,6 +234,7 @@ ${kinds}`,
       const accepted = results.filter((result) => 'event_id' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, events, results);
+      noteAbsentInItems(c, results);
       return answerJson<BatchAccepted>(c, { success: true, accepted, rejected, results });
     },
   }),

@@ -1,4 +1,6 @@
+import { readDecimal } from '#lib/decimal';
 import { readObject } from '#lib/encoding/json-object';
+import { placeholderName } from '#lib/input/placeholder';
 
 // The columns of other attribution services' raw exports. Sources: AppsFlyer, "Raw-data field dictionary"; Adjust, "Placeholders" (the
 // columns of a CSV upload are the placeholders that its owner chose).
@@ -50,10 +52,10 @@ type Vendor = {
 const first = (row: ExportRow, ...names: string[]) =>
   names.map((name) => row[name]?.trim()).find(Boolean) ?? '';
 /** Also of text that is not a number, so that it is refused as a purchase's. */
-const isAmount = (text: string) => text !== '' && Number(text) !== 0;
+const isAmount = (text: string) => text !== '' && Number(readDecimal(text) ?? Number.NaN) !== 0;
 
 /** Exports have "None" or the like in place of a missing name. */
-const nameOf = (text: string) => (/^(?:none|null|n\/a)$/i.test(text) ? '' : text);
+const nameOf = (text: string) => (placeholderName(text) === null ? text : '');
 const isOrganicName = (text: string) => /^organic$/i.test(text);
 
 const ORGANIC = { network: '', campaign: '', adset: '', creative: '' };
@@ -61,7 +63,7 @@ const ORGANIC = { network: '', campaign: '', adset: '', creative: '' };
 /** Why an amount cannot be imported; null if it can. */
 function faultOfRevenue(kind: RowKind, revenue: string, currency: string): RefusedRow | null {
   if (revenue === '') return null;
-  const amount = Number(revenue);
+  const amount = Number(readDecimal(revenue) ?? Number.NaN);
   if (!Number.isFinite(amount)) return { kind, refused: `revenue must be a number, not "${revenue}"` };
   if (amount < 0) return { kind, refused: `revenue is negative (${revenue}): refunds are not imported` };
   if (amount > 0 && currency === '') return { kind, refused: 'revenue has no currency' };
