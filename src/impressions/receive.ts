@@ -10,6 +10,7 @@ import {
 import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { newId } from '#lib/ids';
+import { isOfPlaceholder } from '#lib/input/placeholder';
 import { logWarning } from '#lib/log';
 import { eventTimes } from '#lib/time';
 import type { ImpressionTemplate } from '#networks';
@@ -73,6 +74,8 @@ async function shardWithout(
   }
 }
 
+const rankOf = ({ message }: Fault): number => Number(isOfPlaceholder(message));
+
 /**
  * Sends the event of an impression to the queue, and returns its id and what is to be said of it. The platform's id is its key, so a repeated callback counts once. Throws
  * `unavailable` if the queue does not accept it.
@@ -87,7 +90,9 @@ export async function receiveImpression(
   const { device, fault } = await deviceOf(env, application, template, impression, now);
   const shard = device?.shard ?? (await shardWithout(env, application, template, impression));
   const { occurredAt, currency, country } = impression;
-  const warnings = [...impression.warnings, ...(fault ? [fault] : [])];
+  const all = [...impression.warnings, ...(fault ? [fault] : [])];
+  // What follows for the impression comes before why.
+  const warnings = all.toSorted((left, right) => rankOf(left) - rankOf(right));
   const shared = {
     id: newId('evt'),
     application_id: application.id,
