@@ -129,7 +129,7 @@ describe('the answer to a page', () => {
     for (const answer of answers) {
       expect([answer.status, allowedOf(answer), answer.headers.get('Vary')]).toEqual([200, origin, 'Origin']);
       expect(answer.headers.get('Access-Control-Expose-Headers')).toBe(
-        'X-Request-Id, X-Deep-Link, Retry-After',
+        'X-Request-Id, X-Deep-Link, X-Warnings, Retry-After',
       );
     }
   });
